@@ -1,0 +1,1 @@
+"""graphkit: graph-native evaluation of GraphRAG traversals over many repositories."""

@@ -1,0 +1,50 @@
+"""The exceptions that graphkit raises: each says what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+
+class GraphkitError(Exception):
+    """Base of every error that graphkit raises on purpose.
+
+    Parameters
+    ----------
+    what
+        One sentence that says what is wrong.
+    where
+        The place: ``file:line``, a record id, an address. Shown before the sentence.
+    remedy
+        What the reader can do about it. Shown after the sentence.
+    """
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, where: str | None = None, remedy: str | None = None) -> None:
+        self.what = what
+        self.where = where
+        self.remedy = remedy
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        advice = f"\n  {self.remedy}" if self.remedy else ""
+        return f"{place}{self.what}{advice}"
+
+
+class InputError(GraphkitError):
+    """A file, a record, an option or a name that graphkit can't use (exit code 2)."""
+
+
+class MeasureError(InputError):
+    """A measure name or parameter that isn't known (exit code 2)."""
+
+
+class DatabaseError(GraphkitError):
+    """The graph database is down, refuses, is of the wrong version, or holds what can't be used (exit code 3)."""
+
+    exit_code = 3
+
+
+class GateError(GraphkitError):
+    """A threshold that the user set was not met (exit code 1)."""
+
+    exit_code = 1

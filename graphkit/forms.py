@@ -1,0 +1,156 @@
+"""The forms in which paths, rankings and traversals are written, brought into one.
+
+Everything here works on decoded JSON and raises ``ValueError`` with a sentence for the reader. What it leaves alone,
+the models check field by field.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_RELATION = re.compile(r"[A-Z][A-Z0-9_]*\Z")
+
+
+def walk_steps(value: Any) -> Any:
+    """Bring a traversal into a list of steps.
+
+    Accepted: a list of steps (objects with ``source`` and ``target``); a list of node lists, each one path; a list of
+    ``[source, relation, target]`` triples, together one path; a list of paths (objects with ``steps``); an object with
+    ``paths`` or ``triples``, which says which of the two is meant; networkx node-link JSON.
+    """
+    if value is None:
+        return []
+    if isinstance(value, dict):
+        return _from_object(value)
+    if not isinstance(value, list | tuple):
+        raise ValueError("a traversal must be a list of steps, node lists or triples, or node-link JSON")
+    if not value or not isinstance(value[0], list | tuple):
+        return _from_paths(value) if value and isinstance(value[0], dict) and "steps" in value[0] else list(value)
+    return _triples(value) if _are_triples(value) else _from_paths(value)
+
+
+def gold_paths(value: Any) -> Any:
+    """Bring gold paths into a list of ``{"steps": [...]}``: a path may also be a list of steps, triples or nodes."""
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple):
+        raise ValueError("gold paths must be a list")
+    return [_gold_path(path) for path in value]
+
+
+def _gold_path(path: Any) -> Any:
+    if isinstance(path, dict):
+        steps = path.get("steps")
+        return {**path, "steps": [_step(step) for step in steps]} if isinstance(steps, list) else path
+    if isinstance(path, list | tuple):
+        if path and all(isinstance(node, str) for node in path):
+            return {"steps": _node_steps(path)}
+        return {"steps": [_step(step) for step in path]}
+    return path
+
+
+def _step(step: Any) -> Any:
+    """Turn a ``[source, relation, target]`` triple into a step; anything else is left for the model."""
+    if isinstance(step, list | tuple):
+        if len(step) != 3:
+            raise ValueError("a step written as a list must be [source, relation, target]")
+        return {"source": step[0], "relation": step[1], "target": step[2]}
+    return step
+
+
+def _node_steps(nodes: Any) -> list[dict[str, Any]]:
+    return [{"source": source, "target": target} for source, target in zip(nodes, nodes[1:], strict=False)]
+
+
+def _triples(rows: Any) -> list[dict[str, Any]]:
+    return [{**_step(row), "path": 0, "position": position} for position, row in enumerate(rows)]
+
+
+def _are_triples(rows: Any) -> bool:
+    """Tell triples from paths of three nodes: the middle of a triple is a relation or null, never a node id."""
+    if not all(isinstance(row, list | tuple) and len(row) == 3 and isinstance(row[0], str) for row in rows):
+        return False
+    return all(
+        row[1] is None
+        or (isinstance(row[1], str) and (bool(_RELATION.match(row[1])) or (":" in row[0] and ":" not in row[1])))
+        for row in rows
+    )
+
+
+def _from_paths(paths: Any) -> list[Any]:
+    steps: list[Any] = []
+    for number, path in enumerate(paths):
+        inner = path.get("steps") if isinstance(path, dict) else path
+        if not isinstance(inner, list | tuple):
+            raise ValueError(f"path {number} of the traversal must be a list of nodes or of steps")
+        nodes = bool(inner) and all(isinstance(node, str) for node in inner)
+        listed = _node_steps(inner) if nodes else [_step(step) for step in inner]
+        for position, step in enumerate(listed):
+            steps.append({"position": position, **step, "path": number} if isinstance(step, dict) else step)
+    return steps
+
+
+def _from_object(value: dict[str, Any]) -> Any:
+    if isinstance(value.get("paths"), list):
+        return _from_paths(value["paths"])
+    if isinstance(value.get("triples"), list):
+        return _triples(value["triples"])
+    edges = value.get("edges", value.get("links"))
+    if "nodes" not in value or not isinstance(edges, list):
+        raise ValueError('a traversal object needs "paths", "triples", or the "nodes" and "edges" of node-link JSON')
+    steps = []
+    for position, edge in enumerate(edges):
+        if not isinstance(edge, dict):
+            raise ValueError("each edge of node-link JSON must be an object")
+        relation = edge.get("relation", edge.get("type", edge.get("label", edge.get("key"))))
+        steps.append({"position": position, **edge, "relation": relation if isinstance(relation, str) else None})
+    return steps
+
+
+def gains(value: Any) -> Any:
+    """Bring relevant ids into a map of gains: a list of ids means gain 1 for each."""
+    if value is None:
+        return {}
+    if not isinstance(value, list | tuple):
+        return value
+    result: dict[str, Any] = {}
+    for item in value:
+        if isinstance(item, str):
+            result[item] = 1.0
+        elif isinstance(item, dict) and isinstance(item.get("id"), str):
+            result[item["id"]] = item.get("gain", 1.0)
+        else:
+            raise ValueError('a relevant id must be a string or {"id": ..., "gain": ...}')
+    return result
+
+
+def retrieved_chunks(value: Any) -> Any:
+    """Bring retrieved chunks into objects: a plain string is the id of a chunk."""
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple):
+        raise ValueError("retrieved chunks must be a list, best first")
+    return [{"id": item} if isinstance(item, str) else item for item in value]
+
+
+def citation_ids(value: Any) -> Any:
+    """Bring citations into chunk ids: an object names its chunk as ``id``, ``chunk_id`` or ``chunk``."""
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple):
+        raise ValueError("citations must be a list of chunk ids")
+    return [
+        next((item[key] for key in ("id", "chunk_id", "chunk") if key in item), item)
+        if isinstance(item, dict)
+        else item
+        for item in value
+    ]
+
+
+def error_text(value: Any) -> Any:
+    """Bring an error into one line: ``{"type": T, "message": M}`` becomes ``T: M``."""
+    if isinstance(value, dict):
+        kind, message = value.get("type") or "error", value.get("message") or ""
+        return f"{kind}: {message}" if message else str(kind)
+    return value

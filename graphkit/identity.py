@@ -1,0 +1,56 @@
+"""Node identity: ``repo:path#symbol``, or ``repo:path`` for a file."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+
+@lru_cache(maxsize=65536)
+def repo_of(node: str) -> str | None:
+    """Return the repository of a node id, or None where the id names none.
+
+    >>> repo_of("web:src/login.ts#submit")
+    'web'
+    >>> repo_of("just-a-name") is None
+    True
+    """
+    repo, colon, _ = node.partition(":")
+    return repo if colon and repo else None
+
+
+def path_of(node: str) -> str | None:
+    """Return the file path of a node id, or None where the id names no repository.
+
+    >>> path_of("web:src/login.ts#submit")
+    'src/login.ts'
+    """
+    _, colon, rest = node.partition(":")
+    return rest.partition("#")[0] or None if colon else None
+
+
+def symbol_of(node: str) -> str | None:
+    """Return the symbol of a node id, or None for a file.
+
+    >>> symbol_of("web:src/login.ts#submit")
+    'submit'
+    """
+    _, colon, rest = node.partition(":")
+    return rest.partition("#")[2] or None if colon else None
+
+
+def crosses(source: str, target: str) -> bool:
+    """Tell whether an edge crosses a repository boundary: both ends name a repository, and not the same one."""
+    start, end = repo_of(source), repo_of(target)
+    return start is not None and end is not None and start != end
+
+
+def file_of(name: str) -> str:
+    """Return the file that a name stands for as ``repo/path``.
+
+    ``repo:path#symbol``, ``repo:path`` and ``repo/path`` all name the same file.
+
+    >>> file_of("web:src/login.ts#submit"), file_of("web/src/login.ts")
+    ('web/src/login.ts', 'web/src/login.ts')
+    """
+    repo, colon, rest = name.partition(":")
+    return f"{repo}/{rest.partition('#')[0]}" if colon else name.partition("#")[0]

@@ -1,0 +1,104 @@
+"""Measures of versions: do the retrieved commits belong together, and are they those of the annotation?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+
+from graphkit.commits import Verdict, Version
+from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.case import Case
+
+NO_CHUNK = "nothing was retrieved"
+NO_COMMIT = "no retrieved chunk carries a commit"
+NO_COMMITS_KNOWN = "no commits are loaded"
+NO_PIN = "the question pins no commit"
+NOTHING_VERSIONED = "nothing retrieved or traversed carries a commit"
+
+
+@dataclass(frozen=True)
+class Coherence(Measure):
+    """Compatible pairs over all unordered pairs of retrieved chunks, each id once; 1 for a single chunk.
+
+    A pair fits by the first rule that applies: the same commit (yes), an explicit incompatibility (no), an explicit
+    compatibility or a common deployment (yes), the same repository and branch (yes), both on default branches and
+    committed less than 24 h apart (yes), otherwise no. Pairs with a commit that the graph does not know don't fit.
+    """
+
+    definition = "compatible pairs / all unordered pairs of retrieved chunks"
+    source = "version coherence over commit nodes"
+    layer = "reasoning"
+    query = "coherence"
+    needs_commits = True
+
+    def _value(self, case: Case) -> float | Unscored:
+        unscored = _unscored(case)
+        if unscored is not None:
+            return unscored
+        count = len(case.versions)
+        if count == 1:
+            return 1.0
+        pairs = count * (count - 1) // 2
+        return sum(number for _, _, verdict, number in version_pairs(case) if verdict.compatible) / pairs
+
+
+def _unscored(case: Case) -> Unscored | None:
+    if not case.versions:
+        return Unscored(NO_CHUNK)
+    if all(version.sha is None for version in case.versions):
+        return Unscored(NO_COMMIT)
+    return None if case.commits else Unscored(NO_COMMITS_KNOWN)
+
+
+def version_pairs(case: Case) -> list[tuple[Version, Version, Verdict, int]]:
+    """Return each pair of versions among the retrieved chunks, its verdict, and the number of chunk pairs it stands for."""
+    found = []
+    counts = Counter(case.versions)
+    for version, count in counts.items():
+        if count > 1:
+            found.append((version, version, case.commits.verdict(version, version), count * (count - 1) // 2))
+    for (one, first), (other, second) in combinations(counts.items(), 2):
+        found.append((one, other, case.commits.verdict(one, other), first * second))
+    return found
+
+
+@dataclass(frozen=True)
+class Incoherent(Measure):
+    """1 if the commits of everything retrieved and traversed are not all in one compatible row or deployment, else 0."""
+
+    definition = "1 if no compatible row or deployment holds all commits retrieved and traversed, else 0"
+    source = "version coherence over commit nodes"
+    layer = "reasoning"
+    query = "incoherent"
+    higher_is_better = False
+    needs_commits = True
+
+    def _value(self, case: Case) -> float | Unscored:
+        if not case.touched:
+            return Unscored(NOTHING_VERSIONED)
+        if not case.commits:
+            return Unscored(NO_COMMITS_KNOWN)
+        return 0.0 if case.commits.fits_one_set(case.touched) else 1.0
+
+
+@dataclass(frozen=True)
+class OffPin(Measure):
+    """1 if a commit retrieved or traversed differs from the one its repository is pinned to, else 0.
+
+    Pins are the commits of the question's stack and the question's own. A repository without a pin is off pin.
+    """
+
+    definition = "1 if a commit retrieved or traversed differs from the question's pins, else 0"
+    source = "version coherence over commit nodes"
+    layer = "reasoning"
+    query = "off_pin"
+    higher_is_better = False
+    needs_commits = True
+
+    def _value(self, case: Case) -> float | Unscored:
+        if not case.pins:
+            return Unscored(NO_PIN)
+        if not case.touched:
+            return Unscored(NOTHING_VERSIONED)
+        return float(any(case.pins.get(repo) != sha for repo, sha in case.touched))

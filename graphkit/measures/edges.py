@@ -1,0 +1,186 @@
+"""Measures of edges: which gold edges a traversal contains, and which traversed edges are gold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from graphkit.identity import crosses
+from graphkit.measures.base import NO_GOLD, NOTHING_TRAVERSED, Measure, Unscored
+from graphkit.measures.case import Case, Edge, Gold
+
+T = TypeVar("T")
+
+NO_BOUNDARY = "gold crosses no repository boundary"
+NO_BOUNDARY_WALKED = "no traversed edge crosses a repository boundary"
+
+
+def same_edge(one: Edge, other: Edge) -> bool:
+    """Tell whether two edges match: the same ends, and the same relation where both carry one."""
+    return one[0] == other[0] and one[2] == other[2] and (one[1] is None or other[1] is None or one[1] == other[1])
+
+
+def without_relation(edge: Edge) -> Edge:
+    """Return an edge without its relation, so that only its ends are compared."""
+    return (edge[0], None, edge[2])
+
+
+def contained(edges: set[Edge], others: set[Edge], untyped: bool) -> set[Edge]:
+    """Return those of ``edges`` that match one of ``others``. ``untyped`` says that a relation may be missing."""
+    if not untyped:
+        return edges & others
+    relations: dict[tuple[str, str], set[str | None]] = {}
+    for source, relation, target in others:
+        relations.setdefault((source, target), set()).add(relation)
+    found = set()
+    for edge in edges:
+        there = relations.get((edge[0], edge[2]))
+        if there is not None and (edge[1] is None or None in there or edge[1] in there):
+            found.add(edge)
+    return found
+
+
+def best_alternatives(
+    units: Iterable[list[Gold]], items: Callable[[Gold], set[T]], found: Callable[[set[T]], set[T]]
+) -> tuple[set[T], set[T]]:
+    """Return what is required and what of it was found, over all units.
+
+    ``items`` tells what a gold path requires, ``found`` which of these the run has. Of alternatives the one with the
+    largest share found counts (the first of equals); one that requires nothing is no choice.
+    """
+    required: set[T] = set()
+    hit: set[T] = set()
+    for unit in units:
+        best_share = -1.0
+        best: tuple[set[T], set[T]] | None = None
+        for gold in unit:
+            wanted = items(gold)
+            if wanted:
+                there = found(wanted)
+                share = len(there) / len(wanted)
+                if share > best_share:
+                    best_share, best = share, (wanted, there)
+        if best is not None:
+            required |= best[0]
+            hit |= best[1]
+    return required, hit
+
+
+@dataclass(frozen=True)
+class EdgeMeasure(Measure):
+    """Base of the measures of edges. With ``relation=False`` only the two ends of an edge are compared."""
+
+    relation: bool = True
+
+    source = "edge comparison of the gold and the traversed subgraph"
+
+    def _form(self, edge: Edge) -> Edge:
+        return edge if self.relation else without_relation(edge)
+
+    def _untyped(self, case: Case) -> bool:
+        return self.relation and case.untyped
+
+
+def edge_recall(case: Case, relation: bool, boundary: bool, static: bool = False) -> tuple[int, int]:
+    """Return (found, required): the required gold edges, each once, and how many of them the traversal contains."""
+    walked = case.walked if relation else {without_relation(edge) for edge in case.walked}
+    untyped = relation and case.untyped
+
+    def items(gold: Gold) -> set[Edge]:
+        edges = {
+            edge
+            for edge, optional, manual in zip(gold.edges, gold.optional, gold.manual, strict=True)
+            if not optional and not (static and manual) and (not boundary or crosses(edge[0], edge[2]))
+        }
+        return edges if relation else {without_relation(edge) for edge in edges}
+
+    required, found = best_alternatives(case.units, items, lambda wanted: contained(wanted, walked, untyped))
+    return len(found), len(required)
+
+
+def edge_precision(case: Case, relation: bool, boundary: bool) -> tuple[int, int, bool]:
+    """Return (right, traversed, gold): distinct traversed edges, those that any gold path holds, whether gold has any."""
+    walked = {edge for edge in case.walked if crosses(edge[0], edge[2])} if boundary else case.walked
+    gold = {edge for path in case.gold for edge in path.edges if not boundary or crosses(edge[0], edge[2])}
+    if not relation:
+        walked = {without_relation(edge) for edge in walked}
+        gold = {without_relation(edge) for edge in gold}
+    return len(contained(walked, gold, relation and case.untyped)), len(walked), bool(gold)
+
+
+@dataclass(frozen=True)
+class EdgeRecall(EdgeMeasure):
+    """Traversal accuracy: required gold edges that the traversal contains over all required gold edges.
+
+    Each edge counts once, over the union of the retrieved paths. With ``static`` the gold steps whose evidence is
+    ``"manual"`` are left out: those that no static graph holds.
+    """
+
+    static: bool = False
+
+    definition = "required gold edges that the traversal contains / required gold edges, each edge once"
+    query = "edge_recall"
+    aliases = ("traversal_accuracy",)
+
+    def _value(self, case: Case) -> float | Unscored:
+        found, required = edge_recall(case, self.relation, boundary=False, static=self.static)
+        return found / required if required else Unscored(NO_GOLD)
+
+
+@dataclass(frozen=True)
+class EdgePrecision(EdgeMeasure):
+    """Distinct traversed edges that are in any gold path, optional steps included, over distinct traversed edges."""
+
+    definition = "distinct traversed edges that are in any gold path / distinct traversed edges"
+    query = "edge_precision"
+
+    def _value(self, case: Case) -> float | Unscored:
+        right, traversed, gold = edge_precision(case, self.relation, boundary=False)
+        if not gold:
+            return Unscored("no gold path")
+        return right / traversed if traversed else Unscored(NOTHING_TRAVERSED)
+
+
+@dataclass(frozen=True)
+class EdgeF1(EdgeMeasure):
+    """Harmonic mean of edge recall and edge precision, 0 where nothing was traversed or nothing matched."""
+
+    definition = "harmonic mean of EdgeRecall and EdgePrecision"
+    query = "edge_f1"
+
+    def _value(self, case: Case) -> float | Unscored:
+        found, required = edge_recall(case, self.relation, boundary=False)
+        if not required:
+            return Unscored(NO_GOLD)
+        right, traversed, _ = edge_precision(case, self.relation, boundary=False)
+        if not traversed or not found or not right:
+            return 0.0
+        recall, precision = found / required, right / traversed
+        return 2 * recall * precision / (recall + precision)
+
+
+@dataclass(frozen=True)
+class BoundaryRecall(EdgeMeasure):
+    """Edge recall over the edges whose ends lie in different repositories."""
+
+    definition = "EdgeRecall over edges whose ends lie in different repositories"
+    query = "boundary_recall"
+
+    def _value(self, case: Case) -> float | Unscored:
+        found, required = edge_recall(case, self.relation, boundary=True)
+        return found / required if required else Unscored(NO_BOUNDARY)
+
+
+@dataclass(frozen=True)
+class BoundaryPrecision(EdgeMeasure):
+    """Edge precision over the edges whose ends lie in different repositories."""
+
+    definition = "EdgePrecision over edges whose ends lie in different repositories"
+    query = "boundary_precision"
+
+    def _value(self, case: Case) -> float | Unscored:
+        right, traversed, gold = edge_precision(case, self.relation, boundary=True)
+        if not gold:
+            return Unscored(NO_BOUNDARY)
+        return right / traversed if traversed else Unscored(NO_BOUNDARY_WALKED)

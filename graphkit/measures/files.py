@@ -1,0 +1,79 @@
+"""Measures of files and symbols: what was expected against what the run holds as evidence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from graphkit.identity import file_of
+from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.case import Case
+
+NO_FILES = "no expected files"
+NO_SYMBOLS = "no expected symbols"
+
+
+def expected_files(case: Case) -> set[str]:
+    """Return the question's expected files as ``repo/path``."""
+    return {file_of(name) for name in case.question.expected_files}
+
+
+@dataclass(frozen=True)
+class FilePrecision(Measure):
+    """Expected files among the evidence files, over the evidence files.
+
+    Evidence files are those the run names, else the files of the retrieved chunks.
+    """
+
+    definition = "expected files among the evidence files / evidence files"
+    source = "file localisation of code retrieval benchmarks"
+    query = "file_precision"
+
+    def _value(self, case: Case) -> float | Unscored:
+        expected = expected_files(case)
+        if not expected:
+            return Unscored(NO_FILES)
+        return len(expected & case.files) / len(case.files) if case.files else 0.0
+
+
+@dataclass(frozen=True)
+class FileRecall(Measure):
+    """Expected files among the evidence files, over the expected files."""
+
+    definition = "expected files among the evidence files / expected files"
+    source = "file localisation of code retrieval benchmarks"
+    query = "file_recall"
+
+    def _value(self, case: Case) -> float | Unscored:
+        expected = expected_files(case)
+        return len(expected & case.files) / len(expected) if expected else Unscored(NO_FILES)
+
+
+@dataclass(frozen=True)
+class SymbolRecall(Measure):
+    """Expected symbols among the retrieved symbols, over the expected symbols.
+
+    With ``where="answer"`` a symbol counts where the answer's text holds it as a whole word.
+    """
+
+    where: str = "retrieved"
+
+    definition = "expected symbols among the retrieved symbols / expected symbols"
+    source = "symbol localisation of code retrieval benchmarks"
+    query = "symbol_recall"
+
+    def __post_init__(self) -> None:
+        if self.where not in {"retrieved", "answer"}:
+            raise ValueError(f'where must be "retrieved" or "answer", not {self.where!r}')
+        if self.where == "answer":
+            object.__setattr__(self, "query", None)
+
+    def _value(self, case: Case) -> float | Unscored:
+        expected = set(case.question.expected_symbols)
+        if not expected:
+            return Unscored(NO_SYMBOLS)
+        if self.where == "retrieved":
+            return len(expected & case.symbols) / len(expected)
+        answer = (case.answer.answer if case.answer is not None else None) or ""
+        found = [name for name in expected if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", answer)]
+        return len(found) / len(expected)

@@ -1,0 +1,199 @@
+"""Measures of whole paths, and the first divergence: where a walk left the gold path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from graphkit.identity import repo_of
+from graphkit.measures.base import NO_GOLD, Measure, Unscored
+from graphkit.measures.case import Case, Edge, Gold, WalkLike
+from graphkit.measures.edges import same_edge
+
+SamePair = Callable[[Edge, Edge], bool]
+
+
+def equals(gold: Gold, walk: list[Edge], same: SamePair = same_edge) -> bool:
+    """Tell whether a walk equals a gold path step by step, each optional step present or absent.
+
+    Keeps the set of gold positions that the walk can have reached, so that a step which is both optional and repeated
+    is read in the way that fits.
+    """
+    count = len(gold.edges)
+    reached = {0}
+    for edge in walk:
+        following = set()
+        for start in reached:
+            for position in range(start, count):
+                if same(gold.edges[position], edge):
+                    following.add(position + 1)
+                if not gold.optional[position]:
+                    break
+        reached = following
+        if not reached:
+            return False
+    return any(all(gold.optional[start:]) for start in reached)
+
+
+def followed(required: list[Edge], walk: list[Edge], same: SamePair = same_edge) -> tuple[int, int]:
+    """Return how many required edges from the start the walk holds in order, and where in the walk the last one was.
+
+    Other steps may lie between. The second number is the index behind the last followed step, 0 if none was.
+    """
+    count, end = 0, 0
+    for index, edge in enumerate(walk):
+        if count < len(required) and same(required[count], edge):
+            count, end = count + 1, index + 1
+    return count, end
+
+
+@dataclass(frozen=True)
+class PathMeasure(Measure):
+    """Base of the measures of paths: the mean over required paths, of alternatives the best.
+
+    With ``relation=False`` only the two ends of a step are compared.
+    """
+
+    relation: bool = True
+
+    source = "path comparison of the gold and the retrieved paths"
+
+    def _value(self, case: Case) -> float | Unscored:
+        same = same_edge if self.relation else _same_ends
+        total, units = 0.0, 0
+        for unit in case.units:
+            scores = [self._path(gold, case, same) for gold in unit if gold.required]
+            if scores:
+                total += max(scores)
+                units += 1
+        return total / units if units else Unscored(NO_GOLD)
+
+    def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
+        """Score one gold path against the retrieved paths."""
+        raise NotImplementedError
+
+
+def _same_ends(one: Edge, other: Edge) -> bool:
+    return one[0] == other[0] and one[2] == other[2]
+
+
+@dataclass(frozen=True)
+class PathExact(PathMeasure):
+    """Share of required paths that some retrieved path equals step by step, optional steps present or absent."""
+
+    definition = "share of required paths that some retrieved path equals step by step"
+    query = "path_exact"
+
+    def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
+        return float(any(equals(gold, walk, same) for walk in case.walked_paths))
+
+
+@dataclass(frozen=True)
+class PathInOrder(PathMeasure):
+    """Share of required paths whose required steps appear in this order in one retrieved path."""
+
+    definition = "share of required paths whose required steps appear in order in one retrieved path"
+    query = "path_in_order"
+
+    def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
+        required = gold.required
+        return float(any(followed(required, walk, same)[0] == len(required) for walk in case.walked_paths))
+
+
+@dataclass(frozen=True)
+class PathPrefix(PathMeasure):
+    """Required steps of the gold path followed from its start without a miss, over its required steps.
+
+    The best retrieved path counts; other steps may lie between two followed ones, as in ``PathInOrder``.
+    """
+
+    definition = "required steps followed from the start without a miss / required steps, best retrieved path"
+    query = "path_prefix"
+
+    def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
+        required = gold.required
+        return max((followed(required, walk, same)[0] for walk in case.walked_paths), default=0) / len(required)
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """The first gold step that was not followed, and where the traversal went instead.
+
+    ``position`` is the step's place in its gold path, from 0. ``node``, ``repo`` and ``commit`` tell where the walk
+    stood. ``went_to`` is None where it stopped there.
+    """
+
+    path: str | None
+    position: int
+    node: str
+    repo: str | None
+    commit: str | None
+    relation: str | None
+    expected: str
+    went_to: str | None
+    went_by: str | None
+
+
+def first_divergences(case: Case) -> list[Divergence]:
+    """Return the first divergence of each required path that was not followed to its end, in the order of the paths.
+
+    Of alternatives, and of retrieved paths, the one that follows most is looked at; of equals, one that went on from
+    the node where it left the gold path, then the first.
+    """
+    found = []
+    for unit in case.units:
+        options = [_divergence(gold, case) for gold in unit if gold.required]
+        if options:
+            _, divergence = max(options, key=lambda option: option[0])
+            if divergence is not None:
+                found.append(divergence)
+    return found
+
+
+def _divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence | None]:
+    """Return how well a gold path was followed, and the divergence if it wasn't to its end."""
+    required = gold.required
+    positions = [place for place, optional in enumerate(gold.optional) if not optional]
+    best: tuple[int, bool, WalkLike | None, list[WalkLike]] = (0, False, None, [])
+    for walk, edges in zip(case.walks, case.walked_paths, strict=True):
+        count, end = followed(required, edges)
+        if count == len(required):
+            return (1.0, True), None
+        turn = next((step for step in walk[end:] if step.source == required[count][0]), None)
+        if (count, turn is not None) > best[:2] or not best[3]:
+            best = (count, turn is not None, turn, walk)
+    count, _, turn, walk = best
+    source, relation, target = required[count]
+    divergence = Divergence(
+        path=gold.id,
+        position=positions[count],
+        node=source,
+        repo=repo_of(source),
+        commit=_commit_at(source, walk) or case.pins.get(repo_of(source) or ""),
+        relation=relation,
+        expected=target,
+        went_to=turn.target if turn is not None else None,
+        went_by=turn.relation if turn is not None else None,
+    )
+    return (count / len(required), turn is not None), divergence
+
+
+def _commit_at(node: str, walk: list[WalkLike]) -> str | None:
+    """Return the commit at which a walk read a node, where the walk says so."""
+    for step in walk:
+        if step.source == node and step.source_commit:
+            return step.source_commit
+        if step.target == node and step.target_commit:
+            return step.target_commit
+    return None
+
+
+__all__ = [
+    "Divergence",
+    "PathExact",
+    "PathInOrder",
+    "PathPrefix",
+    "equals",
+    "first_divergences",
+    "followed",
+]

@@ -1,0 +1,134 @@
+"""Measures of the ranked chunks. Ids count at their first rank; a repeat keeps its place and adds nothing."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from graphkit.measures.base import NO_RELEVANT, CutMeasure, Measure, Unscored
+from graphkit.measures.case import Case
+
+
+@lru_cache(maxsize=4096)
+def discount(rank: int) -> float:
+    """Return 1 / log2(rank + 1), the weight of a rank (from 1) in nDCG."""
+    return 1.0 / math.log2(rank + 1)
+
+
+@dataclass(frozen=True)
+class Success(CutMeasure):
+    """1 if a relevant id is in the top k, else 0."""
+
+    definition = "1 if a relevant id is in the top k, else 0"
+    source = "hit rate; TREC success@k"
+    query = "success"
+    aliases = ("hit", "hit_rate")
+
+    def _value(self, case: Case) -> float | Unscored:
+        if not case.gains:
+            return Unscored(NO_RELEVANT)
+        return 1.0 if case.hits and case.hits[0][0] <= self.cutoff(case) else 0.0
+
+
+@dataclass(frozen=True)
+class Recall(CutMeasure):
+    """Relevant ids in the top k over all relevant ids."""
+
+    definition = "relevant ids in the top k / all relevant ids"
+    source = "trec_eval recall_k"
+    query = "recall"
+
+    def _value(self, case: Case) -> float | Unscored:
+        if not case.gains:
+            return Unscored(NO_RELEVANT)
+        k = self.cutoff(case)
+        return len([1 for rank, _ in case.hits if rank <= k]) / len(case.gains)
+
+
+@dataclass(frozen=True)
+class P(CutMeasure):
+    """Relevant ids in the top k over k, also where fewer than k were retrieved."""
+
+    definition = "relevant ids in the top k / k"
+    source = "trec_eval P_k"
+    query = "precision"
+    aliases = ("precision",)
+
+    def _value(self, case: Case) -> float | Unscored:
+        if not case.gains:
+            return Unscored(NO_RELEVANT)
+        k = self.cutoff(case)
+        return len([1 for rank, _ in case.hits if rank <= k]) / k
+
+
+@dataclass(frozen=True)
+class RR(Measure):
+    """Reciprocal rank of the first relevant id, 0 if none was retrieved. Its mean is the MRR."""
+
+    definition = "1 / rank of the first relevant id, 0 if none"
+    source = "trec_eval recip_rank; the mean is MRR"
+    query = "reciprocal_rank"
+    aliases = ("mrr", "reciprocal_rank")
+
+    def _value(self, case: Case) -> float | Unscored:
+        if not case.gains:
+            return Unscored(NO_RELEVANT)
+        return 1.0 / case.hits[0][0] if case.hits else 0.0
+
+
+@dataclass(frozen=True)
+class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
+    """Discounted cumulative gain over that of the best order of all relevant gains, both cut at k; linear gains."""
+
+    definition = "sum of gain / log2(rank + 1) over ranks 1..k, over the same sum for the best order of all gains"
+    source = "Järvelin and Kekäläinen 2002, linear gains as in trec_eval ndcg_cut"
+    query = "ndcg"
+
+    def _value(self, case: Case) -> float | Unscored:
+        if not case.question.relevant:
+            return Unscored(NO_RELEVANT)
+        k = self.cutoff(case)
+        ideal = 0.0
+        for rank, gain in enumerate(case.gains[:k], 1):
+            ideal += gain * discount(rank)
+        if ideal == 0:
+            return 0.0
+        found = 0.0
+        for rank, gain in case.hits:
+            if rank <= k:
+                found += gain * discount(rank)
+        return found / ideal
+
+
+def normalised(text: str) -> str:
+    """Return text for a tolerant comparison: NFKC, case folded, each run of white space one space."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+@dataclass(frozen=True)
+class AnswerContainment(CutMeasure):
+    """1 if the expected answer span occurs in the text of a top-k chunk, else 0.
+
+    The span is the question's ``expected_output``, else its gold answer. Texts are compared after Unicode
+    normalisation, without regard to case and white space; with ``exact`` they are compared as they are.
+    """
+
+    exact: bool = False
+
+    definition = "1 if the expected answer span occurs in the text of a top-k chunk, else 0"
+    source = "answer recall of open-domain question answering (DPR)"
+
+    def _value(self, case: Case) -> float | Unscored:
+        span = case.question.expected_output or case.question.gold_answer
+        if not span or not span.strip():
+            return Unscored("no expected answer span")
+        top = case.chunks[: self.cutoff(case)]
+        if top and all(chunk.text is None for chunk in top):
+            return Unscored("the retrieved chunks carry no text")
+        texts = [chunk.text for chunk in top if chunk.text is not None]
+        if self.exact:
+            return float(any(span in text for text in texts))
+        wanted = normalised(span)
+        return float(any(wanted in normalised(text) for text in texts))

@@ -1,0 +1,70 @@
+"""Measures of repositories: did retrieval and traversal stay in those that matter, and reach them all?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphkit.identity import repo_of
+from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.case import Case, Gold
+from graphkit.measures.edges import best_alternatives
+
+NO_REPOSITORY = "gold names no repository"
+
+
+def named(*nodes: str) -> set[str]:
+    """Return the repositories that node ids name."""
+    return {repo for node in nodes if (repo := repo_of(node)) is not None}
+
+
+def of_relevant_ids(case: Case) -> set[str]:
+    """Return the repositories of the question's relevant ids."""
+    return named(*(node for node, gain in case.question.relevant.items() if gain > 0))
+
+
+def relevant_repositories(case: Case) -> set[str]:
+    """Return every repository that gold touches: relevant ids and all gold steps, optional ones included."""
+    return of_relevant_ids(case) | named(
+        *(node for gold in case.gold for edge in gold.edges for node in (edge[0], edge[2]))
+    )
+
+
+@dataclass(frozen=True)
+class CrossRepoPrecision(Measure):
+    """Retrieved repositories that are relevant over retrieved repositories, each counted once.
+
+    Retrieved are the repositories of the chunks and of the ends of the traversed edges.
+    """
+
+    definition = "retrieved repositories that are relevant / retrieved repositories"
+    source = "set precision over the repositories of both subgraphs"
+    query = "cross_repo_precision"
+
+    def _value(self, case: Case) -> float | Unscored:
+        relevant = relevant_repositories(case)
+        if not relevant:
+            return Unscored(NO_REPOSITORY)
+        retrieved = case.repositories
+        return len(retrieved & relevant) / len(retrieved) if retrieved else 0.0
+
+
+@dataclass(frozen=True)
+class CrossRepoRecall(Measure):
+    """Relevant repositories retrieved over relevant repositories.
+
+    Required are those of the relevant ids and of the required gold steps; of alternatives the best one's.
+    """
+
+    definition = "relevant repositories retrieved / relevant repositories"
+    source = "set recall over the repositories of both subgraphs"
+    query = "cross_repo_recall"
+
+    def _value(self, case: Case) -> float | Unscored:
+        retrieved = case.repositories
+
+        def items(gold: Gold) -> set[str]:
+            return named(*(node for edge in gold.required for node in (edge[0], edge[2])))
+
+        required, _ = best_alternatives(case.units, items, lambda wanted: wanted & retrieved)
+        required |= of_relevant_ids(case)
+        return len(required & retrieved) / len(required) if required else Unscored(NO_REPOSITORY)

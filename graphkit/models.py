@@ -1,0 +1,321 @@
+"""The records: what a dataset and a run hold, validated, frozen, and tolerant about the names of fields.
+
+Each model accepts the names that the field uses for the same thing (``id``, ``question_id``, ``query_id``, ...), and
+ignores fields that it doesn't know. A number is never read from a string, and a string never from a number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StrictInt, field_validator
+from pydantic.types import AwareDatetime, StrictBool, StrictFloat, StrictStr
+
+from graphkit.forms import citation_ids, error_text, gains, gold_paths, retrieved_chunks, walk_steps
+
+
+def _present(text: str) -> str:
+    if not text:
+        raise ValueError("must not be empty")
+    return text
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number):
+        raise ValueError("must be a finite number")
+    return number
+
+
+def _gain(number: float) -> float:
+    if not math.isfinite(number) or number < 0:
+        raise ValueError("a gain must be a finite number of at least 0")
+    return number
+
+
+Name = Annotated[StrictStr, AfterValidator(_present)]
+Number = Annotated[StrictFloat, AfterValidator(_finite)]
+Gain = Annotated[StrictFloat, AfterValidator(_gain)]
+Count = Annotated[StrictInt, Field(ge=0)]
+Positive = Annotated[StrictInt, Field(ge=1)]
+Difficulty = Literal["easy", "medium", "hard"]
+
+
+class Record(BaseModel):
+    """Base of every record: frozen, and built by field names as well as by their aliases."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+class Step(Record):
+    """One gold edge: ``source`` -``relation``-> ``target``.
+
+    An ``optional`` step is never wrong to follow and costs nothing to miss. ``evidence`` says how the step is known;
+    ``"manual"`` marks a real relation that the static graph does not hold.
+    """
+
+    source: Name
+    target: Name
+    relation: StrictStr | None = Field(None, validation_alias=AliasChoices("relation", "type", "label"))
+    optional: StrictBool = False
+    evidence: StrictStr | None = None
+
+
+class GoldPath(Record):
+    """An ordered list of gold steps. Paths that share a ``group`` are alternatives, of which one is enough."""
+
+    id: StrictStr | None = None
+    group: StrictStr | None = None
+    steps: tuple[Step, ...] = ()
+
+
+class Component(Record):
+    """A fact or component that a complete answer addresses."""
+
+    text: Name = Field(validation_alias=AliasChoices("text", "fact", "name", "component"))
+    repo: StrictStr | None = None
+
+
+class Conflict(Record):
+    """Two sources that disagree, and what resolves the disagreement."""
+
+    id: StrictStr | None = None
+    between: tuple[StrictStr, ...] = ()
+    resolution: StrictStr | None = None
+
+
+class Question(Record):
+    """A question with its gold annotation, one line of ``questions.jsonl``.
+
+    Attributes
+    ----------
+    relevant
+        Relevant ids with their gains (finite, at least 0; a gain of 0 is not relevant).
+    stack
+        Id of the compatibility row that pins the commits the question was annotated at.
+    commits
+        The commit of each repository at which the question was annotated.
+    expected_output
+        A span of text that an answering document contains; where absent, the gold answer is looked for.
+    k
+        The cut-off that this question is scored at, whatever the measure says.
+    """
+
+    id: Name = Field(validation_alias=AliasChoices("id", "question_id", "query_id"))
+    question: Name = Field(validation_alias=AliasChoices("question", "query", "user_input"))
+    category: StrictStr | None = None
+    difficulty: Difficulty | None = None
+    group: StrictStr | None = Field(None, validation_alias=AliasChoices("group", "domain"))
+    stack: StrictStr | None = None
+    gold_answer: StrictStr | None = Field(
+        None, validation_alias=AliasChoices("gold_answer", "ground_truth", "answer", "reference")
+    )
+    expected_output: StrictStr | None = Field(None, validation_alias=AliasChoices("expected_output", "answer_span"))
+    commits: dict[str, Name] = Field(default_factory=dict)
+    paths: tuple[GoldPath, ...] = Field((), validation_alias=AliasChoices("paths", "gold_paths"))
+    relevant: dict[str, Gain] = Field(
+        default_factory=dict, validation_alias=AliasChoices("relevant", "relevant_ids", "qrels")
+    )
+    expected_files: tuple[StrictStr, ...] = ()
+    expected_symbols: tuple[StrictStr, ...] = ()
+    facts: tuple[Component, ...] = Field(
+        (), validation_alias=AliasChoices("facts", "required_facts", "components", "required_components")
+    )
+    conflicts: tuple[Conflict, ...] = ()
+    min_sources: Count | None = Field(None, validation_alias=AliasChoices("min_sources", "minimum_sources"))
+    k: Positive | None = None
+
+    @field_validator("paths", mode="before")
+    @classmethod
+    def _paths(cls, value: Any) -> Any:
+        return gold_paths(value)
+
+    @field_validator("relevant", mode="before")
+    @classmethod
+    def _relevant(cls, value: Any) -> Any:
+        return gains(value)
+
+    @field_validator("facts", mode="before")
+    @classmethod
+    def _facts(cls, value: Any) -> Any:
+        return [{"text": item} if isinstance(item, str) else item for item in _listed(value)]
+
+    @field_validator("conflicts", mode="before")
+    @classmethod
+    def _conflicts(cls, value: Any) -> Any:
+        return [{"resolution": item} if isinstance(item, str) else item for item in _listed(value)]
+
+
+def _listed(value: Any) -> Any:
+    """Pass a list on, turn null into an empty one, and leave the rest for the model to refuse."""
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple):
+        raise ValueError("must be a list")
+    return value
+
+
+class Chunk(Record):
+    """One retrieved chunk. Where ``repo``, ``path`` or ``symbol`` is absent, the id ``repo:path#symbol`` tells it."""
+
+    id: Name = Field(validation_alias=AliasChoices("id", "chunk_id", "doc_id", "node_id"))
+    repo: StrictStr | None = Field(None, validation_alias=AliasChoices("repo", "repository"))
+    path: StrictStr | None = Field(None, validation_alias=AliasChoices("path", "file", "file_path"))
+    symbol: StrictStr | None = None
+    commit: StrictStr | None = Field(None, validation_alias=AliasChoices("commit", "sha"))
+    branch: StrictStr | None = None
+    rank: Positive | None = None
+    score: Number | None = None
+    text: StrictStr | None = Field(None, validation_alias=AliasChoices("text", "content", "page_content"))
+
+
+class WalkStep(Record):
+    """One traversed edge: its retrieved path, its position there, and the commits its ends were read at."""
+
+    source: Name
+    target: Name
+    relation: StrictStr | None = Field(None, validation_alias=AliasChoices("relation", "type", "label"))
+    path: Count = 0
+    position: Count | None = None
+    source_commit: StrictStr | None = None
+    target_commit: StrictStr | None = None
+
+
+class Answer(Record):
+    """What one run did with one question: one line of ``runs/NAME.jsonl``.
+
+    ``traversal`` is written as steps, as node lists, as ``[source, relation, target]`` triples, or as networkx
+    node-link JSON. A record with an ``error`` is a result: kept, counted, and not scored.
+    """
+
+    run: Name = Field(validation_alias=AliasChoices("run", "run_id"))
+    question_id: Name = Field(validation_alias=AliasChoices("question_id", "query_id", "id"))
+    retrieved: tuple[Chunk, ...] = Field((), validation_alias=AliasChoices("retrieved", "chunks", "retrieved_chunks"))
+    traversal: tuple[WalkStep, ...] = Field((), validation_alias=AliasChoices("traversal", "retrieved_paths"))
+    answer: StrictStr | None = Field(None, validation_alias=AliasChoices("answer", "response"))
+    citations: tuple[StrictStr, ...] = ()
+    evidence_files: tuple[StrictStr, ...] | None = None
+    latency_ms: Annotated[Number, Field(ge=0)] | None = Field(
+        None, validation_alias=AliasChoices("latency_ms", "latency")
+    )
+    model_calls: Count | None = None
+    prompt_tokens: Count | None = Field(None, validation_alias=AliasChoices("prompt_tokens", "input_tokens"))
+    output_tokens: Count | None = Field(None, validation_alias=AliasChoices("output_tokens", "completion_tokens"))
+    error: StrictStr | None = None
+
+    @field_validator("retrieved", mode="before")
+    @classmethod
+    def _retrieved(cls, value: Any) -> Any:
+        return retrieved_chunks(value)
+
+    @field_validator("traversal", mode="before")
+    @classmethod
+    def _traversal(cls, value: Any) -> Any:
+        return walk_steps(value)
+
+    @field_validator("citations", mode="before")
+    @classmethod
+    def _citations(cls, value: Any) -> Any:
+        return citation_ids(value)
+
+    @field_validator("error", mode="before")
+    @classmethod
+    def _error(cls, value: Any) -> Any:
+        return error_text(value)
+
+
+class Commit(Record):
+    """A commit of a repository, one line of ``commits.jsonl``."""
+
+    repo: Name
+    sha: Name
+    parents: tuple[Name, ...] = ()
+    branch: StrictStr | None = None
+    committed_at: AwareDatetime | None = None
+    tag: StrictStr | None = None
+
+
+class Compatibility(Record):
+    """A set of commits that did, or did not, work together, one line of ``compatibility.jsonl``.
+
+    A row with an ``environment`` is a deployment: its commits were in use together from the time ``at``.
+    """
+
+    id: Name
+    commits: dict[str, Name]
+    compatible: StrictBool = True
+    source: StrictStr | None = None
+    environment: StrictStr | None = None
+    at: AwareDatetime | None = Field(None, validation_alias=AliasChoices("at", "deployed_at", "time"))
+
+    @field_validator("commits", mode="before")
+    @classmethod
+    def _commits(cls, value: Any) -> Any:
+        if isinstance(value, list):
+            pairs = [item.rsplit("@", 1) if isinstance(item, str) else (item["repo"], item["sha"]) for item in value]
+            return {repo: sha for repo, sha in pairs}
+        return value
+
+
+class Artifact(Record):
+    """A node of the knowledge graph as one commit holds it, one line of ``artifacts.jsonl``."""
+
+    id: Name
+    repo: StrictStr | None = None
+    path: StrictStr | None = None
+    symbol: StrictStr | None = None
+    kind: StrictStr | None = None
+    commit: StrictStr | None = None
+    line: Count | None = None
+    end_line: Count | None = None
+
+
+class Edge(Record):
+    """A directed, typed edge of the knowledge graph, one line of ``edges.jsonl``."""
+
+    source: Name
+    relation: Name = Field(validation_alias=AliasChoices("relation", "type", "label"))
+    target: Name
+
+
+class Measurement(Record):
+    """The value of one measure for one question of one run, or the reason why there is none."""
+
+    run: StrictStr
+    question: StrictStr
+    measure: StrictStr
+    value: float | None
+    reason: StrictStr | None = None
+
+
+#: The record that each file of a dataset holds, by the name that ``graphkit schema`` shows it under.
+RECORDS: Mapping[str, type[Record]] = {
+    "question": Question,
+    "answer": Answer,
+    "commit": Commit,
+    "compatibility": Compatibility,
+    "artifact": Artifact,
+    "edge": Edge,
+    "measurement": Measurement,
+}
+
+__all__ = [
+    "RECORDS",
+    "Answer",
+    "Artifact",
+    "Chunk",
+    "Commit",
+    "Compatibility",
+    "Component",
+    "Conflict",
+    "Edge",
+    "GoldPath",
+    "Measurement",
+    "Question",
+    "Record",
+    "Step",
+    "WalkStep",
+    "datetime",
+]

@@ -1,0 +1,1 @@
+"""Readers: from files and repositories to records."""

@@ -1,0 +1,156 @@
+"""A dataset: a folder with questions, and beside them commits, compatibility, knowledge graphs and runs."""
+
+from __future__ import annotations
+
+import graphlib
+from collections.abc import Hashable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from graphkit.commits import CommitGraph
+from graphkit.errors import InputError
+from graphkit.models import Artifact, Commit, Compatibility, Edge, Record
+from graphkit.sources.jsonl import SUFFIXES, find_file, stem_of
+from graphkit.sources.lean import LeanQuestion
+from graphkit.sources.records import RecordReader, read_records
+from graphkit.sources.report import Problem, Report
+
+R = TypeVar("R", bound=Record)
+
+
+class Dataset:
+    """The files of one folder, read as streams.
+
+    Parameters
+    ----------
+    folder
+        Holds ``questions.jsonl``, and where there are any ``commits.jsonl``, ``compatibility.jsonl``,
+        ``artifacts.jsonl`` and ``edges.jsonl`` (or ``artifacts-NAME.jsonl`` and ``edges-NAME.jsonl`` for several
+        knowledge graphs over the same ids), and ``runs/*.jsonl``. Each may end in ``.gz`` or ``.zst``.
+
+    Raises
+    ------
+    InputError
+        The folder is missing, is a file, or holds no questions.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            what = "this is a file where a dataset folder is expected" if self.folder.exists() else "no such folder"
+            raise InputError(
+                what, where=str(folder), remedy="A dataset is a folder that holds questions.jsonl; name that folder."
+            )
+        found = find_file(self.folder, "questions")
+        if found is None:
+            raise InputError(
+                "the folder holds no questions.jsonl", where=str(folder), remedy="A dataset needs at least that file."
+            )
+        self.questions_file: Path = found
+
+    @classmethod
+    def of_run(cls, run_file: Path) -> Dataset:
+        """Return the dataset whose ``runs/`` folder holds a run file, or whose folder does.
+
+        Raises
+        ------
+        InputError
+            Neither holds questions.
+        """
+        for folder in (run_file.parent.parent, run_file.parent):
+            if find_file(folder, "questions"):
+                return cls(folder)
+        raise InputError(
+            "no questions.jsonl is found beside this run", where=str(run_file), remedy="Name its dataset by --dataset."
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self.folder.resolve().name
+
+    def questions(self, report: Report) -> Iterator[tuple[int, Any]]:
+        """Yield (line number, question) of each usable question; a second question with an id is a problem."""
+        seen: set[str] = set()
+        for number, question in RecordReader(self.questions_file, LeanQuestion, report):
+            if question.id in seen:
+                report.add(Problem(f"{self.questions_file}:{number}", "the id is already taken", record=question.id))
+                continue
+            seen.add(question.id)
+            yield number, question
+
+    def commits(self, report: Report) -> list[Commit]:
+        """Return the commits; a second record of a commit, and a cycle of parents, is a problem."""
+        path = find_file(self.folder, "commits")
+        if path is None:
+            return []
+        commits = list(_unique(path, Commit, lambda one: (one.repo, one.sha), report))
+        cycle = parent_cycle(commits)
+        if cycle:
+            chain = " -> ".join(sha[:12] for sha in cycle)
+            report.add(
+                Problem(str(path), f"the parents form a cycle: {chain}", record=cycle[0], remedy="Correct the parents.")
+            )
+            inside = set(cycle)
+            commits = [commit for commit in commits if commit.sha not in inside]
+        return commits
+
+    def compatibility(self, report: Report) -> list[Compatibility]:
+        """Return the rows about commits that did or did not work together; a second row with an id is a problem."""
+        path = find_file(self.folder, "compatibility")
+        return [] if path is None else list(_unique(path, Compatibility, lambda row: row.id, report))
+
+    def commit_graph(self, report: Report) -> CommitGraph:
+        """Return what the dataset knows about commits."""
+        return CommitGraph.build(self.commits(report), self.compatibility(report))
+
+    @cached_property
+    def graphs(self) -> dict[str, tuple[Path | None, Path | None]]:
+        """The knowledge graphs: name ("" for the one without) to the files of its artifacts and of its edges."""
+        found: dict[str, tuple[Path | None, Path | None]] = {}
+        for number, kind in enumerate(("artifacts", "edges")):
+            for suffix in SUFFIXES:
+                for path in sorted(self.folder.glob(f"{kind}*.jsonl{suffix}")):
+                    name = stem_of(path).removeprefix(kind)
+                    if name == "" or name.startswith("-"):
+                        both = list(found.get(name[1:], (None, None)))
+                        both[number] = path
+                        found[name[1:]] = (both[0], both[1])
+        return found
+
+    def artifacts(self, path: Path, report: Report) -> Iterator[Artifact]:
+        """Yield the artifacts of one knowledge graph; a second record of an id is a problem."""
+        yield from _unique(path, Artifact, lambda one: one.id, report)
+
+    def edges(self, path: Path, report: Report) -> Iterator[Edge]:
+        """Yield the edges of one knowledge graph."""
+        for _, edge in read_records(path, Edge, report):
+            yield edge
+
+    def run_files(self) -> list[Path]:
+        """Return the files of ``runs/``, sorted by name."""
+        runs = self.folder / "runs"
+        return sorted(path for suffix in SUFFIXES for path in runs.glob(f"*.jsonl{suffix}"))
+
+
+def _unique(path: Path, model: type[R], key: Any, report: Report) -> Iterator[R]:
+    seen: dict[Hashable, str] = {}
+    for where, record in read_records(path, model, report):
+        name = key(record)
+        if name in seen:
+            shown = name if isinstance(name, str) else "@".join(name)
+            report.add(Problem(where, f"the record is a repeat of {seen[name]}", record=shown))
+            continue
+        seen[name] = where
+        yield record
+
+
+def parent_cycle(commits: list[Commit]) -> list[str]:
+    """Return the shas of a cycle of parents, closed by its first, or an empty list."""
+    parents = {commit.sha: commit.parents for commit in commits}
+    try:
+        graphlib.TopologicalSorter(parents).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []

@@ -1,0 +1,197 @@
+"""A lean decoder for questions and run logs: about four times as fast as the models, with the same meaning.
+
+It reads the canonical spelling of a record and nothing else. Whatever it doesn't take (an alias, another form of a
+path, a mistake), it hands to the models, which accept it or say what is wrong: one set of messages and definitions.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct
+
+from graphkit.models import Answer, Question, Record
+
+Name = Annotated[str, Meta(min_length=1)]
+Gain = Annotated[float, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+
+
+class LeanStep(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.models.Step`."""
+
+    source: Name
+    target: Name
+    relation: str | None = None
+    optional: bool = False
+    evidence: str | None = None
+
+
+class LeanPath(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.models.GoldPath`."""
+
+    id: str | None = None
+    group: str | None = None
+    steps: list[LeanStep] = []
+
+
+class LeanComponent(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.models.Component`."""
+
+    text: Name
+    repo: str | None = None
+
+
+class LeanConflict(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.models.Conflict`."""
+
+    id: str | None = None
+    between: list[str] = []
+    resolution: str | None = None
+
+
+class LeanQuestion(Struct, gc=False):
+    """Twin of :class:`graphkit.models.Question`."""
+
+    id: Name
+    question: Name
+    category: str | None = None
+    difficulty: Literal["easy", "medium", "hard"] | None = None
+    group: str | None = None
+    stack: str | None = None
+    gold_answer: str | None = None
+    expected_output: str | None = None
+    commits: dict[str, Name] = {}
+    paths: list[LeanPath] = []
+    relevant: dict[str, Gain] = {}
+    expected_files: list[str] = []
+    expected_symbols: list[str] = []
+    facts: list[LeanComponent] = []
+    conflicts: list[LeanConflict] = []
+    min_sources: Count | None = None
+    k: Positive | None = None
+
+
+class LeanChunk(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.models.Chunk`."""
+
+    id: Name
+    repo: str | None = None
+    path: str | None = None
+    symbol: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    rank: Positive | None = None
+    score: float | None = None
+    text: str | None = None
+
+
+class LeanWalk(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.models.WalkStep`."""
+
+    source: Name
+    target: Name
+    relation: str | None = None
+    path: Count = 0
+    position: Count | None = None
+    source_commit: str | None = None
+    target_commit: str | None = None
+
+
+class LeanAnswer(Struct, gc=False):
+    """Twin of :class:`graphkit.models.Answer`."""
+
+    run: Name
+    question_id: Name
+    retrieved: list[LeanChunk] = []
+    traversal: list[LeanWalk] = []
+    answer: str | None = None
+    citations: list[str] = []
+    evidence_files: list[str] | None = None
+    latency_ms: Annotated[float, Meta(ge=0)] | None = None
+    model_calls: Count | None = None
+    prompt_tokens: Count | None = None
+    output_tokens: Count | None = None
+    error: str | None = None
+
+
+#: Each lean record, and the model whose meaning it has.
+TWINS: dict[type[Struct], type[Record]] = {LeanQuestion: Question, LeanAnswer: Answer}
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    if field.default_factory is msgspec.NODEFAULT:
+        return msgspec.field(default=field.default)
+    return msgspec.field(default_factory=field.default_factory)
+
+
+def other_names(model: type[Record]) -> dict[str, str]:
+    """Return every name that a model accepts on input beside the names of its fields, with the field it stands for."""
+    names: dict[str, str] = {}
+    for field, info in model.model_fields.items():
+        for choice in getattr(info.validation_alias, "choices", ()):
+            if isinstance(choice, str) and choice not in model.model_fields:
+                names.setdefault(choice, field)
+    return names
+
+
+class LeanReader:
+    """Decodes the lines of one file into lean records.
+
+    A file that spells a field in another way (``query_id``) does so in each line: the reader takes that spelling over
+    from the first line that has it. A line that has both spellings, or a third one, is left to the model. Unknown
+    fields of the record itself are ignored, as the model ignores them; those of its parts are left to the model.
+    """
+
+    def __init__(self, lean: type[Struct]) -> None:
+        self._lean = lean
+        self._others = other_names(TWINS[lean])
+        self._build({})
+
+    def _build(self, spelling: dict[str, str]) -> None:
+        traps = [name for name in self._others if name not in spelling.values()] + list(spelling)
+        # A struct of its own, not a subclass: msgspec doesn't rename inherited fields.
+        fields: list[Any] = [
+            (field.name, field.type, _default(field)) if not field.required else (field.name, field.type)
+            for field in msgspec.structs.fields(self._lean)
+        ]
+        kind = msgspec.defstruct(
+            f"{self._lean.__name__}Spelled",
+            fields + [(f"trap_{number}", Any, UNSET) for number in range(len(traps))],
+            rename={**spelling, **{f"trap_{number}": name for number, name in enumerate(traps)}},
+            gc=False,
+        )
+        self._decode = msgspec.json.Decoder(kind).decode
+        self._traps = tuple(f"trap_{number}" for number in range(len(traps)))
+        self._learnt = bool(spelling)
+
+    def decode(self, line: bytes) -> Any:
+        """Return the lean record of a line, or None where the model has to look at it."""
+        try:
+            record = self._decode(line)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            return self._learn(line)
+        for trap in self._traps:
+            if getattr(record, trap) is not UNSET:
+                return self._learn(line)
+        return record
+
+    def _learn(self, line: bytes) -> Any:
+        """Take the spelling of the first line that needs it, and try once more."""
+        if self._learnt:
+            return None
+        self._learnt = True
+        try:
+            keys = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            return None
+        spelling: dict[str, str] = {}
+        for name, field in self._others.items():
+            if name in keys and field not in keys:
+                spelling.setdefault(field, name)
+        if not spelling:
+            return None
+        self._build(spelling)
+        return self.decode(line)

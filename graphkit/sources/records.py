@@ -1,0 +1,104 @@
+"""Lines to records: decoded, validated, and each mistake told with its file, line, record and remedy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from pydantic import ValidationError
+
+from graphkit.models import Record
+from graphkit.sources.jsonl import read_lines
+from graphkit.sources.lean import TWINS, LeanReader, other_names
+from graphkit.sources.report import Problem, Report
+
+R = TypeVar("R", bound=Record)
+
+#: The names by which a broken record is told, where it has one of them.
+_ID_FIELDS = ("id", "question_id", "query_id", "sha")
+
+
+def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R | None:
+    """Validate one line, or add a problem that says what is wrong with it and return None."""
+    try:
+        value = json.loads(line)
+    except UnicodeDecodeError as error:
+        report.add(Problem(where, f"not UTF-8: {error.reason} at byte {error.start}", remedy="Save the file as UTF-8."))
+        return None
+    except (ValueError, RecursionError) as error:
+        what = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        report.add(Problem(where, f"not valid JSON: {what}", remedy="Each line must be one JSON object."))
+        return None
+    if not isinstance(value, dict):
+        report.add(Problem(where, f"a record must be a JSON object, not {_kind(value)}"))
+        return None
+    try:
+        record = model.model_validate(value)
+    except ValidationError as error:
+        name = next((str(value[key]) for key in _ID_FIELDS if isinstance(value.get(key), str | int)), None)
+        for mistake in error.errors(include_url=False, include_context=False)[:3]:
+            report.add(Problem(where, _sentence(mistake), record=name, remedy=_remedy(model, mistake)))
+        return None
+    known = set(model.model_fields) | set(other_names(model))
+    for key in value.keys() - known:
+        report.ignored_fields[Path(where.rpartition(":")[0]).name, key] += 1
+    return record
+
+
+def _kind(value: object) -> str:
+    names = {list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _sentence(mistake: Any) -> str:
+    place = ".".join(str(part) for part in mistake["loc"])
+    given = mistake["input"]
+    if mistake["type"] == "missing":
+        return f"the field {place!r} is missing"
+    what = mistake["msg"].removeprefix("Value error, ")
+    shown = "" if isinstance(given, dict | list) else f" (found {json.dumps(given, ensure_ascii=False)[:60]})"
+    return f"{place}: {what[0].lower()}{what[1:]}{shown}" if place else what
+
+
+def _remedy(model: type[Record], mistake: Any) -> str | None:
+    if mistake["type"] == "missing" and len(mistake["loc"]) == 1:
+        field = str(mistake["loc"][0])
+        names = [field, *(name for name, stands_for in other_names(model).items() if stands_for == field)]
+        return f"Give one of: {', '.join(names)}." if len(names) > 1 else None
+    return None
+
+
+def read_records(path: Path, model: type[R], report: Report) -> Iterator[tuple[str, R]]:
+    """Yield (``file:line``, record) of each usable line of a file; the others become problems of the report."""
+    for number, line in read_lines(path):
+        where = f"{path}:{number}"
+        record = parse_record(model, line, where, report)
+        if record is not None:
+            yield where, record
+
+
+class RecordReader:
+    """Decodes questions or run records of one file: by the lean decoder, and by the model where that has to look."""
+
+    def __init__(self, path: Path, lean: type[Struct], report: Report) -> None:
+        self.path = path
+        self.report = report
+        self._model = TWINS[lean]
+        self._lean = LeanReader(lean)
+
+    def parse(self, number: int, line: bytes) -> Any:
+        """Return the record of a line, or None after adding a problem to the report."""
+        record = self._lean.decode(line)
+        if record is None:
+            record = parse_record(self._model, line, f"{self.path}:{number}", self.report)
+        return record
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        """Yield (line number, record) of each usable line."""
+        for number, line in read_lines(self.path):
+            record = self.parse(number, line)
+            if record is not None:
+                yield number, record
