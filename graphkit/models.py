@@ -58,7 +58,7 @@ class Step(Record):
 
     source: Name
     target: Name
-    relation: StrictStr | None = Field(None, validation_alias=AliasChoices("relation", "type", "label"))
+    relation: Name | None = Field(None, validation_alias=AliasChoices("relation", "type", "label"))
     optional: StrictBool = False
     evidence: StrictStr | None = None
 
@@ -176,7 +176,7 @@ class WalkStep(Record):
 
     source: Name
     target: Name
-    relation: StrictStr | None = Field(None, validation_alias=AliasChoices("relation", "type", "label"))
+    relation: Name | None = Field(None, validation_alias=AliasChoices("relation", "type", "label"))
     path: Count = 0
     position: Count | None = None
     source_commit: StrictStr | None = None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
 from graphkit.measures.case import Case
@@ -46,6 +48,7 @@ class Measure(ABC):
     source: ClassVar[str]
     layer: ClassVar[str] = "retrieval"
     query: ClassVar[str | None] = None
+    query_parameters: ClassVar[Mapping[str, object]] = MappingProxyType({})
     aliases: ClassVar[tuple[str, ...]] = ()
     higher_is_better: ClassVar[bool] = True
     needs_commits: ClassVar[bool] = False
@@ -67,8 +70,11 @@ class Measure(ABC):
         """Compute the value for a case whose record exists and carries no error."""
 
     def parameters(self) -> dict[str, object]:
-        """Return every parameter by name, defaults included: what the Cypher query takes."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        """Return what the Cypher query takes: every parameter, defaults included, and what the query is told besides."""
+        return {
+            **self.query_parameters,
+            **{field.name: getattr(self, field.name) for field in dataclasses.fields(self)},
+        }
 
     def __str__(self) -> str:
         given = [

@@ -30,6 +30,7 @@ class Coherence(Measure):
     source = "version coherence over commit nodes"
     layer = "reasoning"
     query = "coherence"
+    query_parameters = {"no_chunk": NO_CHUNK, "no_commit": NO_COMMIT, "no_commits_known": NO_COMMITS_KNOWN}
     needs_commits = True
 
     def _value(self, case: Case) -> float | Unscored:
@@ -71,6 +72,7 @@ class Incoherent(Measure):
     source = "version coherence over commit nodes"
     layer = "reasoning"
     query = "incoherent"
+    query_parameters = {"unversioned": NOTHING_VERSIONED, "no_commits_known": NO_COMMITS_KNOWN}
     higher_is_better = False
     needs_commits = True
 
@@ -93,6 +95,7 @@ class OffPin(Measure):
     source = "version coherence over commit nodes"
     layer = "reasoning"
     query = "off_pin"
+    query_parameters = {"unscored": NO_PIN, "unversioned": NOTHING_VERSIONED}
     higher_is_better = False
     needs_commits = True
 

@@ -12,6 +12,7 @@ from graphkit.measures.case import Case, Edge, Gold
 
 T = TypeVar("T")
 
+NO_PATH = "no gold path"
 NO_BOUNDARY = "gold crosses no repository boundary"
 NO_BOUNDARY_WALKED = "no traversed edge crosses a repository boundary"
 
@@ -121,6 +122,7 @@ class EdgeRecall(EdgeMeasure):
 
     definition = "required gold edges that the traversal contains / required gold edges, each edge once"
     query = "edge_recall"
+    query_parameters = {"boundary": False, "unscored": NO_GOLD}
     aliases = ("traversal_accuracy",)
 
     def _value(self, case: Case) -> float | Unscored:
@@ -134,11 +136,12 @@ class EdgePrecision(EdgeMeasure):
 
     definition = "distinct traversed edges that are in any gold path / distinct traversed edges"
     query = "edge_precision"
+    query_parameters = {"boundary": False, "unscored": NO_PATH, "untraversed": NOTHING_TRAVERSED}
 
     def _value(self, case: Case) -> float | Unscored:
         right, traversed, gold = edge_precision(case, self.relation, boundary=False)
         if not gold:
-            return Unscored("no gold path")
+            return Unscored(NO_PATH)
         return right / traversed if traversed else Unscored(NOTHING_TRAVERSED)
 
 
@@ -148,6 +151,7 @@ class EdgeF1(EdgeMeasure):
 
     definition = "harmonic mean of EdgeRecall and EdgePrecision"
     query = "edge_f1"
+    query_parameters = {"unscored": NO_GOLD}
 
     def _value(self, case: Case) -> float | Unscored:
         found, required = edge_recall(case, self.relation, boundary=False)
@@ -165,7 +169,8 @@ class BoundaryRecall(EdgeMeasure):
     """Edge recall over the edges whose ends lie in different repositories."""
 
     definition = "EdgeRecall over edges whose ends lie in different repositories"
-    query = "boundary_recall"
+    query = "edge_recall"
+    query_parameters = {"boundary": True, "static": False, "unscored": NO_BOUNDARY}
 
     def _value(self, case: Case) -> float | Unscored:
         found, required = edge_recall(case, self.relation, boundary=True)
@@ -177,7 +182,8 @@ class BoundaryPrecision(EdgeMeasure):
     """Edge precision over the edges whose ends lie in different repositories."""
 
     definition = "EdgePrecision over edges whose ends lie in different repositories"
-    query = "boundary_precision"
+    query = "edge_precision"
+    query_parameters = {"boundary": True, "unscored": NO_BOUNDARY, "untraversed": NO_BOUNDARY_WALKED}
 
     def _value(self, case: Case) -> float | Unscored:
         right, traversed, gold = edge_precision(case, self.relation, boundary=True)

@@ -28,6 +28,7 @@ class FilePrecision(Measure):
     definition = "expected files among the evidence files / evidence files"
     source = "file localisation of code retrieval benchmarks"
     query = "file_precision"
+    query_parameters = {"unscored": NO_FILES}
 
     def _value(self, case: Case) -> float | Unscored:
         expected = expected_files(case)
@@ -43,6 +44,7 @@ class FileRecall(Measure):
     definition = "expected files among the evidence files / expected files"
     source = "file localisation of code retrieval benchmarks"
     query = "file_recall"
+    query_parameters = {"unscored": NO_FILES}
 
     def _value(self, case: Case) -> float | Unscored:
         expected = expected_files(case)
@@ -61,6 +63,7 @@ class SymbolRecall(Measure):
     definition = "expected symbols among the retrieved symbols / expected symbols"
     source = "symbol localisation of code retrieval benchmarks"
     query = "symbol_recall"
+    query_parameters = {"unscored": NO_SYMBOLS}
 
     def __post_init__(self) -> None:
         if self.where not in {"retrieved", "answer"}:

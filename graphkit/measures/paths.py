@@ -83,6 +83,7 @@ class PathExact(PathMeasure):
 
     definition = "share of required paths that some retrieved path equals step by step"
     query = "path_exact"
+    query_parameters = {"unscored": NO_GOLD}
 
     def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
         return float(any(equals(gold, walk, same) for walk in case.walked_paths))
@@ -93,7 +94,8 @@ class PathInOrder(PathMeasure):
     """Share of required paths whose required steps appear in this order in one retrieved path."""
 
     definition = "share of required paths whose required steps appear in order in one retrieved path"
-    query = "path_in_order"
+    query = "path_prefix"
+    query_parameters = {"complete": True, "unscored": NO_GOLD}
 
     def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
         required = gold.required
@@ -109,6 +111,7 @@ class PathPrefix(PathMeasure):
 
     definition = "required steps followed from the start without a miss / required steps, best retrieved path"
     query = "path_prefix"
+    query_parameters = {"complete": False, "unscored": NO_GOLD}
 
     def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
         required = gold.required

@@ -24,6 +24,7 @@ class Success(CutMeasure):
     definition = "1 if a relevant id is in the top k, else 0"
     source = "hit rate; TREC success@k"
     query = "success"
+    query_parameters = {"unscored": NO_RELEVANT}
     aliases = ("hit", "hit_rate")
 
     def _value(self, case: Case) -> float | Unscored:
@@ -39,6 +40,7 @@ class Recall(CutMeasure):
     definition = "relevant ids in the top k / all relevant ids"
     source = "trec_eval recall_k"
     query = "recall"
+    query_parameters = {"unscored": NO_RELEVANT}
 
     def _value(self, case: Case) -> float | Unscored:
         if not case.gains:
@@ -54,6 +56,7 @@ class P(CutMeasure):
     definition = "relevant ids in the top k / k"
     source = "trec_eval P_k"
     query = "precision"
+    query_parameters = {"unscored": NO_RELEVANT}
     aliases = ("precision",)
 
     def _value(self, case: Case) -> float | Unscored:
@@ -70,6 +73,7 @@ class RR(Measure):
     definition = "1 / rank of the first relevant id, 0 if none"
     source = "trec_eval recip_rank; the mean is MRR"
     query = "reciprocal_rank"
+    query_parameters = {"unscored": NO_RELEVANT}
     aliases = ("mrr", "reciprocal_rank")
 
     def _value(self, case: Case) -> float | Unscored:
@@ -85,6 +89,7 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
     definition = "sum of gain / log2(rank + 1) over ranks 1..k, over the same sum for the best order of all gains"
     source = "Järvelin and Kekäläinen 2002, linear gains as in trec_eval ndcg_cut"
     query = "ndcg"
+    query_parameters = {"unscored": NO_RELEVANT}
 
     def _value(self, case: Case) -> float | Unscored:
         if not case.question.relevant:

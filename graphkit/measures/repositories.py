@@ -39,6 +39,7 @@ class CrossRepoPrecision(Measure):
     definition = "retrieved repositories that are relevant / retrieved repositories"
     source = "set precision over the repositories of both subgraphs"
     query = "cross_repo_precision"
+    query_parameters = {"unscored": NO_REPOSITORY}
 
     def _value(self, case: Case) -> float | Unscored:
         relevant = relevant_repositories(case)
@@ -58,6 +59,7 @@ class CrossRepoRecall(Measure):
     definition = "relevant repositories retrieved / relevant repositories"
     source = "set recall over the repositories of both subgraphs"
     query = "cross_repo_recall"
+    query_parameters = {"unscored": NO_REPOSITORY}
 
     def _value(self, case: Case) -> float | Unscored:
         retrieved = case.repositories

@@ -24,7 +24,7 @@ class LeanStep(Struct, gc=False, forbid_unknown_fields=True):
 
     source: Name
     target: Name
-    relation: str | None = None
+    relation: Name | None = None
     optional: bool = False
     evidence: str | None = None
 
@@ -93,7 +93,7 @@ class LeanWalk(Struct, gc=False, forbid_unknown_fields=True):
 
     source: Name
     target: Name
-    relation: str | None = None
+    relation: Name | None = None
     path: Count = 0
     position: Count | None = None
     source_commit: str | None = None

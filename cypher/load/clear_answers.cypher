@@ -1,0 +1,11 @@
+// title: Clear answers
+// answers: Deletes some of the answers of a run with their paths, and tells how many.
+// parameters: run, limit
+// columns: deleted
+MATCH (a:Answer {run: $run})
+WITH a LIMIT $limit
+OPTIONAL MATCH (a)-[:WALKED]->(p:RetrievedPath)
+WITH a, collect(p) AS paths
+FOREACH (p IN paths | DETACH DELETE p)
+DETACH DELETE a
+RETURN count(*) AS deleted

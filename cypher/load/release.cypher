@@ -1,0 +1,6 @@
+// title: Release a claim
+// answers: Ends a load.
+// parameters: name, owner
+// columns:
+MATCH (l:Load {name: $name}) WHERE l.owner = $owner
+DELETE l

@@ -1,0 +1,6 @@
+// title: Begin a run
+// answers: Creates a run that isn't complete yet.
+// parameters: id, dataset, digest
+// columns:
+MERGE (r:Run {id: $id})
+SET r.dataset = $dataset, r.digest = $digest, r.complete = false

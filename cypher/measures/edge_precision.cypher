@@ -1,0 +1,24 @@
+// title: Edge precision
+// answers: Which share of the distinct traversed edges is in any gold path? With $boundary over edges between repositories only.
+// parameters: dataset, run, relation, boundary, unscored, untraversed
+// columns: question, value, reason
+MATCH (q:Question {dataset: $dataset})
+OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
+WITH q, a, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND range(0, size(p.sources) - 1) AS i
+  WITH p, i WHERE NOT $boundary OR p.crosses[i]
+  RETURN DISTINCT [p.sources[i], CASE WHEN $relation THEN p.relations[i] ELSE '' END, p.targets[i]]
+} AS walked, COLLECT {
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  UNWIND range(0, size(g.sources) - 1) AS i
+  WITH g, i WHERE NOT $boundary OR g.crosses[i]
+  RETURN DISTINCT [g.sources[i], CASE WHEN $relation THEN g.relations[i] ELSE '' END, g.targets[i]]
+} AS gold
+WITH q, a, gold, walked, [w IN walked WHERE any(e IN gold
+  WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))] AS right
+RETURN q.id AS question,
+  CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(gold) = 0 OR size(walked) = 0 THEN null
+    ELSE toFloat(size(right)) / size(walked) END AS value,
+  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
+    WHEN size(gold) = 0 THEN $unscored WHEN size(walked) = 0 THEN $untraversed END AS reason

@@ -1,0 +1,33 @@
+// title: Edge recall (traversal accuracy)
+// answers: Which share of the required gold edges does the traversal contain? With $boundary over edges between repositories only.
+// parameters: dataset, run, relation, static, boundary, unscored
+// columns: question, value, reason
+MATCH (q:Question {dataset: $dataset})
+OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
+WITH q, a, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND range(0, size(p.sources) - 1) AS i
+  RETURN DISTINCT [p.sources[i], CASE WHEN $relation THEN p.relations[i] ELSE '' END, p.targets[i]]
+} AS walked, COLLECT {
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  UNWIND range(0, size(g.sources) - 1) AS i
+  WITH g, i
+  WHERE NOT g.optional[i] AND NOT ($static AND g.manual[i]) AND (NOT $boundary OR g.crosses[i])
+  WITH g, collect(DISTINCT [g.sources[i], CASE WHEN $relation THEN g.relations[i] ELSE '' END, g.targets[i]]) AS wanted
+  RETURN {unit: g.unit, index: g.index, wanted: wanted}
+} AS paths
+WITH q, a, [p IN paths | {unit: p.unit, index: p.index, wanted: p.wanted, found: [e IN p.wanted WHERE any(w IN walked
+  WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))]}] AS paths
+WITH q, a, [p IN paths | {unit: p.unit, index: p.index, wanted: p.wanted, found: p.found,
+  share: toFloat(size(p.found)) / size(p.wanted)}] AS paths
+// Of alternatives the best counts, of equals the first.
+WITH q, a, [p IN paths WHERE NOT any(o IN paths
+  WHERE o.unit = p.unit AND (o.share > p.share OR (o.share = p.share AND o.index < p.index)))] AS chosen
+WITH q, a,
+  reduce(all = [], p IN chosen | all + [e IN p.wanted WHERE NOT e IN all]) AS required,
+  reduce(all = [], p IN chosen | all + [e IN p.found WHERE NOT e IN all]) AS found
+RETURN q.id AS question,
+  CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(required) = 0 THEN null
+    ELSE toFloat(size(found)) / size(required) END AS value,
+  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
+    WHEN size(required) = 0 THEN $unscored END AS reason

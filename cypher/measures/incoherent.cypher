@@ -1,0 +1,23 @@
+// title: Incoherent commits
+// answers: Is there no compatible row or deployment that holds every commit retrieved and traversed?
+// parameters: dataset, run, unversioned, no_commits_known
+// columns: question, value, reason
+MATCH (q:Question {dataset: $dataset})
+OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
+WITH q, a, COLLECT {
+  MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND c.commit_key IS NOT NULL
+  RETURN DISTINCT c.commit_key AS commit
+  UNION
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND p.commits AS commit
+  RETURN DISTINCT commit
+} AS touched
+OPTIONAL MATCH (:Commit {key: touched[0]})<-[:PINS]-(s:Stack {compatible: true})
+OPTIONAL MATCH (s)-[:PINS]->(c:Commit) WHERE c.key IN touched
+WITH q, a, touched, s, count(c) AS held
+WITH q, a, touched, sum(CASE WHEN held = size(touched) THEN 1 ELSE 0 END) AS stacks, EXISTS { MATCH (:Commit) } AS known
+RETURN q.id AS question,
+  CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(touched) = 0 OR NOT known THEN null
+    WHEN stacks > 0 THEN 0.0 ELSE 1.0 END AS value,
+  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
+    WHEN size(touched) = 0 THEN $unversioned WHEN NOT known THEN $no_commits_known END AS reason

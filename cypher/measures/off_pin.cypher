@@ -1,0 +1,23 @@
+// title: Off pin
+// answers: Does a commit that was retrieved or traversed differ from the question's pins?
+// parameters: dataset, run, unscored, unversioned
+// columns: question, value, reason
+MATCH (q:Question {dataset: $dataset})
+OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
+WITH q, a, COLLECT {
+  MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND c.commit_key IS NOT NULL
+  RETURN DISTINCT c.commit_key AS commit
+  UNION
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND p.commits AS commit
+  RETURN DISTINCT commit
+} AS touched, q.pins + COLLECT {
+  // The stack's pin holds where the question has none of its own for that repository.
+  MATCH (s:Stack {key: q.stack_key})-[:PINS]->(c:Commit) WHERE NOT c.repo IN q.pinned_repositories
+  RETURN c.key
+} AS pins
+RETURN q.id AS question,
+  CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(pins) = 0 OR size(touched) = 0 THEN null
+    WHEN all(commit IN touched WHERE commit IN pins) THEN 0.0 ELSE 1.0 END AS value,
+  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
+    WHEN size(pins) = 0 THEN $unscored WHEN size(touched) = 0 THEN $unversioned END AS reason

@@ -1,0 +1,35 @@
+// title: Path prefix
+// answers: How much of each gold path was followed from its start without a miss, on the best retrieved path?
+// parameters: dataset, run, relation, complete, unscored
+// columns: question, value, reason
+MATCH (q:Question {dataset: $dataset})
+OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
+WITH q, a, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  RETURN [i IN range(0, size(p.sources) - 1) |
+    [p.sources[i], CASE WHEN $relation THEN p.relations[i] ELSE '' END, p.targets[i]]]
+} AS walks, COLLECT {
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  WITH g, [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
+    [g.sources[i], CASE WHEN $relation THEN g.relations[i] ELSE '' END, g.targets[i]]] AS required
+  WHERE size(required) > 0
+  RETURN {unit: g.unit, index: g.index, required: required}
+} AS paths
+// How many required steps each walk holds in order, from the first on.
+WITH q, a, [p IN paths | {unit: p.unit, index: p.index, length: size(p.required), counts: [walk IN walks |
+  reduce(count = 0, w IN walk | CASE WHEN count < size(p.required)
+    AND p.required[count][0] = w[0] AND p.required[count][2] = w[2]
+    AND (p.required[count][1] = w[1] OR p.required[count][1] = '' OR w[1] = '') THEN count + 1 ELSE count END)]}] AS paths
+WITH q, a, [p IN paths | {unit: p.unit, index: p.index, share: toFloat(reduce(best = 0, count IN p.counts |
+  CASE WHEN count > best THEN count ELSE best END)) / p.length}] AS paths
+// $complete asks for whole paths only: that is PathInOrder.
+WITH q, a, [p IN paths | {unit: p.unit, index: p.index,
+  share: CASE WHEN $complete AND p.share < 1 THEN 0.0 ELSE p.share END}] AS paths
+// Of alternatives the best counts, of equals the first.
+WITH q, a, [p IN paths WHERE NOT any(o IN paths WHERE o.unit = p.unit
+  AND (o.share > p.share OR (o.share = p.share AND o.index < p.index))) | p.share] AS scores
+RETURN q.id AS question,
+  CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(scores) = 0 THEN null
+    ELSE reduce(sum = 0.0, score IN scores | sum + score) / size(scores) END AS value,
+  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
+    WHEN size(scores) = 0 THEN $unscored END AS reason

@@ -1,0 +1,11 @@
+// title: Success at k
+// answers: Is a relevant id in the top k?
+// parameters: dataset, run, k, unscored
+// columns: question, value, reason
+MATCH (q:Question {dataset: $dataset})
+OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
+RETURN q.id AS question,
+  CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(q.relevant_ids) = 0 THEN null
+    WHEN any(id IN a.ranking[0..coalesce(q.k, $k)] WHERE id IN q.relevant_ids) THEN 1.0 ELSE 0.0 END AS value,
+  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
+    WHEN size(q.relevant_ids) = 0 THEN $unscored END AS reason

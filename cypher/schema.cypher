@@ -1,0 +1,22 @@
+// title: Constraints and indexes
+// answers: Makes every look-up by key an index look-up; made once, and again without effect.
+// parameters:
+// columns:
+CREATE CONSTRAINT dataset_name IF NOT EXISTS FOR (d:Dataset) REQUIRE d.name IS UNIQUE;
+CREATE CONSTRAINT source_key IF NOT EXISTS FOR (s:Source) REQUIRE s.key IS UNIQUE;
+CREATE CONSTRAINT load_name IF NOT EXISTS FOR (l:Load) REQUIRE l.name IS UNIQUE;
+CREATE CONSTRAINT repository_name IF NOT EXISTS FOR (r:Repository) REQUIRE r.name IS UNIQUE;
+CREATE CONSTRAINT commit_key IF NOT EXISTS FOR (c:Commit) REQUIRE c.key IS UNIQUE;
+CREATE CONSTRAINT stack_key IF NOT EXISTS FOR (s:Stack) REQUIRE s.key IS UNIQUE;
+CREATE CONSTRAINT deployment_key IF NOT EXISTS FOR (d:Deployment) REQUIRE d.key IS UNIQUE;
+CREATE CONSTRAINT artifact_id IF NOT EXISTS FOR (a:Artifact) REQUIRE a.id IS UNIQUE;
+CREATE CONSTRAINT question_id IF NOT EXISTS FOR (q:Question) REQUIRE q.id IS UNIQUE;
+CREATE CONSTRAINT run_id IF NOT EXISTS FOR (r:Run) REQUIRE r.id IS UNIQUE;
+CREATE CONSTRAINT answer_key IF NOT EXISTS FOR (a:Answer) REQUIRE a.key IS UNIQUE;
+CREATE CONSTRAINT chunk_key IF NOT EXISTS FOR (c:Chunk) REQUIRE c.key IS UNIQUE;
+CREATE INDEX question_dataset IF NOT EXISTS FOR (q:Question) ON (q.dataset);
+CREATE INDEX answer_run_question IF NOT EXISTS FOR (a:Answer) ON (a.run, a.question);
+CREATE INDEX gold_question IF NOT EXISTS FOR ()-[g:GOLD]-() ON (g.question);
+CREATE INDEX traversed_run_question IF NOT EXISTS FOR ()-[t:TRAVERSED]-() ON (t.run, t.question);
+CREATE INDEX edge_graph IF NOT EXISTS FOR ()-[e:EDGE]-() ON (e.graph);
+CREATE INDEX at_graph IF NOT EXISTS FOR ()-[t:AT]-() ON (t.graph);

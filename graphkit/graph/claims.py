@@ -1,0 +1,116 @@
+"""Claims: one process at a time loads a dataset or a run, and a load that died is seen by the next command."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from secrets import token_hex
+
+from graphkit.errors import DatabaseError
+from graphkit.graph.catalog import cypher
+from graphkit.graph.connection import Store
+
+#: A claim without a sign of life for this long, in milliseconds, is that of a dead process.
+STALE_MS = 60_000
+
+#: How long a process waits for another one's load, in seconds.
+PATIENCE = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedLoad:
+    """A load that was begun and not ended: by a process that is still at work, or by one that died."""
+
+    name: str
+    interrupted: bool
+
+    def __str__(self) -> str:
+        if self.interrupted:
+            return f"the load of {self.name} was interrupted: run it again to repair it"
+        return f"{self.name} is being loaded by another process"
+
+
+class Claim:
+    """A load that this process holds."""
+
+    def __init__(self, store: Store, name: str, owner: str) -> None:
+        self._store = store
+        self._parameters = {"name": name, "owner": owner}
+        self._last = time.monotonic()
+
+    def beat(self) -> None:
+        """Give a sign of life, at most once in some seconds."""
+        if time.monotonic() - self._last > STALE_MS / 10_000:
+            self._store.write(cypher("load/beat"), self._parameters)
+            self._last = time.monotonic()
+
+
+@contextmanager
+def claim(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Claim]:
+    """Hold a load for this process; wait while another one holds it.
+
+    The claim is released when the block ends well. Where it doesn't, the claim stays, marks the load as interrupted,
+    and the next process takes it over.
+
+    Raises
+    ------
+    DatabaseError
+        Another process holds the load for longer than ``patience`` seconds.
+    """
+    owner = f"{socket.gethostname()}:{os.getpid()}:{token_hex(4)}"
+    deadline = time.monotonic() + patience
+    while True:
+        dead = [row["owner"] for row in store.read(cypher("load/loads")) if _is_dead(str(row["owner"]))]
+        parameters = {"name": name, "owner": owner, "stale_ms": STALE_MS, "dead": dead}
+        if store.write(cypher("load/claim"), parameters)[0]["owner"] == owner:
+            break
+        if time.monotonic() > deadline:
+            raise DatabaseError(
+                f"another process has been loading {name} for longer than {patience:.0f} s",
+                remedy="Wait for it, or end it and run this again.",
+            )
+        time.sleep(0.2)
+    try:
+        yield Claim(store, name, owner)
+    except BaseException:
+        _abandon(store, name, owner)
+        raise
+    store.write(cypher("load/release"), {"name": name, "owner": owner})
+
+
+def _abandon(store: Store, name: str, owner: str) -> None:
+    """Mark a load as interrupted, as far as the database still answers."""
+    try:
+        store.write(cypher("load/abandon"), {"name": name, "owner": owner})
+    except DatabaseError:
+        return
+
+
+def _is_dead(owner: str) -> bool:
+    """Tell whether the process of a claim was on this machine and no longer is."""
+    host, _, rest = owner.partition(":")
+    pid = rest.partition(":")[0]
+    if owner == "nobody":
+        return True
+    if host != socket.gethostname() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def unfinished_loads(store: Store) -> list[UnfinishedLoad]:
+    """Return the loads that were begun and not ended."""
+    found = []
+    for row in store.read(cypher("load/loads")):
+        stale = int(str(row["age_ms"])) > STALE_MS
+        found.append(UnfinishedLoad(str(row["name"]), stale or _is_dead(str(row["owner"]))))
+    return found

@@ -1,0 +1,274 @@
+"""Records to the rows that the load queries take. Everything the Cypher engine reads is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from itertools import combinations
+from typing import Any
+
+import msgspec
+
+from graphkit.identity import crosses, file_of, path_of, repo_of, symbol_of
+from graphkit.measures.case import Case
+from graphkit.measures.repositories import named, of_relevant_ids
+from graphkit.models import Artifact, Commit, Compatibility
+
+Rows = list[dict[str, Any]]
+
+
+def digest(value: Any) -> str:
+    """Return a digest of a row: equal rows have equal digests."""
+    return blake2b(msgspec.json.encode(value), digest_size=16).hexdigest()
+
+
+def commit_key(repo: str | None, sha: str | None) -> str | None:
+    """Return the key of a commit node, or None where either part is missing."""
+    return f"{repo}@{sha}" if repo and sha else None
+
+
+def answer_key(run: str, question: str) -> str:
+    """Return the key of an answer node. The unit separator can't be mistaken for a part of a name."""
+    return f"{run}\x1f{question}"
+
+
+def commit_row(commit: Commit) -> dict[str, Any]:
+    """Return the row of a commit."""
+    at = commit.committed_at
+    return {
+        "key": f"{commit.repo}@{commit.sha}",
+        "repo": commit.repo,
+        "sha": commit.sha,
+        "branch": commit.branch,
+        "tag": commit.tag,
+        "parents": list(commit.parents),
+        "committed_at": at.isoformat() if at else None,
+        "committed_ms": round(at.timestamp() * 1000) if at else None,
+    }
+
+
+def stack_row(row: Compatibility, dataset: str) -> dict[str, Any]:
+    """Return the row of a set of commits that did, or did not, work together."""
+    return {
+        "key": f"{dataset}/{row.id}",
+        "id": row.id,
+        "compatible": row.compatible,
+        "source": row.source,
+        "environment": row.environment,
+        "at": row.at.isoformat() if row.at else None,
+        "members": [f"{repo}@{sha}" for repo, sha in sorted(row.commits.items())],
+    }
+
+
+def pair_rows(row: Compatibility) -> Rows:
+    """Return a row for each pair of commits that a compatibility row speaks about."""
+    keys = [f"{repo}@{sha}" for repo, sha in sorted(row.commits.items())]
+    return [
+        {"first": first, "second": second, "stack": row.id, "source": row.source}
+        for first, second in combinations(keys, 2)
+    ]
+
+
+def member_rows(rows: Iterable[Compatibility]) -> Rows:
+    """Return a row for each commit that compatibility rows name, each once."""
+    members = {member for row in rows for member in row.commits.items()}
+    return [{"key": f"{repo}@{sha}", "repo": repo, "sha": sha} for repo, sha in sorted(members)]
+
+
+def artifact_row(artifact: Artifact) -> dict[str, Any]:
+    """Return the row of an artifact: what its record doesn't say, its id does."""
+    return {
+        **node_row(artifact.id),
+        **{name: value for name in ("repo", "path", "symbol") if (value := getattr(artifact, name)) is not None},
+        "kind": artifact.kind,
+        "commit_key": commit_key(artifact.repo or repo_of(artifact.id), artifact.commit),
+        "line": artifact.line,
+        "end_line": artifact.end_line,
+    }
+
+
+def node_row(node: str) -> dict[str, Any]:
+    """Return the row of a node of which only the id is known."""
+    return {"id": node, "repo": repo_of(node), "path": path_of(node), "symbol": symbol_of(node)}
+
+
+def question_row(question: Any, dataset: str) -> dict[str, Any]:
+    """Return the row of a question with its gold paths and their steps."""
+    case = Case(question, None)
+    relevant = sorted(
+        ((gain, node) for node, gain in question.relevant.items() if gain > 0), key=lambda x: (-x[0], x[1])
+    )
+    paths: Rows = []
+    steps: Rows = []
+    for index, gold in enumerate(case.gold):
+        nodes = [node for source, _, target in gold.edges for node in (source, target)]
+        required = [node for source, _, target in gold.required for node in (source, target)]
+        paths.append(
+            {
+                "question": question.id,
+                "index": index,
+                "id": gold.id,
+                "group": gold.group,
+                "unit": f"path {index}" if gold.group is None else f"group {gold.group}",
+                **_steps(gold.edges),
+                "optional": gold.optional,
+                "manual": gold.manual,
+                "repositories": sorted(named(*nodes)),
+                "required_repositories": sorted(named(*required)),
+            }
+        )
+        for position, ((source, relation, target), optional) in enumerate(zip(gold.edges, gold.optional, strict=True)):
+            properties = {
+                "question": question.id,
+                "path": gold.id if gold.id is not None else str(index),
+                "group": gold.group,
+                "position": position,
+                "relation": relation,
+                "optional": optional,
+            }
+            steps.append({"source": source, "target": target, "properties": _without_null(properties)})
+    properties = {
+        "id": question.id,
+        "dataset": dataset,
+        "question": question.question,
+        "category": question.category,
+        "difficulty": question.difficulty,
+        "group": question.group,
+        "gold_answer": question.gold_answer,
+        "expected_output": question.expected_output,
+        "facts": [fact.text for fact in question.facts],
+        "conflicts": [conflict.resolution or "" for conflict in question.conflicts],
+        "min_sources": question.min_sources,
+        "k": question.k,
+        "judged": bool(question.relevant),
+        "relevant_ids": [node for _, node in relevant],
+        "gains": [float(gain) for gain, _ in relevant],
+        "relevant_repositories": sorted(of_relevant_ids(case)),
+        "expected_files": sorted({file_of(name) for name in question.expected_files}),
+        "expected_symbols": sorted(set(question.expected_symbols)),
+        "stack": question.stack,
+        "stack_key": f"{dataset}/{question.stack}" if question.stack else None,
+        "pins": [f"{repo}@{sha}" for repo, sha in sorted(question.commits.items())],
+        "pinned_repositories": sorted(question.commits),
+    }
+    row = {"id": question.id, "properties": properties, "paths": paths, "steps": steps}
+    properties["digest"] = digest(row)
+    return row
+
+
+def _steps(edges: list[tuple[str, str | None, str]]) -> dict[str, Any]:
+    """Return edges as parallel lists: a list property can't hold null, so no relation is the empty text."""
+    return {
+        "sources": [source for source, _, _ in edges],
+        "relations": [relation or "" for _, relation, _ in edges],
+        "targets": [target for _, _, target in edges],
+        "crosses": [crosses(source, target) for source, _, target in edges],
+    }
+
+
+def _without_null(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in properties.items() if value is not None}
+
+
+def answer_row(answer: Any) -> dict[str, Any]:
+    """Return the row of an answer with its retrieved paths, traversed steps and chunks."""
+    case = Case(_NO_GOLD, answer)
+    key = answer_key(answer.run, answer.question_id)
+    mark = {"run": answer.run, "question": answer.question_id}
+    paths: Rows = []
+    steps: Rows = []
+    for index, (walk, edges) in enumerate(zip(case.walks, case.walked_paths, strict=True)):
+        commits = [
+            (commit_key(repo_of(step.source), step.source_commit), commit_key(repo_of(step.target), step.target_commit))
+            for step in walk
+        ]
+        nodes = [node for source, _, target in edges for node in (source, target)]
+        paths.append(
+            {
+                "answer": key,
+                "properties": {
+                    **mark,
+                    "index": index,
+                    **_steps(edges),
+                    "source_commits": [step.source_commit or "" for step in walk],
+                    "target_commits": [step.target_commit or "" for step in walk],
+                    "commits": sorted({one for pair in commits for one in pair if one is not None}),
+                    "repositories": sorted(named(*nodes)),
+                },
+            }
+        )
+        for position, step in enumerate(walk):
+            properties = {
+                **mark,
+                "path": step.path,
+                "position": position if step.position is None else step.position,
+                "relation": step.relation,
+                "source_commit": step.source_commit,
+                "target_commit": step.target_commit,
+            }
+            steps.append({"source": step.source, "target": step.target, "properties": _without_null(properties)})
+    chunks, retrieved = _chunk_rows(case, key)
+    properties = {
+        **mark,
+        "key": key,
+        "answer": answer.answer,
+        "error": answer.error,
+        "citations": list(answer.citations),
+        "evidence_files": None if answer.evidence_files is None else sorted(case.files),
+        "ranking": [chunk.id for chunk in case.chunks],
+        "latency_ms": answer.latency_ms,
+        "model_calls": answer.model_calls,
+        "prompt_tokens": answer.prompt_tokens,
+        "output_tokens": answer.output_tokens,
+    }
+    return {
+        "question": answer.question_id,
+        "properties": properties,
+        "paths": paths,
+        "steps": steps,
+        "chunks": chunks,
+        "retrieved": retrieved,
+    }
+
+
+def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
+    chunks: Rows = []
+    retrieved: Rows = []
+    seen: set[str] = set()
+    for rank, chunk in enumerate(case.chunks, 1):
+        node = node_row(chunk.id)
+        repo, path = chunk.repo or node["repo"], chunk.path or node["path"]
+        properties = {
+            "id": chunk.id,
+            "repo": repo,
+            "path": path,
+            "file": (f"{repo}/{path}" if repo else path) if path else None,
+            "symbol": chunk.symbol or node["symbol"],
+            "commit": chunk.commit,
+            "commit_key": commit_key(repo, chunk.commit),
+            "branch": chunk.branch,
+            "text": chunk.text,
+        }
+        # One node for what different runs read alike: the digest is its identity.
+        name = f"{chunk.id}\x1f{digest(properties)}"
+        chunks.append({"key": name, "id": chunk.id, "properties": {**_without_null(properties), "key": name}})
+        retrieved.append({"answer": key, "chunk": name, "rank": rank, "score": chunk.score, "repeat": chunk.id in seen})
+        seen.add(chunk.id)
+    return chunks, retrieved
+
+
+class _NoGold:
+    """A question without annotation, for the parts of a case that only the run decides."""
+
+    id = ""
+    question = ""
+    k = None
+    stack = gold_answer = expected_output = None
+    commits: Mapping[str, str] = {}
+    relevant: Mapping[str, float] = {}
+    paths: tuple[Any, ...] = ()
+    expected_files: tuple[str, ...] = ()
+    expected_symbols: tuple[str, ...] = ()
+
+
+_NO_GOLD = _NoGold()

@@ -1,0 +1,108 @@
+"""Loading a run: replaced as a whole, complete at the end, and resumed where a load of the same file died."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graphkit.errors import InputError
+from graphkit.graph import rows as to_rows
+from graphkit.graph.catalog import cypher
+from graphkit.graph.claims import Claim, claim
+from graphkit.graph.connection import Store
+from graphkit.graph.loading import Progress, batched, clear, file_digest, name_artifacts, quiet
+from graphkit.sources.lean import LeanAnswer
+from graphkit.sources.records import RecordReader
+from graphkit.sources.report import Report
+
+#: Answers of one transaction.
+RECORDS = 250
+
+
+@dataclass(frozen=True, slots=True)
+class RunLoad:
+    """What loading a run did: how many answers were written, and how many the graph held already."""
+
+    run: str
+    written: int
+    unchanged: int
+
+
+def load_run(store: Store, dataset: str, run: str, run_file: Path, progress: Progress = quiet) -> RunLoad:
+    """Load the records of a run whose file was checked before: unusable lines and unknown questions are left out.
+
+    Raises
+    ------
+    InputError
+        The run's name belongs to another dataset.
+    DatabaseError
+        The database doesn't do as asked.
+    """
+    digest = file_digest(run_file)
+    with claim(store, f"run {run}") as held:
+        known = store.read(cypher("load/known_run"), {"id": run})
+        if known and known[0]["dataset"] != dataset:
+            raise InputError(
+                f"the run {run!r} already belongs to the dataset {known[0]['dataset']!r}",
+                where=str(run_file),
+                remedy="Give the run another name, or load it into a database of its own (--data).",
+            )
+        if known and known[0]["complete"] and known[0]["digest"] == digest:
+            answers = store.read(cypher("load/run_answers"), {"run": run})
+            return RunLoad(run, 0, len(answers))
+        if known and known[0]["digest"] != digest:
+            _clear_run(store, run)
+        store.write(cypher("load/run"), {"id": run, "dataset": dataset, "digest": digest})
+        return _write_run(store, dataset, run, run_file, held, progress)
+
+
+def _clear_run(store: Store, run: str) -> None:
+    clear(store, "load/clear_traversed", {"run": run})
+    clear(store, "load/clear_answers", {"run": run})
+
+
+def _write_run(store: Store, dataset: str, run: str, run_file: Path, held: Claim, progress: Progress) -> RunLoad:
+    there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
+    questions = {str(row["id"]) for row in store.read(cypher("load/dataset_questions"), {"dataset": dataset})}
+    resumed, written, failed = len(there), 0, 0
+    for batch in batched(_answers(run_file, questions), RECORDS):
+        fresh = []
+        for answer in batch:
+            failed += answer.error is not None
+            if answer.question_id not in there:
+                there.add(answer.question_id)
+                fresh.append(to_rows.answer_row(answer))
+        if fresh:
+            _write_answers(store, run, fresh)
+            written += len(fresh)
+            progress("answers", len(fresh))
+            held.beat()
+    store.write(cypher("load/run_complete"), {"id": run, "questions": len(there), "failed": failed})
+    return RunLoad(run, written, resumed)
+
+
+def _answers(run_file: Path, questions: set[str]) -> Iterator[Any]:
+    for _, answer in RecordReader(run_file, LeanAnswer, Report("skip")):
+        if answer.question_id in questions:
+            yield answer
+
+
+def _write_answers(store: Store, run: str, rows: list[dict[str, Any]]) -> None:
+    """Write answers with all that belongs to them in one transaction, so that each is there whole or not at all."""
+    steps = [step for row in rows for step in row["steps"]]
+    chunks = {chunk["key"]: chunk for row in rows for chunk in row["chunks"]}
+    name_artifacts(store, {node for step in steps for node in (step["source"], step["target"])})
+    store.write_many(
+        [
+            (
+                cypher("load/answers"),
+                {"run": run, "rows": [{"question": row["question"], "properties": row["properties"]} for row in rows]},
+            ),
+            (cypher("load/retrieved_paths"), {"rows": [path for row in rows for path in row["paths"]]}),
+            (cypher("load/traversed"), {"rows": steps}),
+            (cypher("load/chunks"), {"rows": list(chunks.values())}),
+            (cypher("load/retrieved"), {"rows": [one for row in rows for one in row["retrieved"]]}),
+        ]
+    )
