@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, LiteralString, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from graphkit.errors import DatabaseError, GraphkitError, InputError
@@ -28,6 +28,7 @@ from graphkit.graph.embedded import (
     DEFAULT_DIRECTORY,
     DEFAULT_HEAP,
     HEAP_VARIABLE,
+    TIMEOUT_VARIABLE,
     Endpoint,
     Layout,
     ensure_running,
@@ -41,7 +42,6 @@ Parameters = Mapping[str, object]
 _T = TypeVar("_T")
 
 MINIMUM_NEO4J = (5, 23)
-TIMEOUT_VARIABLE = "GRAPHKIT_QUERY_TIMEOUT"
 CONNECT_SECONDS = 10.0  # for the network connection alone
 ANSWER_SECONDS = 15.0  # for the connection, the handshake and the login together
 CONFLICT_SECONDS = 60.0  # how long a write that loses against another writer is tried again
@@ -330,14 +330,14 @@ class Store:
 
         It runs again when another writer was in its way or the connection broke before the commit.
         """
-        return self._transaction(lambda transaction: _rows(transaction.run(_literal(cypher), dict(parameters or {}))))
+        return self._transaction(lambda transaction: _rows(transaction.run(cypher, dict(parameters or {}))))
 
     def write_many(self, statements: Sequence[tuple[str, Parameters]]) -> None:
         """Run several statements in one transaction: all of them take effect, or none."""
 
         def work(transaction: neo4j.Transaction) -> None:
             for cypher, parameters in statements:
-                transaction.run(_literal(cypher), dict(parameters)).consume()
+                transaction.run(cypher, dict(parameters)).consume()
 
         self._transaction(work)
 
@@ -395,7 +395,7 @@ class Store:
     def _query(self, cypher: str) -> neo4j.Query:
         import neo4j
 
-        return neo4j.Query(_literal(cypher), timeout=self._timeout)
+        return neo4j.Query(cypher, timeout=self._timeout)
 
     def _transaction(self, work: Callable[[neo4j.Transaction], _T]) -> _T:
         def run(session: neo4j.Session) -> _T:
@@ -474,11 +474,6 @@ class _Where:
     @property
     def embedded(self) -> bool:
         return self.endpoint is not None
-
-
-def _literal(cypher: str) -> LiteralString:
-    # The driver's types want literals, against injection. Ours come from the files of cypher/, or from the user.
-    return cast(LiteralString, cypher)
 
 
 def _driver_errors() -> tuple[type[Exception], ...]:

@@ -40,6 +40,7 @@ ADMIN = "root"
 READER = "reader"
 HEAP_VARIABLE = "GRAPHKIT_JVM_HEAP"
 DEFAULT_HEAP = "2g"
+TIMEOUT_VARIABLE = "GRAPHKIT_QUERY_TIMEOUT"
 
 START_SECONDS = 90.0  # a cold start takes about one second; a starved machine may need many
 HOLDER_SECONDS = 15.0  # how long a server that holds the folder may take to answer

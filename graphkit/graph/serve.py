@@ -21,7 +21,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from graphkit.graph.embedded import ADMIN, DATABASE, DEFAULT_HEAP, HEAP_VARIABLE, READER, Layout, lock_file, lock_within
+from graphkit.graph.embedded import (
+    ADMIN,
+    DATABASE,
+    DEFAULT_HEAP,
+    HEAP_VARIABLE,
+    READER,
+    TIMEOUT_VARIABLE,
+    Layout,
+    lock_file,
+    lock_within,
+)
 
 GRACE_SECONDS = 1.5  # without a client: bridges the gap between two commands of a script
 POLL_SECONDS = 0.5
@@ -192,11 +202,21 @@ def _start_jvm(layout: Layout) -> tuple[Any, str]:
         get_bundled_jre_lib_path(),
         *_JVM_OPTIONS,
         f"-Xmx{os.environ.get(HEAP_VARIABLE) or DEFAULT_HEAP}",
+        *_time_limit(),
         f"-XX:ErrorFile={layout.log_directory}/hs_err_pid%p.log",
         classpath=os.pathsep.join(jars),
         interrupt=False,
     )
     return jpype, arcadedb_embedded.__version__
+
+
+def _time_limit() -> list[str]:
+    """Return the limit of one query: the engine takes it for the whole server, not from the single client."""
+    try:
+        milliseconds = int(float(os.environ.get(TIMEOUT_VARIABLE) or 0) * 1000)
+    except ValueError:
+        return []
+    return [f"-Darcadedb.command.timeout={milliseconds}"] if milliseconds > 0 else []
 
 
 def _new_server(jpype: Any, layout: Layout, passwords: dict[str, str], ports: tuple[int, int]) -> Any:

@@ -1,0 +1,22 @@
+// title: Extra edges
+// answers: Which edges did the run walk that no gold path of the question holds?
+// parameters: run, question = null, limit = 20
+// columns: question, source, relation, target, crosses
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
+WITH q, a, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND range(0, size(p.sources) - 1) AS i
+  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i], p.crosses[i]]
+} AS walked, COLLECT {
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  UNWIND range(0, size(g.sources) - 1) AS i
+  RETURN DISTINCT [g.sources[i], g.relations[i], g.targets[i]]
+} AS gold
+UNWIND [w IN walked WHERE NOT any(e IN gold
+  WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))] AS w
+RETURN q.id AS question, w[0] AS source, CASE WHEN w[1] = '' THEN null ELSE w[1] END AS relation, w[2] AS target,
+  w[3] AS crosses
+ORDER BY question, source, relation, target
+LIMIT $limit

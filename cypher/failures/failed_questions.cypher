@@ -1,0 +1,12 @@
+// title: Failed questions
+// answers: Which questions did the run fail on, or has no record for?
+// parameters: run, question = null, limit = 20
+// columns: question, difficulty, error
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
+WITH q, a WHERE a IS NULL OR a.error IS NOT NULL
+RETURN q.id AS question, q.difficulty AS difficulty,
+  CASE WHEN a IS NULL THEN 'no record in the run' ELSE a.error END AS error
+ORDER BY question
+LIMIT $limit

@@ -1,0 +1,26 @@
+// title: Found and lost
+// answers: Which gold edges did this run walk that another run did not?
+// parameters: run, other, question = null, limit = 20
+// columns: question, path, position, source, relation, target
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
+OPTIONAL MATCH (b:Answer {run: $other, question: q.id})
+WITH q, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND range(0, size(p.sources) - 1) AS i
+  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
+} AS walked, COLLECT {
+  MATCH (b)-[:WALKED]->(p:RetrievedPath)
+  UNWIND range(0, size(p.sources) - 1) AS i
+  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
+} AS other
+MATCH (q)-[:EXPECTS]->(g:GoldPath)
+UNWIND range(0, size(g.sources) - 1) AS i
+WITH q, g, i, walked, other, [g.sources[i], g.relations[i], g.targets[i]] AS e
+WHERE any(w IN walked WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))
+  AND NOT any(w IN other WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))
+RETURN q.id AS question, coalesce(g.id, toString(g.index)) AS path, i AS position, e[0] AS source,
+  CASE WHEN e[1] = '' THEN null ELSE e[1] END AS relation, e[2] AS target
+ORDER BY question, path, position
+LIMIT $limit

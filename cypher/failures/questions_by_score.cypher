@@ -1,0 +1,37 @@
+// title: Questions by score
+// answers: Which questions did the run walk worst?
+// parameters: run, question = null, limit = 20
+// columns: question, difficulty, category, edge_recall, found, required, error
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
+WITH q, a, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND range(0, size(p.sources) - 1) AS i
+  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
+} AS walked
+WITH q, a, walked, COLLECT {
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  RETURN {unit: g.unit, index: g.index, path: coalesce(g.id, toString(g.index)),
+    wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
+      [g.sources[i], g.relations[i], g.targets[i], i, g.crosses[i]]]}
+} AS paths
+WITH q, a, walked, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, index: p.index, path: p.path, wanted: p.wanted,
+  missed: [e IN p.wanted WHERE NOT any(w IN walked
+    WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))]}] AS paths
+WITH q, a, walked, [p IN paths | {unit: p.unit, index: p.index, path: p.path, wanted: p.wanted, missed: p.missed,
+  share: toFloat(size(p.missed)) / size(p.wanted)}] AS paths
+// Of alternatives the one with the smallest share missed counts, of equals the first.
+WITH q, a, walked, [p IN paths WHERE NOT any(o IN paths
+  WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.index < p.index)))] AS chosen
+WITH q, a, reduce(all = [], p IN chosen | all + [e IN p.wanted WHERE NOT e[0..3] IN all | e[0..3]]) AS required,
+  reduce(all = [], p IN chosen | all + [e IN p.missed WHERE NOT e[0..3] IN all | e[0..3]]) AS missed
+WHERE size(required) > 0
+WITH q, a, size(required) AS required, size(required) - size(missed) AS found,
+  a IS NOT NULL AND a.error IS NULL AS scored
+RETURN q.id AS question, q.difficulty AS difficulty, q.category AS category,
+  CASE WHEN scored THEN round(10000.0 * found / required) / 10000 END AS edge_recall,
+  CASE WHEN scored THEN found END AS found, required,
+  CASE WHEN a IS NULL THEN 'no record' ELSE a.error END AS error
+ORDER BY CASE WHEN scored THEN toFloat(found) / required ELSE -1.0 END, required DESC, question
+LIMIT $limit

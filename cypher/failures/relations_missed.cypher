@@ -1,0 +1,36 @@
+// title: Relations missed most
+// answers: Which relations does the run miss most often, and over how many questions?
+// parameters: run, question = null, limit = 20
+// columns: relation, missed, required, share, questions
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
+WITH q, a, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND range(0, size(p.sources) - 1) AS i
+  RETURN DISTINCT [p.sources[i], p.relations[i], p.targets[i]]
+} AS walked
+WITH q, a, walked, COLLECT {
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  RETURN {unit: g.unit, index: g.index, path: coalesce(g.id, toString(g.index)),
+    wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
+      [g.sources[i], g.relations[i], g.targets[i], i, g.crosses[i]]]}
+} AS paths
+WITH q, a, walked, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, index: p.index, path: p.path, wanted: p.wanted,
+  missed: [e IN p.wanted WHERE NOT any(w IN walked
+    WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))]}] AS paths
+WITH q, a, walked, [p IN paths | {unit: p.unit, index: p.index, path: p.path, wanted: p.wanted, missed: p.missed,
+  share: toFloat(size(p.missed)) / size(p.wanted)}] AS paths
+// Of alternatives the one with the smallest share missed counts, of equals the first.
+WITH q, a, walked, [p IN paths WHERE NOT any(o IN paths
+  WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.index < p.index)))] AS chosen
+UNWIND chosen AS p
+UNWIND p.wanted AS e
+WITH q.id AS question, CASE WHEN e[1] = '' THEN '(none)' ELSE e[1] END AS relation,
+  CASE WHEN e IN p.missed THEN 1 ELSE 0 END AS miss
+WITH relation, sum(miss) AS missed, count(*) AS required,
+  collect(DISTINCT CASE WHEN miss = 1 THEN question END) AS questions
+WHERE missed > 0
+RETURN relation, missed, required, round(100.0 * missed / required) / 100 AS share, size(questions) AS questions
+ORDER BY missed DESC, relation
+LIMIT $limit

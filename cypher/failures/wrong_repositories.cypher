@@ -1,0 +1,34 @@
+// title: Wrong repositories
+// answers: Which repositories did the run enter that gold does not touch, by how many chunks and edges?
+// parameters: run, question = null, limit = 20
+// columns: question, repo, chunks, edges, relevant
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
+WITH q, a, COLLECT {
+  WITH q UNWIND q.relevant_repositories AS repo RETURN DISTINCT repo
+  UNION
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  UNWIND g.repositories AS repo
+  RETURN DISTINCT repo
+} AS relevant, COLLECT {
+  MATCH (a)-[:RETRIEVED]->(c:Chunk) WHERE c.repo IS NOT NULL
+  RETURN c.repo
+} AS chunks, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND range(0, size(p.sources) - 1) AS i
+  RETURN [split(p.sources[i], ':')[0], split(p.targets[i], ':')[0]]
+} AS ends, COLLECT {
+  MATCH (a)-[:RETRIEVED]->(c:Chunk) WHERE c.repo IS NOT NULL
+  RETURN DISTINCT c.repo AS repo
+  UNION
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND p.repositories AS repo
+  RETURN DISTINCT repo
+} AS retrieved
+WHERE size(relevant) > 0
+UNWIND [repo IN retrieved WHERE NOT repo IN relevant] AS repo
+RETURN q.id AS question, repo, size([c IN chunks WHERE c = repo]) AS chunks,
+  size([e IN ends WHERE repo IN e]) AS edges, relevant
+ORDER BY chunks + edges DESC, question, repo
+LIMIT $limit
