@@ -1,1 +1,118 @@
-"""graphkit: graph-native evaluation of GraphRAG traversals over many repositories."""
+"""graphkit: graph-native evaluation of GraphRAG traversals over many repositories.
+
+From a dataset and a run to results:
+
+>>> import graphkit
+>>> dataset = graphkit.storefront_folder()
+>>> result = graphkit.evaluate(dataset / "runs" / "storefront-graph.jsonl", measures=["EdgeRecall", "nDCG@10"])
+>>> sorted(result.measures)
+['EdgeRecall', 'nDCG@10']
+
+With ``store=graphkit.open_store()`` the run is also kept in the graph, where ``graphkit.failures`` and
+``store.query_readonly`` ask it why. Names are imported when they are first used, so that ``import graphkit`` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphkit.assets import storefront_folder
+    from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
+    from graphkit.measures.base import Measure, Unscored
+    from graphkit.measures.case import Case
+    from graphkit.measures.paths import Divergence, first_divergences
+    from graphkit.measures.registry import MEASURES, parse_measure
+    from graphkit.models import (
+        Answer,
+        Artifact,
+        Chunk,
+        Commit,
+        Compatibility,
+        Edge,
+        GoldPath,
+        Measurement,
+        Question,
+        Step,
+        WalkStep,
+    )
+    from graphkit.networks import comparison_graph, gold_graph, score_graphs, walked_graph
+    from graphkit.results import Evaluation, Summary
+    from graphkit.workflow import evaluate, failures, load, open_store
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "graphkit.assets": ("storefront_folder",),
+    "graphkit.errors": ("DatabaseError", "GateError", "GraphkitError", "InputError", "MeasureError"),
+    "graphkit.measures.base": ("Measure", "Unscored"),
+    "graphkit.measures.case": ("Case",),
+    "graphkit.measures.paths": ("Divergence", "first_divergences"),
+    "graphkit.measures.registry": ("MEASURES", "parse_measure"),
+    "graphkit.models": (
+        "Answer",
+        "Artifact",
+        "Chunk",
+        "Commit",
+        "Compatibility",
+        "Edge",
+        "GoldPath",
+        "Measurement",
+        "Question",
+        "Step",
+        "WalkStep",
+    ),
+    "graphkit.networks": ("comparison_graph", "gold_graph", "score_graphs", "walked_graph"),
+    "graphkit.results": ("Evaluation", "Summary"),
+    "graphkit.workflow": ("evaluate", "failures", "load", "open_store"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "MEASURES",
+    "Answer",
+    "Artifact",
+    "Case",
+    "Chunk",
+    "Commit",
+    "Compatibility",
+    "DatabaseError",
+    "Divergence",
+    "Edge",
+    "Evaluation",
+    "GateError",
+    "GoldPath",
+    "GraphkitError",
+    "InputError",
+    "Measure",
+    "MeasureError",
+    "Measurement",
+    "Question",
+    "Step",
+    "Summary",
+    "Unscored",
+    "WalkStep",
+    "comparison_graph",
+    "evaluate",
+    "failures",
+    "first_divergences",
+    "gold_graph",
+    "load",
+    "open_store",
+    "parse_measure",
+    "score_graphs",
+    "storefront_folder",
+    "walked_graph",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'graphkit' has no attribute {name!r}")
+    return getattr(importlib.import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def repo_of(node: str) -> str | None:
     """Return the repository of a node id, or None where the id names none.
 

@@ -58,7 +58,7 @@ class Step(Record):
 
     source: Name
     target: Name
-    relation: Name | None = Field(None, validation_alias=AliasChoices("relation", "type", "label"))
+    relation: Name | None = Field(default=None, validation_alias=AliasChoices("relation", "type", "label"))
     optional: StrictBool = False
     evidence: StrictStr | None = None
 
@@ -107,24 +107,26 @@ class Question(Record):
     question: Name = Field(validation_alias=AliasChoices("question", "query", "user_input"))
     category: StrictStr | None = None
     difficulty: Difficulty | None = None
-    group: StrictStr | None = Field(None, validation_alias=AliasChoices("group", "domain"))
+    group: StrictStr | None = Field(default=None, validation_alias=AliasChoices("group", "domain"))
     stack: StrictStr | None = None
     gold_answer: StrictStr | None = Field(
-        None, validation_alias=AliasChoices("gold_answer", "ground_truth", "answer", "reference")
+        default=None, validation_alias=AliasChoices("gold_answer", "ground_truth", "answer", "reference")
     )
-    expected_output: StrictStr | None = Field(None, validation_alias=AliasChoices("expected_output", "answer_span"))
+    expected_output: StrictStr | None = Field(
+        default=None, validation_alias=AliasChoices("expected_output", "answer_span")
+    )
     commits: dict[str, Name] = Field(default_factory=dict)
-    paths: tuple[GoldPath, ...] = Field((), validation_alias=AliasChoices("paths", "gold_paths"))
+    paths: tuple[GoldPath, ...] = Field(default=(), validation_alias=AliasChoices("paths", "gold_paths"))
     relevant: dict[str, Gain] = Field(
         default_factory=dict, validation_alias=AliasChoices("relevant", "relevant_ids", "qrels")
     )
     expected_files: tuple[StrictStr, ...] = ()
     expected_symbols: tuple[StrictStr, ...] = ()
     facts: tuple[Component, ...] = Field(
-        (), validation_alias=AliasChoices("facts", "required_facts", "components", "required_components")
+        default=(), validation_alias=AliasChoices("facts", "required_facts", "components", "required_components")
     )
     conflicts: tuple[Conflict, ...] = ()
-    min_sources: Count | None = Field(None, validation_alias=AliasChoices("min_sources", "minimum_sources"))
+    min_sources: Count | None = Field(default=None, validation_alias=AliasChoices("min_sources", "minimum_sources"))
     k: Positive | None = None
 
     @field_validator("paths", mode="before")
@@ -161,14 +163,14 @@ class Chunk(Record):
     """One retrieved chunk. Where ``repo``, ``path`` or ``symbol`` is absent, the id ``repo:path#symbol`` tells it."""
 
     id: Name = Field(validation_alias=AliasChoices("id", "chunk_id", "doc_id", "node_id"))
-    repo: StrictStr | None = Field(None, validation_alias=AliasChoices("repo", "repository"))
-    path: StrictStr | None = Field(None, validation_alias=AliasChoices("path", "file", "file_path"))
+    repo: StrictStr | None = Field(default=None, validation_alias=AliasChoices("repo", "repository"))
+    path: StrictStr | None = Field(default=None, validation_alias=AliasChoices("path", "file", "file_path"))
     symbol: StrictStr | None = None
-    commit: StrictStr | None = Field(None, validation_alias=AliasChoices("commit", "sha"))
+    commit: StrictStr | None = Field(default=None, validation_alias=AliasChoices("commit", "sha"))
     branch: StrictStr | None = None
     rank: Positive | None = None
     score: Number | None = None
-    text: StrictStr | None = Field(None, validation_alias=AliasChoices("text", "content", "page_content"))
+    text: StrictStr | None = Field(default=None, validation_alias=AliasChoices("text", "content", "page_content"))
 
 
 class WalkStep(Record):
@@ -176,7 +178,7 @@ class WalkStep(Record):
 
     source: Name
     target: Name
-    relation: Name | None = Field(None, validation_alias=AliasChoices("relation", "type", "label"))
+    relation: Name | None = Field(default=None, validation_alias=AliasChoices("relation", "type", "label"))
     path: Count = 0
     position: Count | None = None
     source_commit: StrictStr | None = None
@@ -192,17 +194,21 @@ class Answer(Record):
 
     run: Name = Field(validation_alias=AliasChoices("run", "run_id"))
     question_id: Name = Field(validation_alias=AliasChoices("question_id", "query_id", "id"))
-    retrieved: tuple[Chunk, ...] = Field((), validation_alias=AliasChoices("retrieved", "chunks", "retrieved_chunks"))
-    traversal: tuple[WalkStep, ...] = Field((), validation_alias=AliasChoices("traversal", "retrieved_paths"))
-    answer: StrictStr | None = Field(None, validation_alias=AliasChoices("answer", "response"))
+    retrieved: tuple[Chunk, ...] = Field(
+        default=(), validation_alias=AliasChoices("retrieved", "chunks", "retrieved_chunks")
+    )
+    traversal: tuple[WalkStep, ...] = Field(default=(), validation_alias=AliasChoices("traversal", "retrieved_paths"))
+    answer: StrictStr | None = Field(default=None, validation_alias=AliasChoices("answer", "response"))
     citations: tuple[StrictStr, ...] = ()
     evidence_files: tuple[StrictStr, ...] | None = None
     latency_ms: Annotated[Number, Field(ge=0)] | None = Field(
-        None, validation_alias=AliasChoices("latency_ms", "latency")
+        default=None, validation_alias=AliasChoices("latency_ms", "latency")
     )
     model_calls: Count | None = None
-    prompt_tokens: Count | None = Field(None, validation_alias=AliasChoices("prompt_tokens", "input_tokens"))
-    output_tokens: Count | None = Field(None, validation_alias=AliasChoices("output_tokens", "completion_tokens"))
+    prompt_tokens: Count | None = Field(default=None, validation_alias=AliasChoices("prompt_tokens", "input_tokens"))
+    output_tokens: Count | None = Field(
+        default=None, validation_alias=AliasChoices("output_tokens", "completion_tokens")
+    )
     error: StrictStr | None = None
 
     @field_validator("retrieved", mode="before")
@@ -237,6 +243,16 @@ class Commit(Record):
     tag: StrictStr | None = None
 
 
+def _repo_and_sha(item: Any) -> tuple[Any, Any]:
+    """Read a commit written as ``repo@sha`` or as an object."""
+    if isinstance(item, str) and "@" in item:
+        repo, _, sha = item.rpartition("@")
+        return repo, sha
+    if isinstance(item, dict) and "repo" in item and "sha" in item:
+        return item["repo"], item["sha"]
+    raise ValueError('a commit must be "repo@sha" or {"repo": ..., "sha": ...}')
+
+
 class Compatibility(Record):
     """A set of commits that did, or did not, work together, one line of ``compatibility.jsonl``.
 
@@ -248,14 +264,13 @@ class Compatibility(Record):
     compatible: StrictBool = True
     source: StrictStr | None = None
     environment: StrictStr | None = None
-    at: AwareDatetime | None = Field(None, validation_alias=AliasChoices("at", "deployed_at", "time"))
+    at: AwareDatetime | None = Field(default=None, validation_alias=AliasChoices("at", "deployed_at", "time"))
 
     @field_validator("commits", mode="before")
     @classmethod
     def _commits(cls, value: Any) -> Any:
         if isinstance(value, list):
-            pairs = [item.rsplit("@", 1) if isinstance(item, str) else (item["repo"], item["sha"]) for item in value]
-            return {repo: sha for repo, sha in pairs}
+            return dict(_repo_and_sha(item) for item in value)
         return value
 
 

@@ -72,7 +72,7 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
 
 
 def commit_graph(store: Store, dataset: str) -> CommitGraph:
-    """Return what the graph knows about commits: those of every source, and the compatibility rows of a dataset first."""
+    """Return what the graph knows about commits, from every source; a dataset's own rows keep their ids."""
     commits = [
         Commit.model_validate({name: row[name] for name in ("repo", "sha", "branch", "committed_at")})
         for row in store.read(cypher("read/commits"))

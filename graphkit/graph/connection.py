@@ -24,6 +24,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from graphkit.errors import DatabaseError, GraphkitError, InputError
 from graphkit.graph.embedded import (
+    DATA_VARIABLE,
     DATABASE,
     DEFAULT_DIRECTORY,
     DEFAULT_HEAP,
@@ -75,7 +76,7 @@ class Settings:
         database: str | None = None,
         data: Path | None = None,
     ) -> Settings:
-        """Fill what is None from ``NEO4J_URI``, ``NEO4J_USERNAME``, ``NEO4J_PASSWORD``, ``NEO4J_DATABASE``.
+        """Fill what is None from ``NEO4J_URI``, ``_USERNAME``, ``_PASSWORD``, ``_DATABASE`` and ``GRAPHKIT_DATA``.
 
         A user name and a password inside the URI (``bolt://me:secret@host``) count where nothing else names them.
 
@@ -93,7 +94,7 @@ class Settings:
             username=username or os.environ.get("NEO4J_USERNAME") or in_uri[0] or "neo4j",
             password=password or os.environ.get("NEO4J_PASSWORD") or in_uri[1],
             database=database or os.environ.get("NEO4J_DATABASE") or DATABASE,
-            data=data or Path(DEFAULT_DIRECTORY),
+            data=data or Path(os.environ.get(DATA_VARIABLE) or DEFAULT_DIRECTORY),
         )
 
 
@@ -301,7 +302,7 @@ class Store:
         Returns
         -------
         tuple
-            The names of the columns, and the rows.
+            The names of the columns, and the rows. The embedded engine names no columns where there are no rows.
 
         Raises
         ------
@@ -319,9 +320,17 @@ class Store:
             with driver.session(database=self.database, default_access_mode=neo4j.READ_ACCESS) as session:
                 result = session.run(self._query(cypher), dict(parameters or {}))
                 columns = list(result.keys())
-                return columns, [[plain(value) for value in record.values()] for record in result]
+                rows = [[plain(value) for value in record.values()] for record in result]
+                hidden = _profile_error(result.consume())
         except _driver_errors() as error:
             raise self._translated(error, by_person=True) from error
+        if hidden is not None:
+            raise (
+                _write_refused(hide_password(self.uri))
+                if "not allowed" in hidden
+                else InputError(f"The query can't be run: {hidden}")
+            )
+        return columns, rows
 
     # Writing
 
@@ -657,12 +666,15 @@ def _unreachable(error: Exception, message: str, where: _Where, place: str) -> D
     for kind, what in _NETWORK_TROUBLE:
         if any(isinstance(cause, kind) for cause in causes):
             return DatabaseError(what, where=place, remedy=remedy)
-    if any(isinstance(cause, ssl.SSLError) or "handshake" in str(cause) for cause in causes):
+    if any(isinstance(cause, ssl.SSLError) or _NOT_BOLT.search(str(cause)) for cause in causes):
         what = "What answers at this address isn't a Neo4j server, or encrypts otherwise than the address says"
         return DatabaseError(what, where=place, remedy=f"{remedy} Encrypted servers are bolt+s:// or neo4j+s://.")
-    return DatabaseError(f"The server can't be reached: {_shortened(message)}", where=place, remedy=remedy)
+    # The driver's own sentence is on the last line; the ones before only repeat the address.
+    reason = _shortened((message.strip().splitlines() or [type(error).__name__])[-1])
+    return DatabaseError(f"The server can't be reached: {reason}", where=place, remedy=remedy)
 
 
+_NOT_BOLT = re.compile("handshake|Bolt service|protocol")
 _NETWORK_TROUBLE: tuple[tuple[type[Exception], str], ...] = (
     (ConnectionRefusedError, "Nothing listens at this address: the connection was refused"),
     (socket.gaierror, "The host of this address isn't known"),
@@ -682,12 +694,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _refused(code: str, where: _Where, place: str) -> DatabaseError | None:
     if code.endswith(("Security.Forbidden", "AccessMode", "ForbiddenOnReadOnlyDatabase", "Cluster.NotALeader")):
-        return DatabaseError(
-            "The server refused: this may only read, and the query would write",
-            where=place,
-            remedy="Data is written by graphkit load and graphkit score; anything else needs a tool and an account of "
-            "the database.",
-        )
+        return _write_refused(place)
     if ".Security." in code:
         if where.embedded:
             credentials = Layout(where.settings.data).credentials
@@ -704,6 +711,25 @@ def _refused(code: str, where: _Where, place: str) -> DatabaseError | None:
             remedy="Set NEO4J_DATABASE to one that it has; Neo4j's own default is neo4j.",
         )
     return None
+
+
+def _write_refused(place: str) -> DatabaseError:
+    return DatabaseError(
+        "The server refused: this may only read, and the query would write",
+        where=place,
+        remedy="Data is written by graphkit load and graphkit score; anything else needs a tool and an account of the "
+        "database.",
+    )
+
+
+def _profile_error(summary: neo4j.ResultSummary) -> str | None:
+    """Return the error of a PROFILE on the embedded engine, which hides it in the text of the profile."""
+    arguments = (summary.profile or {}).get("args") or {}
+    found = re.search(r"^Error: (.*)$", str(arguments.get("string-representation", "")), re.MULTILINE)
+    if found is None:
+        return None
+    # The reader's refusal of SET and DELETE comes at the commit, without its reason.
+    return "not allowed" if "error on commit" in found.group(1) else found.group(1)
 
 
 def _is_wrong_query(code: str, where: _Where) -> bool:

@@ -29,12 +29,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graphkit.errors import DatabaseError
+from graphkit.errors import DatabaseError, InputError
 
 if sys.platform != "win32":
     import fcntl
 
 DEFAULT_DIRECTORY = ".graphkit"
+DATA_VARIABLE = "GRAPHKIT_DATA"
 DATABASE = "neo4j"
 ADMIN = "root"
 READER = "reader"
@@ -141,6 +142,8 @@ def ensure_running(directory: Path, *, keep: bool = False) -> Endpoint:
     ------
     DatabaseError
         When the folder can't be used, another process holds it, or the server doesn't start.
+    InputError
+        When ``GRAPHKIT_JVM_HEAP`` isn't a size of memory.
     """
     _require_posix()
     layout = Layout(_prepared(directory))
@@ -511,9 +514,7 @@ def _start_error(layout: Layout, message: str) -> DatabaseError:
 def _heap() -> str:
     heap = os.environ.get(HEAP_VARIABLE) or DEFAULT_HEAP
     if not re.fullmatch(r"[1-9][0-9]*[kKmMgG]", heap):
-        raise DatabaseError(
-            f"{HEAP_VARIABLE} is {heap!r}, which isn't a size of memory", remedy="Write it as 512m or 4g."
-        )
+        raise InputError(f"{HEAP_VARIABLE} is {heap!r}, which isn't a size of memory", remedy="Write it as 512m or 4g.")
     return heap
 
 

@@ -147,7 +147,7 @@ class _DatasetLoader:
                     raise InputError(
                         f"the question {row['id']!r} already belongs to the dataset {row['dataset']!r}",
                         where=str(self.dataset.questions_file),
-                        remedy="Give the questions other ids, or load this dataset into a database of its own (--data).",
+                        remedy="Give the questions other ids, or load it into a database of its own (--data).",
                     )
 
     def _source(self, known: dict[str, Any], kind: str, load: Callable[[Claim], None], held: Claim) -> None:

@@ -70,7 +70,7 @@ class Measure(ABC):
         """Compute the value for a case whose record exists and carries no error."""
 
     def parameters(self) -> dict[str, object]:
-        """Return what the Cypher query takes: every parameter, defaults included, and what the query is told besides."""
+        """Return what the Cypher query takes: every parameter, defaults included, and what it is told besides."""
         return {
             **self.query_parameters,
             **{field.name: getattr(self, field.name) for field in dataclasses.fields(self)},

@@ -1,13 +1,13 @@
-"""One question with what one run did with it, in the form that the measures read: each part computed once, when asked."""
+"""One question with what one run did with it, in the form that the measures read; each part is computed once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 from graphkit.commits import CommitGraph, Version
 from graphkit.identity import file_of, path_of, repo_of, symbol_of
+from graphkit.measures.lazy import lazy
 
 Edge = tuple[str, str | None, str]
 
@@ -81,6 +81,8 @@ class ChunkLike(Protocol):
     @property
     def rank(self) -> int | None: ...
     @property
+    def score(self) -> float | None: ...
+    @property
     def text(self) -> str | None: ...
 
 
@@ -119,25 +121,29 @@ class AnswerLike(Protocol):
 
 
 class Gold:
-    """One gold path: its edges in order, and which of them are optional."""
+    """One gold path: its edges in order, which of them are optional, and those that are not."""
 
-    __slots__ = ("commits", "edges", "group", "id", "manual", "optional")
+    __slots__ = ("_steps", "edges", "group", "id", "needed", "optional", "required")
 
     def __init__(self, path: PathLike) -> None:
         self.id = path.id
         self.group = path.group
-        self.edges: list[Edge] = []
-        self.optional: list[bool] = []
-        self.manual: list[bool] = []
-        for step in path.steps:
-            self.edges.append((step.source, step.relation, step.target))
-            self.optional.append(step.optional)
-            self.manual.append(step.evidence == "manual")
+        self._steps = path.steps
+        #: The edges in order.
+        self.edges: list[Edge] = [(step.source, step.relation, step.target) for step in path.steps]
+        #: Of each edge, whether it is optional.
+        self.optional = [step.optional for step in path.steps]
+        #: The edges that aren't optional, in order.
+        self.required = self.edges
+        if True in self.optional:
+            self.required = [edge for edge, optional in zip(self.edges, self.optional, strict=True) if not optional]
+        #: The edges that aren't optional, each once.
+        self.needed = set(self.required)
 
     @property
-    def required(self) -> list[Edge]:
-        """The edges that aren't optional, in order."""
-        return [edge for edge, optional in zip(self.edges, self.optional, strict=True) if not optional]
+    def manual(self) -> list[bool]:
+        """Of each edge, whether no static graph holds it."""
+        return [step.evidence == "manual" for step in self._steps]
 
 
 class Case:
@@ -157,48 +163,60 @@ class Case:
         self.question = question
         self.answer = answer
         self.commits = commits if commits is not None else CommitGraph()
+        #: What measures found out about the case, for the others.
+        self.shared: dict[object, Any] = {}
+        self._irregular: list[list[WalkLike]] = []
 
     # Retrieval -------------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def chunks(self) -> list[ChunkLike]:
         """The retrieved chunks, best first: as listed, or by rank where the ranks say another order."""
         chunks = list(self.answer.retrieved) if self.answer is not None else []
         ranks = [chunk.rank for chunk in chunks]
-        if None not in ranks and any(one > two for one, two in zip(ranks, ranks[1:], strict=False)):  # type: ignore[operator]
+        if None not in ranks and ranks != sorted(ranks):  # type: ignore[type-var]
             chunks.sort(key=lambda chunk: chunk.rank or 0)
         return chunks
 
-    @cached_property
+    @lazy
+    def ranks(self) -> dict[str, int]:
+        """The first rank (from 1) of each retrieved id."""
+        ids = [chunk.id for chunk in self.chunks]
+        return dict(zip(reversed(ids), range(len(ids), 0, -1), strict=True))
+
+    @lazy
     def hits(self) -> list[tuple[int, float]]:
         """Rank (from 1) and gain of each relevant id, at the first rank at which it was retrieved."""
-        left = {node: gain for node, gain in self.question.relevant.items() if gain > 0}
-        found = []
-        for rank, chunk in enumerate(self.chunks, 1):
-            gain = left.pop(chunk.id, None)
-            if gain is not None:
-                found.append((rank, gain))
+        ranks = self.ranks
+        found = [(ranks[node], gain) for node, gain in self.question.relevant.items() if node in ranks and gain > 0]
+        found.sort()
         return found
 
-    @cached_property
+    @lazy
     def gains(self) -> list[float]:
         """The positive gains of the question, best first."""
-        return sorted((gain for gain in self.question.relevant.values() if gain > 0), reverse=True)
+        return sorted([gain for gain in self.question.relevant.values() if gain > 0], reverse=True)
 
-    @cached_property
+    @lazy
     def duplicates(self) -> list[str]:
         """Ids that the ranking holds more than once."""
-        seen: set[str] = set()
-        return [chunk.id for chunk in self.chunks if chunk.id in seen or seen.add(chunk.id)]  # type: ignore[func-returns-value]
+        if len(self.ranks) == len(self.chunks):
+            return []
+        return [chunk.id for rank, chunk in enumerate(self.chunks, 1) if self.ranks[chunk.id] < rank]
 
     # Traversal -------------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def gold(self) -> list[Gold]:
         """The gold paths that hold a step, in order."""
-        return [gold for gold in map(Gold, self.question.paths) if gold.edges]
+        return [Gold(path) for path in self.question.paths if path.steps]
 
-    @cached_property
+    @lazy
+    def gold_edges(self) -> set[Edge]:
+        """The distinct edges of all gold paths, optional ones included."""
+        return {edge for gold in self.gold for edge in gold.edges}
+
+    @lazy
     def units(self) -> list[list[Gold]]:
         """What has to be found: each unit is one required path, or the alternatives that share a group."""
         units: dict[object, list[Gold]] = {}
@@ -206,45 +224,48 @@ class Case:
             units.setdefault(number if gold.group is None else gold.group, []).append(gold)
         return list(units.values())
 
-    @cached_property
+    @lazy
     def walks(self) -> list[list[WalkLike]]:
         """The retrieved paths, each a list of steps in the order of their positions."""
-        paths: dict[int, list[WalkLike]] = {}
-        for step in self.answer.traversal if self.answer is not None else ():
-            paths.setdefault(step.path, []).append(step)
-        for steps in paths.values():
-            before = -1
-            for step in steps:
-                if step.position is None:
-                    continue
-                if step.position < before:
-                    steps.sort(key=lambda one: -1 if one.position is None else one.position)
-                    break
-                before = step.position
-        return [paths[number] for number in sorted(paths)]
+        steps = list(self.answer.traversal) if self.answer is not None else []
+        numbers = [step.path for step in steps]
+        if numbers != sorted(numbers):
+            steps.sort(key=lambda step: step.path)
+            numbers.sort()
+        walks = []
+        start = 0
+        for number in dict.fromkeys(numbers):
+            end = start + numbers.count(number)
+            walk = steps[start:end]
+            positions = [step.position for step in walk]
+            first = positions[0]
+            if positions != ([None] * len(walk) if first is None else list(range(first, first + len(walk)))):
+                _sort(walk)
+                self._irregular.append(walk)
+            walks.append(walk)
+            start = end
+        return walks
 
-    @cached_property
+    @lazy
     def walked_paths(self) -> list[list[Edge]]:
         """The retrieved paths as edges in order."""
         return [[(step.source, step.relation, step.target) for step in walk] for walk in self.walks]
 
-    @cached_property
+    @lazy
     def walked(self) -> set[Edge]:
         """The distinct traversed edges, over all retrieved paths."""
         return {edge for path in self.walked_paths for edge in path}
 
-    @cached_property
+    @lazy
     def untyped(self) -> bool:
         """Whether an edge of either side carries no relation, so that sets of typed edges can't be compared."""
-        return any(edge[1] is None for edge in self.walked) or any(
-            edge[1] is None for gold in self.gold for edge in gold.edges
-        )
+        return None in {edge[1] for edge in self.walked} or None in {edge[1] for edge in self.gold_edges}
 
     @property
     def misplaced(self) -> list[tuple[int, str]]:
         """Paths whose positions have a gap, a repeat, or run backwards: (path, sentence)."""
         found = []
-        for walk in self.walks:
+        for walk in self._irregular if self.walks else ():
             positions = [step.position for step in walk if step.position is not None]
             if len(set(positions)) < len(positions):
                 found.append((walk[0].path, "a position repeats"))
@@ -254,7 +275,7 @@ class Case:
 
     # Versions and names ----------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def versions(self) -> list[Version]:
         """The version of each distinct retrieved chunk, in order of rank."""
         seen: set[str] = set()
@@ -265,7 +286,7 @@ class Case:
                 versions.append(Version(chunk.repo or repo_of(chunk.id), chunk.commit, chunk.branch))
         return versions
 
-    @cached_property
+    @lazy
     def touched(self) -> set[tuple[str, str]]:
         """(repository, sha) of the retrieved chunks and of both ends of the traversed edges, where they carry one."""
         found = {(one.repo, one.sha) for one in self.versions}
@@ -275,13 +296,13 @@ class Case:
                 found.add((repo_of(step.target), step.target_commit))
         return {(repo, sha) for repo, sha in found if repo is not None and sha is not None}
 
-    @cached_property
+    @lazy
     def pins(self) -> dict[str, str]:
         """The commit of each repository at which the question was annotated: its stack's, and over these its own."""
         stack = self.commits.stacks.get(self.question.stack, {}) if self.question.stack else {}
         return {**stack, **self.question.commits}
 
-    @cached_property
+    @lazy
     def repositories(self) -> set[str]:
         """The retrieved repositories: of the chunks and of the ends of the traversed edges."""
         found = {chunk.repo or repo_of(chunk.id) for chunk in self.chunks}
@@ -290,7 +311,7 @@ class Case:
             found.add(repo_of(target))
         return {repo for repo in found if repo is not None}
 
-    @cached_property
+    @lazy
     def files(self) -> set[str]:
         """The evidence files as ``repo/path``: those the run names, else those of its retrieved chunks."""
         if self.answer is not None and self.answer.evidence_files is not None:
@@ -302,7 +323,14 @@ class Case:
                 found.add(f"{repo}/{path}" if repo is not None else path)
         return found
 
-    @cached_property
+    @lazy
     def symbols(self) -> set[str]:
         """The symbols of the retrieved chunks."""
         return {symbol for chunk in self.chunks if (symbol := chunk.symbol or symbol_of(chunk.id))}
+
+
+def _sort(walk: list[WalkLike]) -> None:
+    """Sort steps by their positions where these run backwards; steps without one come first then."""
+    positions = [step.position for step in walk if step.position is not None]
+    if positions != sorted(positions):
+        walk.sort(key=lambda step: -1 if step.position is None else step.position)

@@ -53,7 +53,7 @@ def _unscored(case: Case) -> Unscored | None:
 
 
 def version_pairs(case: Case) -> list[tuple[Version, Version, Verdict, int]]:
-    """Return each pair of versions among the retrieved chunks, its verdict, and the number of chunk pairs it stands for."""
+    """Return each pair of versions among the chunks, its verdict, and the number of chunk pairs it stands for."""
     found = []
     counts = Counter(case.versions)
     for version, count in counts.items():
@@ -66,7 +66,7 @@ def version_pairs(case: Case) -> list[tuple[Version, Version, Verdict, int]]:
 
 @dataclass(frozen=True)
 class Incoherent(Measure):
-    """1 if the commits of everything retrieved and traversed are not all in one compatible row or deployment, else 0."""
+    """1 if no compatible row or deployment holds the commits of everything retrieved and traversed, else 0."""
 
     definition = "1 if no compatible row or deployment holds all commits retrieved and traversed, else 0"
     source = "version coherence over commit nodes"

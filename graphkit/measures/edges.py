@@ -101,7 +101,7 @@ def edge_recall(case: Case, relation: bool, boundary: bool, static: bool = False
 
 
 def edge_precision(case: Case, relation: bool, boundary: bool) -> tuple[int, int, bool]:
-    """Return (right, traversed, gold): distinct traversed edges, those that any gold path holds, whether gold has any."""
+    """Return (right, traversed, gold): traversed edges in any gold path, all of them, and whether gold has any."""
     walked = {edge for edge in case.walked if crosses(edge[0], edge[2])} if boundary else case.walked
     gold = {edge for path in case.gold for edge in path.edges if not boundary or crosses(edge[0], edge[2])}
     if not relation:

@@ -1,0 +1,247 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphkit.cli.base import Group, with_graph, with_json
+
+app = typer.Typer(
+    cls=Group,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Evaluate GraphRAG traversals over many repositories in a graph.\n\n"
+    "Exit codes: 0 done, 1 a gate failed, 2 usage or bad input, 3 database.",
+)
+db = typer.Typer(cls=Group, no_args_is_help=True, rich_markup_mode=None, help="Keep the embedded database running.")
+app.add_typer(db, name="db")
+
+OnErrorOption = Annotated[
+    str, typer.Option("--on-error", metavar="fail|skip", help="Refuse bad records, or leave them out and report them.")
+]
+DatasetOption = Annotated[
+    Path | None,
+    typer.Option("--dataset", "-d", metavar="DIR", help="The run's dataset. [default: the folder above its runs/]"),
+]
+
+
+def _version(value: bool) -> None:
+    if value:
+        from graphkit import __version__
+
+        typer.echo(f"graphkit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+) -> None:
+    """Evaluate GraphRAG traversals over many repositories in a graph."""
+
+
+@app.command()
+@with_graph
+def demo() -> None:
+    """Load the storefront fixture, evaluate two runs, and explain their worst failures."""
+    from graphkit.cli.demo import run_demo
+
+    run_demo()
+
+
+@app.command()
+@with_graph
+def load(
+    dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="The folder that holds questions.jsonl.")],
+    on_error: OnErrorOption = "fail",
+) -> None:
+    """Load a dataset: questions with gold paths, commits, compatibility, knowledge graphs."""
+    from graphkit.cli.loading import load_command
+
+    load_command(dataset, on_error)
+
+
+@app.command()
+@with_graph
+def git(
+    repositories: Annotated[list[Path], typer.Argument(metavar="REPO_PATH...", help="Local git repositories.")],
+    name: Annotated[
+        str | None,
+        typer.Option("--name", help="The repository's name in the graph. [default: its folder's]"),
+    ] = None,
+) -> None:
+    """Read git history into commit nodes: commits, parents, branches, tags and times."""
+    from graphkit.cli.loading import git_command
+
+    git_command(repositories, name)
+
+
+@app.command()
+@with_graph
+def evaluate(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN.jsonl...", help="Run logs.")],
+    dataset: DatasetOption = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("--measure", "-m", metavar="NAME", help="Such as nDCG@10; may be repeated."),
+    ] = None,
+    k: Annotated[int | None, typer.Option("--k", min=1, help="Cut-off of measures that name none.")] = None,
+    engine: Annotated[str, typer.Option("--engine", metavar="python|cypher", help="What computes.")] = "python",
+    no_store: Annotated[bool, typer.Option("--no-store", help="Score without a database.")] = False,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option("--fail-under", metavar="MEASURE=VALUE", help="Exit with 1 where a mean is lower."),
+    ] = None,
+    fail_over: Annotated[
+        list[str] | None,
+        typer.Option("--fail-over", metavar="MEASURE=VALUE", help="Exit with 1 where a mean is higher."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write one line a run, question and measure."),
+    ] = None,
+    on_error: OnErrorOption = "fail",
+) -> None:
+    """Score run logs against their dataset, and keep them in the graph."""
+    from graphkit.cli.evaluating import evaluate_command
+
+    evaluate_command(
+        runs,
+        dataset=dataset,
+        measures=measure or [],
+        k=k,
+        engine=engine,
+        no_store=no_store,
+        fail_under=fail_under or [],
+        fail_over=fail_over or [],
+        out=out,
+        on_error=on_error,
+    )
+
+
+@app.command()
+@with_graph
+def failures(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The name of a run in the graph.")],
+    kind: Annotated[
+        str | None,
+        typer.Option("--kind", help="One kind, such as wrong-turns. [default: all]"),
+    ] = None,
+    question: Annotated[
+        str | None,
+        typer.Option("--question", "-q", metavar="ID", help="One question. [default: all]"),
+    ] = None,
+    other: Annotated[
+        str | None,
+        typer.Option("--other", metavar="RUN", help="The run to compare with, for found-and-lost."),
+    ] = None,
+    limit: Annotated[
+        Optional[int],
+        typer.Option("--limit", min=1, help="Rows of each kind. [default: 20, of all kinds 5]"),
+    ] = None,
+) -> None:
+    """Explain what a run did wrong: missed edges, wrong turns, wrong repositories, incoherent commits."""
+    from graphkit.cli.failing import failures_command
+
+    failures_command(run, kind=kind, question=question, other=other, limit=limit)
+
+
+@app.command()
+@with_graph
+def query(
+    source: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME|FILE.cypher", help="A named query, or a file."),
+    ] = None,
+    expression: Annotated[
+        str | None,
+        typer.Option("-e", metavar="CYPHER", help="Cypher text."),
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("-p", metavar="NAME=VALUE", help="A parameter: JSON, else text. May be repeated."),
+    ] = None,
+) -> None:
+    """Ask the graph in Cypher. Read-only: the server refuses writes."""
+    from graphkit.cli.querying import query_command
+
+    query_command(source, expression, parameter or [])
+
+
+@app.command()
+@with_json
+def queries() -> None:
+    """List the named queries with their parameters."""
+    from graphkit.cli.querying import queries_command
+
+    queries_command()
+
+
+@app.command()
+@with_json
+def measures() -> None:
+    """List the measures with their definition and source."""
+    from graphkit.cli.listing import measures_command
+
+    measures_command()
+
+
+@app.command()
+@with_json
+def schema(
+    record: Annotated[
+        str | None,
+        typer.Argument(metavar="RECORD", help="Such as question or answer. [default: all]"),
+    ] = None,
+) -> None:
+    """Print the JSON Schema of the records."""
+    from graphkit.cli.listing import schema_command
+
+    schema_command(record)
+
+
+@db.command("start")
+@with_graph
+def db_start() -> None:
+    """Start the embedded database and keep it running, so that each command answers at once."""
+    from graphkit.cli.database import start_command
+
+    start_command()
+
+
+@db.command("stop")
+@with_graph
+def db_stop() -> None:
+    """Stop the embedded database."""
+    from graphkit.cli.database import stop_command
+
+    stop_command()
+
+
+@db.command("status")
+@with_graph
+def db_status() -> None:
+    """Tell which database is used, whether it runs, and what it holds."""
+    from graphkit.cli.database import status_command
+
+    status_command()
+
+
+@db.command("path")
+@with_graph
+def db_path() -> None:
+    """Print the folder of the embedded database."""
+    from graphkit.cli.database import path_command
+
+    path_command()
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

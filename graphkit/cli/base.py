@@ -1,0 +1,171 @@
+"""What every command shares: ``--json``, the options that name a database, and how errors are told."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import os
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from graphkit.errors import GraphkitError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from graphkit.graph.connection import Settings, Store
+    from graphkit.sources.report import Report
+
+#: The shared options of the running command: each call sets every one anew.
+_values: dict[str, Any] = {}
+
+_JSON = {"as_json": (bool, False, typer.Option("--json", help="Print JSON on standard output."))}
+_GRAPH = {
+    name: (str | None, None, typer.Option(flag, metavar=metavar, help=text, show_default=False))
+    for name, flag, metavar, text in (
+        ("data", "--data", "DIR", "Folder of the embedded database. [default: .graphkit]"),
+        ("uri", "--neo4j-uri", "URI", "Use this Neo4j instead. [env: NEO4J_URI]"),
+        ("username", "--neo4j-username", "NAME", "[env: NEO4J_USERNAME] [default: neo4j]"),
+        ("password", "--neo4j-password", "SECRET", "Better given by the environment. [env: NEO4J_PASSWORD]"),
+        ("database", "--neo4j-database", "NAME", "[env: NEO4J_DATABASE] [default: neo4j]"),
+    )
+}
+
+
+def with_json(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the option ``--json``."""
+    return _with(command, _JSON)
+
+
+def with_graph(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command ``--json`` and the options that say which database it opens."""
+    return _with(command, {**_JSON, **_GRAPH})
+
+
+def _with(command: Callable[..., None], shared: dict[str, tuple[Any, Any, Any]]) -> Callable[..., None]:
+    """Return a command that takes shared options besides its own, and keeps them where :func:`option` finds them."""
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        _values.clear()
+        _values.update({name: given.pop(name) for name in shared})
+        command(**given)
+
+    own = inspect.signature(command, eval_str=True)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared])
+        for name, (kind, default, declared) in shared.items()
+    ]
+    both = [*own.parameters.values(), *added]
+    run.__signature__ = own.replace(parameters=both)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in both}
+    del run.__wrapped__  # type: ignore[attr-defined]
+    return run
+
+
+class Group(TyperGroup):
+    """The root command: it tells graphkit's own errors in words, with their exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an error of graphkit's becomes its message on standard error and its exit code."""
+        try:
+            return super().invoke(ctx)
+        except GraphkitError as error:
+            sys.stderr.write(f"error: {printable(str(error))}\n")
+            raise typer.Exit(error.exit_code) from None
+        except BrokenPipeError:
+            # The reader of our output has gone: nothing is left to say, not even at interpreter exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            sys.stderr.write(f"error: {place}{error.strerror or error}\n")
+            raise typer.Exit(2) from None
+
+
+def printable(text: str) -> str:
+    """Return text without control characters, so that data can't drive the terminal."""
+    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def option(name: str) -> Any:
+    """Return the value of a shared option of the running command."""
+    return _values.get(name)
+
+
+def as_json() -> bool:
+    """Tell whether the running command was asked for JSON."""
+    return bool(option("as_json"))
+
+
+def print_json(value: Any) -> None:
+    """Print a value as one line of JSON on standard output."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+
+
+def settings() -> Settings:
+    """Return which database the running command was told to use."""
+    from graphkit.graph.connection import Settings
+
+    data = option("data")
+    return Settings.resolve(
+        option("uri"),
+        option("username"),
+        option("password"),
+        option("database"),
+        Path(data) if data else None,
+    )
+
+
+def open_graph() -> AbstractContextManager[Store]:
+    """Open the database with its constraints and indexes, and tell of loads that were not ended."""
+    from graphkit.graph.claims import unfinished_loads
+    from graphkit.graph.connection import Store
+    from graphkit.workflow import prepared
+
+    store = prepared(Store.open(settings()))
+    for load in unfinished_loads(store):
+        say(f"note: {load}")
+    return store
+
+
+def say(text: str) -> None:
+    """Write a line for the reader on standard error."""
+    sys.stderr.write(printable(text) + "\n")
+
+
+def console(stderr: bool = False) -> Console:
+    """Return a console; where no terminal is there, it is wide enough not to break what a program reads."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(
+        stderr=stderr,
+        width=None if stream.isatty() else 160,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=False,
+    )
+
+
+def tell(report: Report) -> None:
+    """Tell what was left out of an input, and what is worth knowing about the rest, on standard error."""
+    from graphkit.sources.report import SHOWN
+
+    for problem in report.problems[:SHOWN]:
+        say(f"left out: {problem}")
+    if len(report.problems) > SHOWN:
+        say(f"left out: ... and {len(report.problems) - SHOWN} more")
+    for what, count in report.noted.items():
+        first = report.notes[what][0]
+        say(f"note: {what} ({count} record(s), the first: {first.where} {first.record})")
+    for (file, name), count in sorted(report.ignored_fields.items()):
+        say(f"note: {file}: the field {name!r} isn't used ({count} record(s))")

@@ -1,0 +1,87 @@
+"""``graphkit db``."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from graphkit.cli.base import as_json, print_json, settings
+from graphkit.cli.loading import print_line
+from graphkit.errors import InputError
+from graphkit.graph import embedded
+from graphkit.graph.connection import Settings
+
+
+def _embedded() -> Settings:
+    chosen = settings()
+    if chosen.uri is not None:
+        raise InputError(
+            "a Neo4j server is named, and graphkit doesn't start or stop that",
+            remedy="Unset NEO4J_URI to use the embedded database.",
+        )
+    return chosen
+
+
+def start_command() -> None:
+    """Start the embedded server and keep it."""
+    chosen = _embedded()
+    endpoint = embedded.ensure_running(chosen.data, keep=True)
+    try:
+        if as_json():
+            print_json({"uri": endpoint.uri, "path": str(chosen.data.resolve())})
+        else:
+            print_line(f"running at {endpoint.uri} on {chosen.data.resolve()}; `graphkit db stop` ends it")
+    finally:
+        endpoint.release()
+
+
+def stop_command() -> None:
+    """Stop the embedded server."""
+    stopped = embedded.stop(_embedded().data)
+    if as_json():
+        print_json({"stopped": stopped})
+    else:
+        print_line("stopped" if stopped else "it was not running")
+
+
+def path_command() -> None:
+    """Print where the embedded database lies."""
+    path = str(settings().data.resolve())
+    if as_json():
+        print_json({"path": path})
+    else:
+        print_line(path)
+
+
+def status_command() -> None:
+    """Tell which database is used and what it holds."""
+    chosen = settings()
+    facts: dict[str, Any] = {}
+    running = True
+    if chosen.uri is None:
+        state = embedded.status(chosen.data)
+        running = state.running
+        facts = {name: str(value) for name, value in dataclasses.asdict(state).items() if value is not None}
+    if running:
+        facts |= _held(chosen)
+    if as_json():
+        print_json(facts)
+        return
+    for name, value in facts.items():
+        print_line(f"{name}: {value}")
+
+
+def _held(chosen: Settings) -> dict[str, Any]:
+    """Return what a database that runs holds."""
+    from graphkit.graph.catalog import cypher
+    from graphkit.graph.claims import unfinished_loads
+    from graphkit.graph.connection import Store
+
+    with Store.open(chosen) as store:
+        return {
+            "engine": f"{store.engine} {store.version}",
+            "uri": store.uri,
+            "datasets": ", ".join(f"{row['name']} ({row['questions']})" for row in store.read(cypher("read/datasets"))),
+            "runs": ", ".join(str(row["id"]) for row in store.read(cypher("read/runs")) if row["complete"]),
+            "unfinished": "; ".join(str(load) for load in unfinished_loads(store)),
+        }

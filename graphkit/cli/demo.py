@@ -1,0 +1,77 @@
+"""``graphkit demo``: the main job on the storefront fixture, from files to explained failures."""
+
+from __future__ import annotations
+
+from graphkit.assets import storefront_folder
+from graphkit.cli.base import as_json, open_graph, print_json
+from graphkit.cli.loading import print_line
+from graphkit.cli.progress import shown_progress
+from graphkit.cli.tables import print_scoreboard, print_table
+from graphkit.explain import SENTENCES, sentence
+from graphkit.graph.connection import Store
+from graphkit.graph.loading import load_dataset
+from graphkit.results import Evaluation
+from graphkit.sources.dataset import Dataset
+from graphkit.sources.report import Report
+from graphkit.workflow import evaluate, failures
+
+RUNS = ("storefront-bm25", "storefront-graph")
+WORST = 3
+
+
+def run_demo() -> None:
+    """Load the fixture, evaluate two runs, and explain the worst questions of the second."""
+    dataset = Dataset(storefront_folder())
+    if not as_json():
+        print_line("graphkit demo: a storefront of six repositories, 30 questions, two retrieval runs\n")
+    with open_graph() as store, shown_progress("demo") as progress:
+        summary = load_dataset(store, dataset, Report(), progress)
+        if not as_json():
+            held = {kind: summary.written[kind] + summary.unchanged[kind] for kind in summary.written}
+            print_line(f"1. In the graph: {', '.join(f'{count} {kind}' for kind, count in held.items())}\n")
+        results = [
+            evaluate(dataset.folder / "runs" / f"{run}.jsonl", dataset, store=store, progress=progress) for run in RUNS
+        ]
+        worst = failures(store, RUNS[1], "questions-by-score", limit=WORST + 2)
+        worst = [row for row in worst if row["error"] is None][:WORST]
+        told = {str(row["question"]): _told(store, str(row["question"])) for row in worst}
+    if as_json():
+        for result in results:
+            print_json(result.as_json())
+        print_json({"run": RUNS[1], "worst": told})
+        return
+    _show(results, worst, told, dataset)
+
+
+def _told(store: Store, question: str) -> list[str]:
+    """Return what the second run did wrong with a question, one sentence a kind of failure."""
+    found = []
+    for kind in SENTENCES:
+        rows = failures(store, RUNS[1], kind, question=question, limit=1)
+        if rows:
+            found.append(sentence(kind, rows[0]))
+    return found
+
+
+def _show(
+    results: list[Evaluation], worst: list[dict[str, object]], told: dict[str, list[str]], dataset: Dataset
+) -> None:
+    print_line("2. The scoreboard: flat BM25 against BM25 with expansion along the knowledge graph")
+    print_scoreboard(results)
+    print_line(f"3. The questions that {RUNS[1]} walked worst, and why")
+    columns = ("question", "difficulty", "edge_recall", "found", "required")
+    print_table(None, columns, [[row[name] for name in columns] for row in worst])
+    for question, sentences in told.items():
+        print_line(question)
+        for one in sentences:
+            print_line(f"  - {one}")
+    first = next(iter(told), "sf-04")
+    print_line(
+        "\nWhat to type next (put `.venv/bin/` before it in a checkout):\n"
+        "  graphkit db start                                  keep the database running: commands answer at once\n"
+        f"  graphkit failures {RUNS[1]} --question {first}    everything this run did wrong there\n"
+        f"  graphkit failures {RUNS[1]} --kind wrong-turns    where each walk left the gold path\n"
+        f"  graphkit query found-and-lost -p run={RUNS[1]} -p other={RUNS[0]}\n"
+        "  graphkit query -e \"MATCH (a)-[g:GOLD]->(b) WHERE g.question = 'sf-04' RETURN a.id, g.relation, b.id\"\n"
+        f"  graphkit evaluate {dataset.folder / 'runs' / 'storefront-graph-v2.jsonl'}"
+    )

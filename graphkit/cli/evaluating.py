@@ -1,0 +1,137 @@
+"""``graphkit evaluate``."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import IO
+
+from graphkit.cli.base import as_json, open_graph, print_json, say, tell
+from graphkit.cli.options import assignment, engine_value, on_error_value
+from graphkit.cli.progress import shown_progress
+from graphkit.cli.tables import print_scoreboard
+from graphkit.errors import GateError, InputError
+from graphkit.graph.loading import quiet
+from graphkit.measures.base import Measure
+from graphkit.measures.registry import resolve_measures
+from graphkit.results import Evaluation, Row, measurements
+from graphkit.sources.report import Report
+from graphkit.workflow import evaluate
+
+
+def evaluate_command(
+    runs: list[Path],
+    *,
+    dataset: Path | None,
+    measures: list[str],
+    k: int | None,
+    engine: str,
+    no_store: bool,
+    fail_under: list[str],
+    fail_over: list[str],
+    out: Path | None,
+    on_error: str,
+) -> None:
+    """Score each run, show the scoreboard, and hold the gates."""
+    chosen_engine, skip = engine_value(engine), on_error_value(on_error)
+    if no_store and chosen_engine == "cypher":
+        raise InputError("--engine cypher computes in a database, which --no-store does without")
+    lower = [_gate("--fail-under", text, k) for text in fail_under]
+    upper = [_gate("--fail-over", text, k) for text in fail_over]
+    chosen = list(resolve_measures(measures, k=k))
+    chosen += [measure for measure, _ in lower + upper if measure not in chosen]
+    if chosen_engine == "cypher" and (others := [str(measure) for measure in chosen if measure.query is None]):
+        say(f"note: computed in Python, for Cypher can't normalise text: {', '.join(others)}")
+    results = []
+    with (
+        nullcontext() if no_store else open_graph() as store,
+        _written(out) as stream,
+        shown_progress("evaluate") if store is not None else nullcontext(quiet) as progress,
+    ):
+        for run in runs:
+            report = Report(skip)
+            rows: list[Row] = []
+            result = evaluate(
+                run,
+                dataset,
+                measures=chosen,
+                engine=chosen_engine,
+                store=store,
+                report=report,
+                sink=rows.extend if stream else None,
+                keep_rows=False,
+                progress=progress,
+            )
+            tell(report)
+            results.append(result)
+            if stream:
+                _write_rows(stream, result, rows)
+    if as_json():
+        for result in results:
+            print_json(result.as_json())
+    else:
+        print_scoreboard(results)
+    _hold(results, lower, upper)
+
+
+def _gate(option: str, text: str, k: int | None) -> tuple[Measure, float]:
+    name, value = assignment(option, text)
+    try:
+        bound = float(value)
+    except ValueError:
+        bound = math.nan
+    if not math.isfinite(bound):
+        raise InputError(f"{option} takes MEASURE=VALUE with a number, not {text!r}")
+    return resolve_measures([name], k=k)[0], bound
+
+
+def _hold(results: list[Evaluation], lower: list[tuple[Measure, float]], upper: list[tuple[Measure, float]]) -> None:
+    """Raise where a mean is beyond its gate; a measure that was scored on no question holds no gate."""
+    broken = []
+    for result in results:
+        for gates, word in ((lower, "under"), (upper, "over")):
+            for measure, bound in gates:
+                mean = result.measures[str(measure)].mean
+                if mean is None:
+                    broken.append(f"{result.run}: {measure} was scored on no question")
+                elif (mean < bound) if word == "under" else (mean > bound):
+                    broken.append(f"{result.run}: {measure} is {mean:.4f}, {word} {bound:g}")
+    if broken:
+        raise GateError("gate failed: " + "; ".join(broken))
+
+
+@contextmanager
+def _written(path: Path | None) -> Iterator[IO[str] | None]:
+    """Write a file that appears whole at the end, or not at all."""
+    if path is None:
+        yield None
+        return
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise InputError(f"the file can't be written: {error.strerror}", where=str(path)) from None
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            yield stream
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except OSError as error:
+        Path(name).unlink(missing_ok=True)
+        raise InputError(
+            f"the file can't be written: {error.strerror or error}", where=str(path), remedy="Choose another place."
+        ) from None
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _write_rows(stream: IO[str], result: Evaluation, rows: list[Row]) -> None:
+    names = tuple(result.measures)
+    for row in rows:
+        for one in measurements(result.run, names, row):
+            stream.write(json.dumps(one.model_dump(), ensure_ascii=False) + "\n")

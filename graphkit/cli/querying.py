@@ -1,0 +1,73 @@
+"""``graphkit query`` and ``graphkit queries``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphkit.cli.base import as_json, print_json, settings
+from graphkit.cli.options import assignment
+from graphkit.cli.tables import print_table
+from graphkit.errors import InputError
+from graphkit.graph.catalog import named_queries, named_query, parse_value, read_query
+
+
+def query_command(source: str | None, expression: str | None, parameters: list[str]) -> None:
+    """Run one query as a reader and print its rows."""
+    from graphkit.graph.connection import Store
+
+    given = {name: parse_value(value) for name, value in (assignment("-p", text) for text in parameters)}
+    text, bound = _text(source, expression, given)
+    with Store.open(settings(), read_only=True) as store:
+        columns, rows = store.query_readonly(text, bound)
+    if as_json():
+        for row in rows:
+            print_json(dict(zip(columns, row, strict=True)))
+    else:
+        print_table(None, columns, rows, f"{len(rows)} row(s)")
+
+
+def _text(source: str | None, expression: str | None, given: dict[str, object]) -> tuple[str, dict[str, object]]:
+    if (source is None) == (expression is None):
+        raise InputError(
+            "give either a query's name or file, or its text by -e", remedy="`graphkit queries` lists the named ones."
+        )
+    if expression is not None:
+        return expression, given
+    assert source is not None
+    path = Path(source)
+    if path.suffix in {".cypher", ".cql"} or path.is_file():
+        if not path.is_file():
+            raise InputError("there is no such file", where=source)
+        try:
+            query = read_query(path)
+        except UnicodeDecodeError:
+            raise InputError("the file isn't text in UTF-8", where=source) from None
+        return query.text, query.bind(given) if query.parameters else given
+    query = named_query(source)
+    return query.text, query.bind(given)
+
+
+def queries_command() -> None:
+    """List the named queries."""
+    found = list(named_queries().values())
+    if as_json():
+        for query in found:
+            print_json(
+                {
+                    "name": query.name,
+                    "title": query.title,
+                    "answers": query.answers,
+                    "parameters": {one.name: one.default for one in query.parameters},
+                    "columns": list(query.columns),
+                }
+            )
+        return
+    rows = [
+        [
+            query.name,
+            query.answers,
+            " ".join(one.name if one.default is None else f"[{one.name}={one.default}]" for one in query.parameters),
+        ]
+        for query in found
+    ]
+    print_table(None, ["query", "answers", "parameters"], rows, "graphkit query NAME -p run=RUN")

@@ -1,0 +1,182 @@
+"""Git history into the graph: commits with parents, branches, tags and times, read by dulwich, a batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphkit.commits import DEFAULT_BRANCHES
+from graphkit.errors import InputError
+from graphkit.graph.catalog import cypher
+from graphkit.graph.claims import claim
+from graphkit.graph.connection import Store
+from graphkit.graph.loading import BATCH, Progress, batched, quiet, write_commits
+from graphkit.models import Commit
+
+if TYPE_CHECKING:
+    from dulwich.repo import Repo
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLoad:
+    """What reading a repository did: how many commits were written, and how many the graph held in this form."""
+
+    repository: str
+    written: int
+    unchanged: int
+
+
+def load_history(store: Store, path: Path, name: str | None = None, progress: Progress = quiet) -> HistoryLoad:
+    """Read the history of a local git repository into commit nodes; only what is new or changed is written.
+
+    Parameters
+    ----------
+    path
+        A work tree, a bare repository, or a folder inside one; a shallow clone gives what it holds.
+    name
+        The repository's name in the graph; by default the name of its folder.
+
+    Raises
+    ------
+    InputError
+        There is no git repository, or it can't be read.
+    """
+    from dulwich.errors import NotGitRepository
+    from dulwich.repo import Repo
+
+    try:
+        opened = Repo.discover(str(path))
+    except (NotGitRepository, OSError) as error:
+        raise InputError(
+            "this is no git repository", where=str(path), remedy="Name the folder of a local clone."
+        ) from error
+    with opened as repository:
+        chosen = name or _folder_name(repository, path)
+        with claim(store, f"history of {chosen}") as held:
+            known = _known(store, chosen)
+            written = unchanged = 0
+            for batch in batched(read_history(repository, chosen, path), BATCH):
+                fresh = [commit for commit in batch if known.get(commit.sha) != (commit.branch, commit.tag)]
+                unchanged += len(batch) - len(fresh)
+                write_commits(store, fresh, lambda count: progress("commits", count))
+                written += len(fresh)
+                held.beat()
+    store.write(cypher("load/late_commits"), {})
+    return HistoryLoad(chosen, written, unchanged)
+
+
+def _folder_name(repository: Repo, path: Path) -> str:
+    folder = Path(repository.path).resolve()
+    return folder.name.removesuffix(".git") or folder.parent.name or path.name
+
+
+def _known(store: Store, repo: str) -> dict[str, tuple[Any, Any]]:
+    rows = store.read(cypher("load/known_commits"), {"repo": repo})
+    return {str(row["sha"]): (row["branch"], row["tag"]) for row in rows}
+
+
+def read_history(repository: Repo, name: str, path: Path) -> Iterator[Commit]:
+    """Yield every commit that a branch or tag reaches, parents before children.
+
+    The branch of a commit is the one on whose chain of first parents it lies: the default branch is asked first, then
+    the others by name. A commit that came in by a merge has none.
+    """
+    heads, tags = _references(repository)
+    branches = _first_parents(repository, heads)
+    try:
+        walker = repository.get_walker(include=_reached(repository, heads, tags), reverse=True)
+        for entry in walker:
+            commit = entry.commit
+            sha = commit.id.decode()
+            zone = timezone(timedelta(seconds=commit.commit_timezone))
+            yield Commit(
+                repo=name,
+                sha=sha,
+                parents=tuple(parent.decode() for parent in commit.parents),
+                branch=branches.get(sha),
+                committed_at=datetime.fromtimestamp(commit.commit_time, UTC).astimezone(zone),
+                tag=tags.get(sha),
+            )
+    except KeyError as error:
+        missing = error.args[0]
+        shown = missing.decode() if isinstance(missing, bytes) else str(missing)
+        raise InputError(
+            f"the repository lacks the object {shown}", where=str(path), remedy="Fetch it whole, or `git fsck` it."
+        ) from None
+
+
+def _references(repository: Repo) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the branches (name to sha, the default one first) and the tags (sha of the commit to name)."""
+    heads: dict[str, str] = {}
+    tags: dict[str, str] = {}
+    for reference, target in sorted(repository.get_refs().items()):
+        text = reference.decode("utf-8", "replace")
+        sha = _commit_sha(repository, target)
+        if sha is None:
+            continue
+        if text.startswith("refs/heads/"):
+            heads[text.removeprefix("refs/heads/")] = sha
+        elif text.startswith("refs/remotes/") and not text.endswith("/HEAD"):
+            heads.setdefault(text.removeprefix("refs/remotes/").partition("/")[2], sha)
+        elif text.startswith("refs/tags/"):
+            tags.setdefault(sha, text.removeprefix("refs/tags/"))
+    default = _default_branch(repository, heads)
+    ordered = sorted(heads, key=lambda name: (name != default, name not in DEFAULT_BRANCHES, name))
+    return {name: heads[name] for name in ordered}, tags
+
+
+def _commit_sha(repository: Repo, target: bytes) -> str | None:
+    """Return the commit that a reference leads to, through annotated tags; None where it leads to none."""
+    from dulwich.objects import Commit as GitCommit
+    from dulwich.objects import Tag
+
+    try:
+        found = repository[target]
+        while isinstance(found, Tag):
+            found = repository[found.object[1]]
+    except KeyError:
+        return None
+    return found.id.decode() if isinstance(found, GitCommit) else None
+
+
+def _default_branch(repository: Repo, heads: dict[str, str]) -> str | None:
+    for reference in (b"refs/remotes/origin/HEAD", b"HEAD"):
+        target = repository.refs.read_ref(reference)  # type: ignore[arg-type]
+        if target and target.startswith(b"ref: "):
+            name = target.removeprefix(b"ref: ").decode("utf-8", "replace")
+            short = name.removeprefix("refs/heads/").removeprefix("refs/remotes/origin/")
+            if short in heads and (short in DEFAULT_BRANCHES or reference != b"HEAD"):
+                return short
+    return next((name for name in heads if name in DEFAULT_BRANCHES), None)
+
+
+def _first_parents(repository: Repo, heads: dict[str, str]) -> dict[str, str]:
+    """Return the branch of each commit on a chain of first parents."""
+    branches: dict[str, str] = {}
+    for name, head in heads.items():
+        sha: str | None = head
+        while sha is not None and sha not in branches:
+            branches[sha] = name
+            sha = _first_parent(repository, sha)
+    return branches
+
+
+def _first_parent(repository: Repo, sha: str) -> str | None:
+    from dulwich.objects import Commit as GitCommit
+
+    try:
+        found = repository[sha.encode()]
+    except KeyError:
+        return None
+    return found.parents[0].decode() if isinstance(found, GitCommit) and found.parents else None
+
+
+def _reached(repository: Repo, heads: dict[str, str], tags: Iterable[str]) -> list[Any]:
+    shas = {*heads.values(), *tags}
+    if not shas:
+        head = repository.refs.read_ref(b"HEAD")  # type: ignore[arg-type]
+        shas = {head.decode()} if head and not head.startswith(b"ref: ") else set()
+    return [sha.encode() for sha in sorted(shas)]

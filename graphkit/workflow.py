@@ -1,0 +1,274 @@
+"""What the command line and a notebook call: open a graph, load, evaluate, ask for failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from graphkit.commits import CommitGraph
+from graphkit.engines.python import Sink, score_file
+from graphkit.errors import InputError
+from graphkit.graph.catalog import named_query, schema_statements
+from graphkit.graph.connection import Settings, Store
+from graphkit.graph.loading import LoadSummary, Progress, load_dataset, quiet
+from graphkit.measures.base import Measure
+from graphkit.measures.registry import resolve_measures
+from graphkit.results import Evaluation, Row
+from graphkit.sources.dataset import Dataset
+from graphkit.sources.report import OnError, Report
+
+Engine = Literal["python", "cypher"]
+
+
+def open_store(
+    uri: str | None = None,
+    *,
+    username: str | None = None,
+    password: str | None = None,
+    database: str | None = None,
+    data: str | Path | None = None,
+) -> Store:
+    """Open the graph database: Neo4j where a URI is given or ``NEO4J_URI`` names one, else the embedded one.
+
+    Parameters
+    ----------
+    data
+        The folder of the embedded database; ``.graphkit`` of the working folder by default.
+
+    Returns
+    -------
+    Store
+        A context manager; its constraints and indexes are made.
+
+    Raises
+    ------
+    DatabaseError
+        The database can't be reached, refuses the credentials, or is older than Neo4j 5.23.
+    """
+    settings = Settings.resolve(uri, username, password, database, Path(data) if data is not None else None)
+    return prepared(Store.open(settings))
+
+
+def prepared(store: Store) -> Store:
+    """Make the constraints and indexes of an open store, and return it; a store that refuses is closed."""
+    try:
+        store.schema(schema_statements())
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def load(store: Store, dataset: str | Path | Dataset, *, on_error: OnError = "fail") -> LoadSummary:
+    """Load a dataset into the graph: commits, compatibility, knowledge graphs, questions with gold paths.
+
+    Loading twice changes nothing. Nothing is written where a record can't be used, unless ``on_error`` is ``"skip"``.
+
+    Raises
+    ------
+    InputError
+        With file, line, record and remedy of what can't be used.
+    """
+    chosen = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
+    return load_dataset(store, chosen, Report(on_error))
+
+
+def evaluate(
+    run: str | Path,
+    dataset: str | Path | Dataset | None = None,
+    *,
+    measures: Sequence[str | Measure] = (),
+    k: int | None = None,
+    engine: Engine = "python",
+    store: Store | None = None,
+    on_error: OnError = "fail",
+    report: Report | None = None,
+    sink: Sink | None = None,
+    keep_rows: bool = True,
+    progress: Progress = quiet,
+) -> Evaluation:
+    """Score a run log.
+
+    Parameters
+    ----------
+    run
+        A run log in JSON Lines.
+    dataset
+        Its dataset; by default the folder whose ``runs/`` holds the log.
+    measures
+        Names or values; by default those of ``graphkit.measures.registry.DEFAULT_MEASURES``.
+    k
+        The cut-off of measures that name none; 5 by default.
+    engine
+        ``"cypher"`` lets the database compute every measure that it can; it needs a store.
+    store
+        Keeps dataset and run in the graph. Without one, nothing but the files is needed.
+    sink
+        Takes the rows as they are scored (Python engine); they are then not kept in the result.
+
+    Returns
+    -------
+    Evaluation
+        The summary of each measure, and the value of each question.
+
+    Raises
+    ------
+    InputError
+        A file or record can't be used, or a measure isn't known.
+    DatabaseError
+        The database doesn't do as asked.
+    """
+    chosen = resolve_measures(measures, k=k)
+    run_file = Path(run)
+    source = _dataset(run_file, dataset)
+    report = report if report is not None else Report(on_error)
+    if engine == "cypher" and store is None:
+        raise InputError("the cypher engine needs a store", remedy="Give store=graphkit.open_store().")
+    commits = _commits(source, chosen, store, report, progress)
+    in_python = chosen if engine == "python" else tuple(measure for measure in chosen if measure.query is None)
+    rows: list[Row] = []
+    # With Cypher the files are still read through first: what can't be used must be told before it is stored.
+    take = sink if sink is not None and engine == "python" else rows.extend if keep_rows else None
+    scored = score_file(
+        source.questions_file, run_file, in_python, commits, dataset=source.name, report=report, sink=take
+    )
+    if store is None:
+        return _with_rows(scored, rows)
+    from graphkit.graph.runs import load_run
+
+    load_run(store, source.name, scored.run, run_file, progress)
+    if engine == "python":
+        return _with_rows(scored, rows)
+    from graphkit.engines.cypher import score_run
+
+    in_cypher = score_run(store, source.name, scored.run, [measure for measure in chosen if measure.query], keep_rows)
+    merged = _merged(chosen, in_cypher, _with_rows(scored, rows))
+    if sink is not None:
+        sink(merged.rows)
+    return merged
+
+
+def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:
+    if isinstance(dataset, Dataset):
+        return dataset
+    if not run_file.exists():
+        raise InputError("there is no such file", where=str(run_file), remedy="Check the path and its spelling.")
+    return Dataset(dataset) if dataset is not None else Dataset.of_run(run_file)
+
+
+def _commits(
+    source: Dataset, measures: Iterable[Measure], store: Store | None, report: Report, progress: Progress
+) -> CommitGraph:
+    """Return what is known about commits, as far as a measure asks for it: from the graph where there is one."""
+    needed = any(measure.needs_commits for measure in measures)
+    if store is None:
+        return source.commit_graph(report) if needed else CommitGraph()
+    load_dataset(store, source, report, progress)
+    if not needed:
+        return CommitGraph()
+    from graphkit.engines.cypher import commit_graph
+
+    return commit_graph(store, source.name)
+
+
+def _with_rows(result: Evaluation, rows: Iterable[Row]) -> Evaluation:
+    import dataclasses
+
+    return dataclasses.replace(result, rows=tuple(rows))
+
+
+def _merged(measures: Sequence[Measure], in_cypher: Evaluation, in_python: Evaluation) -> Evaluation:
+    """Return one result with the measures in the order that was asked for, from whichever engine computed them."""
+    names = [str(measure) for measure in measures]
+    by_question = {row.question: dict(zip(in_python.measures, row.values, strict=True)) for row in in_python.rows}
+    rows = [
+        Row(row.question, tuple(values[name] for name in names))
+        for row in in_cypher.rows
+        for values in ({**by_question.get(row.question, {}), **dict(zip(in_cypher.measures, row.values, strict=True))},)
+    ]
+    both = {**in_python.measures, **in_cypher.measures}
+    import dataclasses
+
+    return dataclasses.replace(in_cypher, measures={name: both[name] for name in names}, rows=tuple(rows))
+
+
+def failures(
+    store: Store,
+    run: str,
+    kind: str,
+    *,
+    question: str | None = None,
+    limit: int = 20,
+    other: str | None = None,
+) -> list[dict[str, object]]:
+    """Return what a run did wrong in one way, such as ``"wrong-turns"``: the rows of the named query.
+
+    Parameters
+    ----------
+    kind
+        The name of a query; ``graphkit queries`` lists them.
+    other
+        The run to compare with, for ``"found-and-lost"``.
+
+    Raises
+    ------
+    InputError
+        The kind, the run or the question isn't known.
+    """
+    query = named_query(kind)
+    require_run(store, run)
+    given: dict[str, object] = {"run": run, "question": question, "limit": limit}
+    if any(parameter.name == "other" for parameter in query.parameters):
+        if other is None:
+            raise InputError(f"{query.name} compares with another run", remedy="Name it by --other RUN.")
+        require_run(store, other)
+        given["other"] = other
+    if question is not None:
+        require_question(store, question)
+    return store.read(query.text, query.bind(given))
+
+
+def require_run(store: Store, run: str) -> None:
+    """Refuse a run that the graph doesn't hold, or not completely.
+
+    Raises
+    ------
+    InputError
+        With the runs that the graph holds.
+    """
+    import difflib
+
+    from graphkit.graph.catalog import cypher
+
+    runs = {str(row["id"]): row for row in store.read(cypher("read/runs"))}
+    if run in runs and runs[run]["complete"]:
+        return
+    if run in runs:
+        raise InputError(
+            f"the run {run!r} was not loaded to its end",
+            remedy="Run `graphkit evaluate` on its file again: the load goes on where it stopped.",
+        )
+    close = difflib.get_close_matches(run, runs, n=1)
+    hint = f"Did you mean {close[0]}? " if close else ""
+    known = f"The graph holds: {', '.join(runs)}." if runs else "The graph holds no run yet."
+    raise InputError(
+        f"no run is called {run!r}", remedy=f"{hint}{known} `graphkit evaluate RUN.jsonl` scores a run and keeps it."
+    )
+
+
+def require_question(store: Store, question: str) -> None:
+    """Refuse a question that the graph doesn't hold.
+
+    Raises
+    ------
+    InputError
+        No question has this id.
+    """
+    from graphkit.graph.catalog import cypher
+
+    if not store.read(cypher("load/known_questions"), {"ids": [question]}):
+        raise InputError(
+            f"no question has the id {question!r}",
+            remedy="`graphkit failures RUN --kind questions-by-score` lists the questions of a run.",
+        )
