@@ -142,7 +142,7 @@ def failures(
         typer.Option("--other", metavar="RUN", help="The run to compare with, for found-and-lost."),
     ] = None,
     limit: Annotated[
-        Optional[int],
+        int | None,
         typer.Option("--limit", min=1, help="Rows of each kind. [default: 20, of all kinds 5]"),
     ] = None,
 ) -> None:

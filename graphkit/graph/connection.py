@@ -32,6 +32,7 @@ from graphkit.graph.embedded import (
     TIMEOUT_VARIABLE,
     Endpoint,
     Layout,
+    disk_is_full,
     ensure_running,
 )
 
@@ -46,7 +47,8 @@ MINIMUM_NEO4J = (5, 23)
 CONNECT_SECONDS = 10.0  # for the network connection alone
 ANSWER_SECONDS = 15.0  # for the connection, the handshake and the login together
 CONFLICT_SECONDS = 60.0  # how long a write that loses against another writer is tried again
-_UNIQUENESS_RETRIES = 8
+_UNIQUENESS_RETRIES = 6
+_EMBEDDED_RETRY_SECONDS = 1.0  # a server on this machine that doesn't answer has died
 _DIRECT_RETRY_SECONDS = 5.0
 _ROUTED_RETRY_SECONDS = 30.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
@@ -444,7 +446,7 @@ class Store:
         if isinstance(error, Neo4jError) and error.is_retryable() and "OutOfMemory" not in (error.code or ""):
             return CONFLICT_SECONDS
         if isinstance(error, DriverError) and error.is_retryable():
-            return _retry_seconds(self.uri)
+            return _retry_seconds(self.uri, self._endpoint)
         return -1.0
 
     def _reading_driver(self) -> neo4j.Driver:
@@ -491,7 +493,9 @@ def _driver_errors() -> tuple[type[Exception], ...]:
     return (DriverError, Neo4jError, OSError)
 
 
-def _retry_seconds(uri: str) -> float:
+def _retry_seconds(uri: str, endpoint: Endpoint | None) -> float:
+    if endpoint is not None:
+        return _EMBEDDED_RETRY_SECONDS
     return _ROUTED_RETRY_SECONDS if uri.startswith("neo4j") else _DIRECT_RETRY_SECONDS
 
 
@@ -514,7 +518,7 @@ def _connected(uri: str, login: tuple[str, str] | None, where: _Where) -> neo4j.
             auth=login,
             connection_timeout=CONNECT_SECONDS,
             connection_acquisition_timeout=ANSWER_SECONDS,
-            max_transaction_retry_time=_retry_seconds(uri),
+            max_transaction_retry_time=_retry_seconds(uri, where.endpoint),
             warn_notification_severity=neo4j.NotificationMinimumSeverity.OFF,
             telemetry_disabled=True,
             user_agent="graphkit",
@@ -629,8 +633,11 @@ def translated(error: Exception, where: _Where, *, by_person: bool = False) -> G
 
 def _disk_or_memory(code: str, message: str, where: _Where, place: str) -> DatabaseError | None:
     lower = message.lower()
+    folder = where.endpoint.directory if where.endpoint else None
+    # The embedded engine tells only its log why a commit failed.
+    if folder and not code.startswith("Neo.ClientError.Statement") and disk_is_full(folder):
+        lower = "no space left"
     if "no space left" in lower or "disk quota" in lower or "disk full" in lower:
-        folder = where.endpoint.directory if where.endpoint else None
         return DatabaseError(
             "The disk of the database is full; the write didn't take place",
             where=str(folder or place),

@@ -19,6 +19,7 @@ import json
 import os
 import re
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -47,6 +48,7 @@ START_SECONDS = 90.0  # a cold start takes about one second; a starved machine m
 HOLDER_SECONDS = 15.0  # how long a server that holds the folder may take to answer
 STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.02
+_LEAST_ROOM = 1024 * 1024  # bytes
 _HIDDEN_FROM_SERVER = ("ANTHROPIC_", "NEO4J_")
 
 
@@ -212,9 +214,13 @@ def last_log_line(log: Path) -> str | None:
         lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
     except OSError:
         return None
-    telling = [line for line in lines if _TELLING.search(line) and not line.startswith("at ")]
-    chosen = telling or lines
-    return chosen[-1][:500] if chosen else None
+    for line, following in zip(reversed(lines), ["", *reversed(lines)], strict=False):
+        if _TELLING.search(line) and not line.startswith("at "):
+            # The virtual machine says on a line of its own that it didn't start, and why on the next.
+            return (
+                following[:500] if line.startswith("Error occurred during initialization") and following else line[:500]
+            )
+    return lines[-1][:500] if lines else None
 
 
 _TELLING = re.compile(r"error|exception|severe|fail|cannot|could not|unable|invalid|denied|no space", re.IGNORECASE)
@@ -275,6 +281,14 @@ def os_error(error: OSError, directory: Path) -> DatabaseError:
         where=str(error.filename or directory),
         remedy="Name a folder that you may write to (--data or GRAPHKIT_DATA), or set NEO4J_URI to a Neo4j server.",
     )
+
+
+def disk_is_full(directory: Path) -> bool:
+    """Tell whether the disk of a folder has no room for even one page of the database."""
+    try:
+        return shutil.disk_usage(directory).free < _LEAST_ROOM
+    except OSError:
+        return False
 
 
 # Locks -------------------------------------------------------------------------------------------------------------
@@ -504,7 +518,8 @@ def _start_error(layout: Layout, message: str) -> DatabaseError:
     else:
         what = f"The embedded database didn't start: {message or last_log_line(layout.log) or 'it said nothing'}"
     remedy = f"Its log: {layout.log}"
-    if "no space left" in what.lower():
+    if "no space left" in what.lower() or disk_is_full(layout.directory):
+        what = f"{what} (the disk is full)"
         remedy = f"Make room, or name a folder on another disk (--data or GRAPHKIT_DATA). {remedy}"
     elif "heap" in what.lower() or "memory" in what.lower():
         remedy = f"Set {HEAP_VARIABLE} to the memory that the database may take, such as 1g. {remedy}"

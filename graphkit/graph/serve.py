@@ -11,6 +11,7 @@ import argparse
 import fcntl
 import json
 import os
+import re
 import secrets
 import signal
 import socket
@@ -120,11 +121,27 @@ def _reporter(descriptor: int | None) -> Callable[[str], None]:
     return report
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
+    """Return one line: the message of the error, and that of its first cause if it says more."""
     if isinstance(error, ImportError):
         return f"the package arcadedb-embedded can't be used ({error})"
-    lines = str(error).strip().splitlines()
-    return lines[0][:400] if lines else type(error).__name__
+    messages = [_first_line(str(error)) or type(error).__name__]
+    cause = error
+    while (earlier := _cause(cause)) is not None:
+        cause = earlier
+    if cause is not error and (first := _first_line(str(cause))) and first not in messages[0]:
+        messages.append(first)
+    return ": ".join(messages)
+
+
+def _cause(error: Any) -> Any:
+    # A Java exception has its own chain of causes.
+    return error.getCause() if hasattr(error, "getCause") else error.__cause__
+
+
+def _first_line(text: str) -> str:
+    line = (text.strip().splitlines() or [""])[0]
+    return re.sub(r"^(?:[a-z]\w*\.)+[A-Z]\w*: ", "", line)[:300]  # without the name of a Java class
 
 
 # Accounts ----------------------------------------------------------------------------------------------------------

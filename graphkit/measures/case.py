@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from graphkit.commits import CommitGraph, Version
-from graphkit.identity import file_of, path_of, repo_of, symbol_of
-from graphkit.measures.lazy import lazy
+from graphkit.identity import crosses, file_of, path_of, repo_of, symbol_of
+from graphkit.measures.lazy import filled_by, lazy
 
 Edge = tuple[str, str | None, str]
 
@@ -121,28 +121,32 @@ class AnswerLike(Protocol):
 
 
 class Gold:
-    """One gold path: its edges in order, which of them are optional, and those that are not."""
+    """One gold path.
 
-    __slots__ = ("_steps", "edges", "group", "id", "needed", "optional", "required")
+    Attributes
+    ----------
+    edges, optional
+        The edges in order, and of each whether it is optional.
+    required, needed
+        The edges that aren't optional, in order, and each once.
+    """
+
+    __slots__ = ("_most", "_steps", "edges", "group", "id", "needed", "optional", "required")
 
     def __init__(self, path: PathLike) -> None:
         self.id = path.id
         self.group = path.group
-        self._steps = path.steps
-        #: The edges in order.
-        self.edges: list[Edge] = [(step.source, step.relation, step.target) for step in path.steps]
-        #: Of each edge, whether it is optional.
-        self.optional = [step.optional for step in path.steps]
-        #: The edges that aren't optional, in order.
+        self._steps = steps = path.steps
+        self.edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
+        self.optional = [step.optional for step in steps]
         self.required = self.edges
         if True in self.optional:
             self.required = [edge for edge, optional in zip(self.edges, self.optional, strict=True) if not optional]
-        #: The edges that aren't optional, each once.
         self.needed = set(self.required)
 
     @property
     def manual(self) -> list[bool]:
-        """Of each edge, whether no static graph holds it."""
+        """Of each edge, whether it is a real relation that the static graph does not hold."""
         return [step.evidence == "manual" for step in self._steps]
 
 
@@ -157,15 +161,24 @@ class Case:
         The run's record, or None where the run has none for this question.
     commits
         What is known about commits; needed by the measures of version coherence only.
+
+    Attributes
+    ----------
+    ranks, hits, gains
+        The first rank (from 1) of each retrieved id; rank and gain of each relevant id that was retrieved, best first;
+        the positive gains of the question, largest first.
+    gold, units, gold_edges
+        The gold paths that hold a step, in order; what has to be found, each unit one required path or the
+        alternatives that share a group; the distinct edges of all gold paths, optional ones included.
+    walks, walked_paths, walked
+        The retrieved paths, each a list of steps in the order of their positions; the same as edges; the distinct
+        edges of all of them.
     """
 
     def __init__(self, question: QuestionLike, answer: AnswerLike | None, commits: CommitGraph | None = None) -> None:
         self.question = question
         self.answer = answer
         self.commits = commits if commits is not None else CommitGraph()
-        #: What measures found out about the case, for the others.
-        self.shared: dict[object, Any] = {}
-        self._irregular: list[list[WalkLike]] = []
 
     # Retrieval -------------------------------------------------------------------------------------------------------
 
@@ -178,24 +191,20 @@ class Case:
             chunks.sort(key=lambda chunk: chunk.rank or 0)
         return chunks
 
-    @lazy
-    def ranks(self) -> dict[str, int]:
-        """The first rank (from 1) of each retrieved id."""
+    def _rank(self) -> None:
         ids = [chunk.id for chunk in self.chunks]
-        return dict(zip(reversed(ids), range(len(ids), 0, -1), strict=True))
+        # Backwards, so that an id's first rank is the one that stays.
+        self.ranks = ranks = dict(zip(reversed(ids), range(len(ids), 0, -1), strict=True))
+        gains = [gain for gain in self.question.relevant.values() if gain > 0]
+        gains.sort(reverse=True)
+        self.gains = gains
+        hits = [(ranks[node], gain) for node, gain in self.question.relevant.items() if node in ranks and gain > 0]
+        hits.sort()
+        self.hits = hits
 
-    @lazy
-    def hits(self) -> list[tuple[int, float]]:
-        """Rank (from 1) and gain of each relevant id, at the first rank at which it was retrieved."""
-        ranks = self.ranks
-        found = [(ranks[node], gain) for node, gain in self.question.relevant.items() if node in ranks and gain > 0]
-        found.sort()
-        return found
-
-    @lazy
-    def gains(self) -> list[float]:
-        """The positive gains of the question, best first."""
-        return sorted([gain for gain in self.question.relevant.values() if gain > 0], reverse=True)
+    ranks: dict[str, int] = filled_by(_rank)
+    hits: list[tuple[int, float]] = filled_by(_rank)
+    gains: list[float] = filled_by(_rank)
 
     @lazy
     def duplicates(self) -> list[str]:
@@ -204,68 +213,73 @@ class Case:
             return []
         return [chunk.id for rank, chunk in enumerate(self.chunks, 1) if self.ranks[chunk.id] < rank]
 
+    # Gold ------------------------------------------------------------------------------------------------------------
+
+    def _read_gold(self) -> None:
+        self.gold = gold = [Gold(path) for path in self.question.paths if path.steps]
+        if len(gold) == 1:
+            self.units = [gold]
+            self.gold_edges = gold[0].needed if gold[0].required is gold[0].edges else set(gold[0].edges)
+            return
+        units: dict[object, list[Gold]] = {}
+        for number, path in enumerate(gold):
+            units.setdefault(number if path.group is None else path.group, []).append(path)
+        self.units = list(units.values())
+        self.gold_edges = {edge for path in gold for edge in path.edges}
+
+    gold: list[Gold] = filled_by(_read_gold)
+    units: list[list[Gold]] = filled_by(_read_gold)
+    gold_edges: set[Edge] = filled_by(_read_gold)
+
     # Traversal -------------------------------------------------------------------------------------------------------
 
-    @lazy
-    def gold(self) -> list[Gold]:
-        """The gold paths that hold a step, in order."""
-        return [Gold(path) for path in self.question.paths if path.steps]
-
-    @lazy
-    def gold_edges(self) -> set[Edge]:
-        """The distinct edges of all gold paths, optional ones included."""
-        return {edge for gold in self.gold for edge in gold.edges}
-
-    @lazy
-    def units(self) -> list[list[Gold]]:
-        """What has to be found: each unit is one required path, or the alternatives that share a group."""
-        units: dict[object, list[Gold]] = {}
-        for number, gold in enumerate(self.gold):
-            units.setdefault(number if gold.group is None else gold.group, []).append(gold)
-        return list(units.values())
-
-    @lazy
-    def walks(self) -> list[list[WalkLike]]:
-        """The retrieved paths, each a list of steps in the order of their positions."""
+    def _read_traversal(self) -> None:
         steps = list(self.answer.traversal) if self.answer is not None else []
         numbers = [step.path for step in steps]
         if numbers != sorted(numbers):
             steps.sort(key=lambda step: step.path)
             numbers.sort()
-        walks = []
+        positions = [step.position for step in steps]
+        spans = []
+        self._irregular = []
         start = 0
-        for number in dict.fromkeys(numbers):
-            end = start + numbers.count(number)
-            walk = steps[start:end]
-            positions = [step.position for step in walk]
-            first = positions[0]
-            if positions != ([None] * len(walk) if first is None else list(range(first, first + len(walk)))):
-                _sort(walk)
+        while start < len(steps):
+            end = start + numbers.count(numbers[start])
+            if positions[start:end] != _COUNTING[: end - start]:
+                steps[start:end] = walk = _by_position(steps[start:end])
                 self._irregular.append(walk)
-            walks.append(walk)
+            spans.append((start, end))
             start = end
-        return walks
+        edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
+        self.walks = [steps[start:end] for start, end in spans]
+        self.walked_paths = [edges[start:end] for start, end in spans]
+        self.walked = set(edges)
 
-    @lazy
-    def walked_paths(self) -> list[list[Edge]]:
-        """The retrieved paths as edges in order."""
-        return [[(step.source, step.relation, step.target) for step in walk] for walk in self.walks]
-
-    @lazy
-    def walked(self) -> set[Edge]:
-        """The distinct traversed edges, over all retrieved paths."""
-        return {edge for path in self.walked_paths for edge in path}
+    walks: list[list[WalkLike]] = filled_by(_read_traversal)
+    walked_paths: list[list[Edge]] = filled_by(_read_traversal)
+    walked: set[Edge] = filled_by(_read_traversal)
+    _irregular: list[list[WalkLike]] = filled_by(_read_traversal)
 
     @lazy
     def untyped(self) -> bool:
         """Whether an edge of either side carries no relation, so that sets of typed edges can't be compared."""
-        return None in {edge[1] for edge in self.walked} or None in {edge[1] for edge in self.gold_edges}
+        return _lacks_relation(self.walked) or _lacks_relation(self.gold_edges)
+
+    @lazy
+    def gold_boundary(self) -> set[Edge]:
+        """The distinct edges of all gold paths whose ends lie in different repositories."""
+        return boundary(self.gold_edges)
+
+    @lazy
+    def walked_boundary(self) -> set[Edge]:
+        """The distinct traversed edges whose ends lie in different repositories."""
+        return boundary(self.walked)
 
     @property
     def misplaced(self) -> list[tuple[int, str]]:
         """Paths whose positions have a gap, a repeat, or run backwards: (path, sentence)."""
         found = []
-        for walk in self._irregular if self.walks else ():
+        for walk in self._irregular:
             positions = [step.position for step in walk if step.position is not None]
             if len(set(positions)) < len(positions):
                 found.append((walk[0].path, "a position repeats"))
@@ -329,8 +343,25 @@ class Case:
         return {symbol for chunk in self.chunks if (symbol := chunk.symbol or symbol_of(chunk.id))}
 
 
-def _sort(walk: list[WalkLike]) -> None:
-    """Sort steps by their positions where these run backwards; steps without one come first then."""
+#: The positions of a path that is written as one expects: longer paths are looked at closely, too.
+_COUNTING = list(range(1000))
+
+
+def _by_position(walk: list[WalkLike]) -> list[WalkLike]:
+    """Return steps sorted by their positions where these run backwards; steps without one come first then."""
     positions = [step.position for step in walk if step.position is not None]
     if positions != sorted(positions):
         walk.sort(key=lambda step: -1 if step.position is None else step.position)
+    return walk
+
+
+def _lacks_relation(edges: set[Edge]) -> bool:
+    for edge in edges:  # noqa: SIM110 - a generator costs more than what it looks at
+        if edge[1] is None:
+            return True
+    return False
+
+
+def boundary(edges: set[Edge]) -> set[Edge]:
+    """Return those edges whose ends lie in different repositories."""
+    return {edge for edge in edges if crosses(edge[0], edge[2])}

@@ -1,14 +1,12 @@
-"""What is computed at most once a case: attributes when first asked for, and findings that several measures share."""
+"""Attributes that are computed when first asked for, alone or several at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 Owner = TypeVar("Owner")
 Value = TypeVar("Value")
-P = ParamSpec("P")
 
 
 class lazy(Generic[Owner, Value]):  # noqa: N801 - reads as property does
@@ -34,28 +32,20 @@ class lazy(Generic[Owner, Value]):  # noqa: N801 - reads as property does
         return value
 
 
-class HasShared(Protocol):
-    """What :func:`shared` needs: a place for the findings."""
+class _Filled:
+    def __init__(self, fill: Callable[[Any], None]) -> None:
+        self._fill = fill
 
-    shared: dict[object, Any]
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        self._fill(instance)
+        return instance.__dict__[self._name]
 
 
-Sharer = TypeVar("Sharer", bound=HasShared)
-
-
-def shared(
-    function: Callable[Concatenate[Sharer, P], Value],
-) -> Callable[Concatenate[Sharer, P], Value]:
-    """Compute a function of a case once for each set of arguments, whichever measures ask for it."""
-
-    @wraps(function)
-    def once(case: Sharer, *args: P.args, **kwargs: P.kwargs) -> Value:
-        key = (function, args, tuple(kwargs.items())) if kwargs else (function, args)
-        found = case.shared
-        if key in found:
-            value: Value = found[key]
-        else:
-            value = found[key] = function(case, *args, **kwargs)
-        return value
-
-    return once
+def filled_by(fill: Callable[[Any], None]) -> Any:
+    """Return an attribute that a method sets, together with others, when one of them is first asked for."""
+    return _Filled(fill)
