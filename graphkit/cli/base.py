@@ -141,19 +141,17 @@ def say(text: str) -> None:
     sys.stderr.write(printable(text) + "\n")
 
 
-def console(stderr: bool = False) -> Console:
-    """Return a console; where no terminal is there, it is wide enough not to break what a program reads."""
+def print_line(text: str) -> None:
+    """Print a line on standard output."""
+    typer.echo(printable(text))
+
+
+def console(stderr: bool = False, width: int | None = None) -> Console:
+    """Return a console that takes text as it is; ``width`` is for where no terminal gives one."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    return Console(
-        stderr=stderr,
-        width=None if stream.isatty() else 160,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        soft_wrap=False,
-    )
+    return Console(stderr=stderr, width=None if stream.isatty() else width, highlight=False, markup=False, emoji=False)
 
 
 def tell(report: Report) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from graphkit.cli.base import as_json, print_json, settings
-from graphkit.cli.loading import print_line
+from graphkit.cli.base import as_json, print_json, print_line, settings
 from graphkit.errors import InputError
 from graphkit.graph import embedded
 from graphkit.graph.connection import Settings

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from graphkit.assets import storefront_folder
-from graphkit.cli.base import as_json, open_graph, print_json
-from graphkit.cli.loading import print_line
+from graphkit.cli.base import as_json, open_graph, print_json, print_line
 from graphkit.cli.progress import shown_progress
 from graphkit.cli.tables import print_scoreboard, print_table
 from graphkit.explain import SENTENCES, sentence

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from graphkit.cli.base import as_json, open_graph, print_json, say
-from graphkit.cli.loading import print_line
+from graphkit.cli.base import as_json, open_graph, print_json, print_line, say
 from graphkit.cli.tables import print_table
 from graphkit.graph.catalog import named_queries, named_query
 from graphkit.workflow import failures

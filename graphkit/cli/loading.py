@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from graphkit.cli.base import as_json, open_graph, print_json, say, tell
+from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, tell
 from graphkit.cli.options import on_error_value
 from graphkit.cli.progress import shown_progress
 from graphkit.graph.loading import LoadSummary, load_dataset
@@ -35,15 +35,6 @@ def show_load(summary: LoadSummary) -> None:
         shown = ", ".join(summary.created_artifacts[:5])
         more = ", ..." if len(summary.created_artifacts) > 5 else ""
         say(f"note: {len(summary.created_artifacts)} artifact(s) made from the ids that edges name: {shown}{more}")
-
-
-def print_line(text: str) -> None:
-    """Print a line on standard output."""
-    import typer
-
-    from graphkit.cli.base import printable
-
-    typer.echo(printable(text))
 
 
 def git_command(repositories: list[Path], name: str | None) -> None:

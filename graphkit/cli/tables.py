@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 
-from graphkit.cli.base import console, printable
+from graphkit.cli.base import console, print_line, printable
 from graphkit.results import Evaluation, shown
+
+#: A full sha is shown by its first characters, as git shows it; JSON keeps it whole.
+_SHA = re.compile(r"\b[0-9a-f]{40}\b")
 
 
 def cell(value: Any) -> str:
@@ -21,29 +26,51 @@ def cell(value: Any) -> str:
         return "\n".join(cell(item) for item in value) or "–"
     if isinstance(value, dict):
         return ", ".join(f"{name}: {cell(one)}" for name, one in value.items())
-    return printable(str(value))
+    return _SHA.sub(lambda match: match[0][:12], printable(str(value)))
 
 
 def print_table(
     title: str | None, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str | None = None
 ) -> None:
-    """Print a table on standard output; long values fold, nothing is cut."""
+    """Print rows on standard output: as a table where it fits the terminal, else each row as a block of its own.
+
+    Without a terminal the table is as wide as it needs to be, so that no value is broken over lines.
+    """
+    cells = [[cell(value) for value in row] for row in rows]
+    widths = [_widest([column, *(row[index] for row in cells)]) for index, column in enumerate(columns)]
+    if sys.stdout.isatty() and sum(widths) + 3 * len(widths) > console().width:
+        _print_blocks(title, columns, cells, caption)
+        return
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    numeric = {
-        index
-        for index in range(len(columns))
-        if rows and all(isinstance(row[index], int | float | None) and not isinstance(row[index], bool) for row in rows)
-    }
     table = Table(
         title=title, caption=caption, box=SIMPLE_HEAD, title_justify="left", caption_justify="left", pad_edge=False
     )
     for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index in numeric else "left", overflow="fold")
+        numeric = all(isinstance(row[index], int | float | None) for row in rows)
+        table.add_column(column, justify="right" if numeric else "left", no_wrap=True)
+    for row in cells:
+        table.add_row(*row)
+    console(width=sum(widths) + 4 * len(widths) + 2).print(table)
+
+
+def _widest(texts: Sequence[str]) -> int:
+    return max(len(line) for text in texts for line in (text.splitlines() or [""]))
+
+
+def _print_blocks(
+    title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str | None
+) -> None:
+    if title:
+        print_line(title)
+    name = max(map(len, columns))
     for row in rows:
-        table.add_row(*(cell(value) for value in row))
-    console().print(table)
+        print_line("")
+        for column, value in zip(columns, row, strict=True):
+            for number, line in enumerate(value.splitlines() or [""]):
+                print_line(f"  {column if number == 0 else '':<{name}}  {line}")
+    print_line(f"\n{caption}\n" if caption else "")
 
 
 def print_scoreboard(results: Sequence[Evaluation]) -> None:
