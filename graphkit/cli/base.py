@@ -66,7 +66,7 @@ def _with(command: Callable[..., None], shared: dict[str, tuple[Any, Any, Any]])
     both = [*own.parameters.values(), *added]
     run.__signature__ = own.replace(parameters=both)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in both}
-    del run.__wrapped__  # type: ignore[attr-defined]
+    del run.__wrapped__
     return run
 
 
