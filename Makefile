@@ -1,0 +1,60 @@
+# Everything runs in .venv, made here from locked versions. PYTHON names another interpreter (3.11 or newer).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test lint format bench lock clean
+
+demo: $(VENV)/.run
+	$(BIN)/graphkit demo
+
+test: $(VENV)/.test lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# The peers that graphkit is compared with live in an environment of their own. ARGS="--help" shows what it can do.
+bench: .venv-bench/.done
+	.venv-bench/bin/python -m benchmarks $(ARGS)
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "graphkit needs Python 3.11 or newer; name one: make PYTHON=python3.12"; exit 1; }
+	@echo "Making $(VENV) (once; under a minute)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.python requirements/run.txt pyproject.toml
+	@$(PIP) install --require-hashes -r requirements/run.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.run requirements/test.txt
+	@echo "Adding what the tests need (once)"
+	@$(PIP) install --require-hashes -r requirements/test.txt
+	@touch $@
+
+.venv-bench/.done: requirements/run.txt benchmarks/requirements.txt pyproject.toml
+	@$(PYTHON) -m venv .venv-bench
+	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r benchmarks/requirements.txt
+	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Compiles the locked versions anew: with hashes, for every platform, without index addresses.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package graphkit \
+	--custom-compile-command "make lock"
+lock:
+	$(LOCK) requirements/run.in -o requirements/run.txt
+	$(LOCK) requirements/test.in -o requirements/test.txt
+	$(LOCK) benchmarks/requirements.in -o benchmarks/requirements.txt
+
+clean:
+	rm -rf $(VENV) .venv-bench .mypy_cache .ruff_cache .pytest_cache dist
