@@ -635,7 +635,8 @@ def _disk_or_memory(code: str, message: str, where: _Where, place: str) -> Datab
     lower = message.lower()
     folder = where.endpoint.directory if where.endpoint else None
     # The embedded engine tells only its log why a commit failed.
-    if folder and not code.startswith("Neo.ClientError.Statement") and disk_is_full(folder):
+    vague = not code or "Transaction" in code or code.startswith("Neo.DatabaseError")
+    if folder and vague and disk_is_full(folder):
         lower = "no space left"
     if "no space left" in lower or "disk quota" in lower or "disk full" in lower:
         return DatabaseError(
@@ -643,11 +644,14 @@ def _disk_or_memory(code: str, message: str, where: _Where, place: str) -> Datab
             where=str(folder or place),
             remedy="Make room and run the command again.",
         )
-    if "OutOfMemory" in code or "outofmemory" in lower.replace(" ", ""):
-        remedy = f"Raise {HEAP_VARIABLE}" if where.embedded else "Raise the server's memory"
-        return DatabaseError(
-            "The database ran out of memory", where=place, remedy=f"{remedy}, or write in smaller batches."
-        )
+    if "OutOfMemory" in code or "outofmemory" in lower.replace(" ", "") or "querymaxheap" in lower:
+        remedy = "Raise the server's memory, ask for less, or write in smaller batches."
+        if where.embedded:
+            remedy = (
+                f"Raise {HEAP_VARIABLE} (now {os.environ.get(HEAP_VARIABLE) or DEFAULT_HEAP}; it counts from the "
+                "server's next start), ask for less, or write in smaller batches."
+            )
+        return DatabaseError("The query needs more memory than the database has", where=place, remedy=remedy)
     return None
 
 

@@ -52,6 +52,8 @@ _JVM_OPTIONS = (
     "-Djava.awt.headless=true",
     "-Dfile.encoding=UTF8",
     "-Darcadedb.txWalFlush=1",  # a commit is on the disk when it returns
+    # A query is limited by memory (half of the heap), not by the 500 000 values that a comparison soon collects.
+    "-Darcadedb.queryMaxHeapElementsAllowedPerOp=-1",
     "-Dpolyglot.engine.WarnInterpreterOnly=false",
     "--add-modules=jdk.incubator.vector",
     "--enable-native-access=ALL-UNNAMED",

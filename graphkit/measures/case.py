@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from graphkit.commits import CommitGraph, Version
-from graphkit.identity import crosses, file_of, path_of, repo_of, symbol_of
+from graphkit.identity import REPOSITORIES, file_of, path_of, repo_of, symbol_of
 from graphkit.measures.lazy import filled_by, lazy
 
 Edge = tuple[str, str | None, str]
@@ -128,10 +128,12 @@ class Gold:
     edges, optional
         The edges in order, and of each whether it is optional.
     required, needed
-        The edges that aren't optional, in order, and each once.
+        The edges that aren't optional, in order (``edges`` itself where none is), and each once.
+    most
+        What :func:`graphkit.measures.paths.most_followed` found, and how it compared edges.
     """
 
-    __slots__ = ("_most", "_steps", "edges", "group", "id", "needed", "optional", "required")
+    __slots__ = ("_steps", "edges", "group", "id", "most", "needed", "optional", "required")
 
     def __init__(self, path: PathLike) -> None:
         self.id = path.id
@@ -143,6 +145,7 @@ class Gold:
         if True in self.optional:
             self.required = [edge for edge, optional in zip(self.edges, self.optional, strict=True) if not optional]
         self.needed = set(self.required)
+        self.most: tuple[object, int] | None = None
 
     @property
     def manual(self) -> list[bool]:
@@ -178,7 +181,7 @@ class Case:
     def __init__(self, question: QuestionLike, answer: AnswerLike | None, commits: CommitGraph | None = None) -> None:
         self.question = question
         self.answer = answer
-        self.commits = commits if commits is not None else CommitGraph()
+        self.commits = commits if commits is not None else _NO_COMMITS
 
     # Retrieval -------------------------------------------------------------------------------------------------------
 
@@ -343,6 +346,8 @@ class Case:
         return {symbol for chunk in self.chunks if (symbol := chunk.symbol or symbol_of(chunk.id))}
 
 
+_NO_COMMITS = CommitGraph()
+
 #: The positions of a path that is written as one expects: longer paths are looked at closely, too.
 _COUNTING = list(range(1000))
 
@@ -364,4 +369,10 @@ def _lacks_relation(edges: set[Edge]) -> bool:
 
 def boundary(edges: set[Edge]) -> set[Edge]:
     """Return those edges whose ends lie in different repositories."""
-    return {edge for edge in edges if crosses(edge[0], edge[2])}
+    # What `crosses` says, without the call.
+    repo = REPOSITORIES
+    return {
+        edge
+        for edge in edges
+        if (start := repo[edge[0]]) != (end := repo[edge[2]]) and start is not None and end is not None
+    }

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from graphkit.identity import crosses
 from graphkit.measures.base import NO_GOLD, NOTHING_TRAVERSED, Measure, Unscored
 from graphkit.measures.case import Case, Edge, Gold
 
@@ -50,22 +49,26 @@ def best_alternatives(
     ``items`` tells what a gold path requires, ``found`` which of these the run has. Of alternatives the one with the
     largest share found counts (the first of equals); one that requires nothing is no choice.
     """
-    required: set[T] = set()
-    hit: set[T] = set()
-    for unit in units:
-        best_share = -1.0
-        best: tuple[set[T], set[T]] | None = None
-        for gold in unit:
-            wanted = items(gold)
-            if wanted:
-                there = found(wanted)
-                share = len(there) / len(wanted)
-                if share > best_share:
-                    best_share, best = share, (wanted, there)
-        if best is not None:
-            required |= best[0]
-            hit |= best[1]
-    return required, hit
+    chosen = [_best(unit, items, found) for unit in units]
+    if len(chosen) == 1:
+        return chosen[0]
+    return set().union(*[required for required, _ in chosen]), set().union(*[hit for _, hit in chosen])
+
+
+def _best(
+    unit: list[Gold], items: Callable[[Gold], set[T]], found: Callable[[set[T]], set[T]]
+) -> tuple[set[T], set[T]]:
+    """Return what the best of some alternatives requires, and what of it was found."""
+    best: tuple[set[T], set[T]] = (set(), set())
+    best_share = -1.0
+    for gold in unit:
+        wanted = items(gold)
+        if wanted:
+            there = found(wanted)
+            share = len(there) / len(wanted)
+            if share > best_share:
+                best_share, best = share, (wanted, there)
+    return best
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,6 @@ class EdgeMeasure(Measure):
 
     source = "edge comparison of the gold and the traversed subgraph"
 
-    def _form(self, edge: Edge) -> Edge:
-        return edge if self.relation else without_relation(edge)
-
-    def _untyped(self, case: Case) -> bool:
-        return self.relation and case.untyped
-
 
 def edge_recall(case: Case, relation: bool, boundary: bool, static: bool = False) -> tuple[int, int]:
     """Return (found, required): the required gold edges, each once, and how many of them the traversal contains."""
@@ -89,11 +86,15 @@ def edge_recall(case: Case, relation: bool, boundary: bool, static: bool = False
     untyped = relation and case.untyped
 
     def items(gold: Gold) -> set[Edge]:
-        edges = {
-            edge
-            for edge, optional, manual in zip(gold.edges, gold.optional, gold.manual, strict=True)
-            if not optional and not (static and manual) and (not boundary or crosses(edge[0], edge[2]))
-        }
+        edges = gold.needed
+        if static:
+            edges = {
+                edge
+                for edge, optional, manual in zip(gold.edges, gold.optional, gold.manual, strict=True)
+                if not optional and not manual
+            }
+        if boundary:
+            edges = edges & case.gold_boundary
         return edges if relation else {without_relation(edge) for edge in edges}
 
     required, found = best_alternatives(case.units, items, lambda wanted: contained(wanted, walked, untyped))
@@ -101,9 +102,9 @@ def edge_recall(case: Case, relation: bool, boundary: bool, static: bool = False
 
 
 def edge_precision(case: Case, relation: bool, boundary: bool) -> tuple[int, int, bool]:
-    """Return (right, traversed, gold): traversed edges in any gold path, all of them, and whether gold has any."""
-    walked = {edge for edge in case.walked if crosses(edge[0], edge[2])} if boundary else case.walked
-    gold = {edge for path in case.gold for edge in path.edges if not boundary or crosses(edge[0], edge[2])}
+    """Return (right, traversed, gold): distinct traversed edges, those that any gold path holds, whether gold has any."""
+    walked = case.walked_boundary if boundary else case.walked
+    gold = case.gold_boundary if boundary else case.gold_edges
     if not relation:
         walked = {without_relation(edge) for edge in walked}
         gold = {without_relation(edge) for edge in gold}

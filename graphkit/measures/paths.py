@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import eq
 
 from graphkit.identity import repo_of
 from graphkit.measures.base import NO_GOLD, Measure, Unscored
@@ -19,6 +20,8 @@ def equals(gold: Gold, walk: list[Edge], same: SamePair = same_edge) -> bool:
     Keeps the set of gold positions that the walk can have reached, so that a step which is both optional and repeated
     is read in the way that fits.
     """
+    if gold.required is gold.edges:
+        return len(walk) == len(gold.edges) and all(map(same, gold.edges, walk))
     count = len(gold.edges)
     reached = {0}
     for edge in walk:
@@ -40,10 +43,15 @@ def followed(required: list[Edge], walk: list[Edge], same: SamePair = same_edge)
 
     Other steps may lie between. The second number is the index behind the last followed step, 0 if none was.
     """
-    count, end = 0, 0
-    for index, edge in enumerate(walk):
-        if count < len(required) and same(required[count], edge):
-            count, end = count + 1, index + 1
+    if not required:
+        return 0, 0
+    count, end, wanted = 0, 0, required[0]
+    for index, edge in enumerate(walk, 1):
+        if same(wanted, edge):
+            count, end = count + 1, index
+            if count == len(required):
+                break
+            wanted = required[count]
     return count, end
 
 
@@ -59,14 +67,14 @@ class PathMeasure(Measure):
     source = "path comparison of the gold and the retrieved paths"
 
     def _value(self, case: Case) -> float | Unscored:
-        same = same_edge if self.relation else _same_ends
-        total, units = 0.0, 0
+        # Where every edge carries its relation, "the same where both carry one" is plain equality.
+        same: SamePair = _same_ends if not self.relation else same_edge if case.untyped else eq
+        scores = []
         for unit in case.units:
-            scores = [self._path(gold, case, same) for gold in unit if gold.required]
-            if scores:
-                total += max(scores)
-                units += 1
-        return total / units if units else Unscored(NO_GOLD)
+            options = [self._path(gold, case, same) for gold in unit if gold.required]
+            if options:
+                scores.append(max(options))
+        return sum(scores) / len(scores) if scores else Unscored(NO_GOLD)
 
     def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
         """Score one gold path against the retrieved paths."""
@@ -75,6 +83,13 @@ class PathMeasure(Measure):
 
 def _same_ends(one: Edge, other: Edge) -> bool:
     return one[0] == other[0] and one[2] == other[2]
+
+
+def most_followed(gold: Gold, case: Case, same: SamePair) -> int:
+    """Return how many required steps from its start the best retrieved path followed."""
+    if gold.most is None or gold.most[0] is not same:
+        gold.most = same, max([followed(gold.required, walk, same)[0] for walk in case.walked_paths], default=0)
+    return gold.most[1]
 
 
 @dataclass(frozen=True)
@@ -86,7 +101,7 @@ class PathExact(PathMeasure):
     query_parameters = {"unscored": NO_GOLD}
 
     def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
-        return float(any(equals(gold, walk, same) for walk in case.walked_paths))
+        return 1.0 if any([equals(gold, walk, same) for walk in case.walked_paths]) else 0.0
 
 
 @dataclass(frozen=True)
@@ -98,8 +113,7 @@ class PathInOrder(PathMeasure):
     query_parameters = {"complete": True, "unscored": NO_GOLD}
 
     def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
-        required = gold.required
-        return float(any(followed(required, walk, same)[0] == len(required) for walk in case.walked_paths))
+        return 1.0 if most_followed(gold, case, same) == len(gold.required) else 0.0
 
 
 @dataclass(frozen=True)
@@ -114,8 +128,7 @@ class PathPrefix(PathMeasure):
     query_parameters = {"complete": False, "unscored": NO_GOLD}
 
     def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
-        required = gold.required
-        return max((followed(required, walk, same)[0] for walk in case.walked_paths), default=0) / len(required)
+        return most_followed(gold, case, same) / len(gold.required)
 
 
 @dataclass(frozen=True)

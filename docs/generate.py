@@ -1,0 +1,113 @@
+"""Makes the pages and the picture that come from the code: ``python docs/generate.py`` after a change of either.
+
+``measures.md`` comes from the registry, ``queries.md`` from the headers of ``cypher/failures``, ``demo.svg`` from a real
+run of ``graphkit demo``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from graphkit.graph.catalog import named_queries
+from graphkit.measures.registry import MEASURES
+
+HERE = Path(__file__).parent
+
+
+def measures_page() -> str:
+    """Return the page of measures."""
+    lines = [
+        "# Measures",
+        "",
+        "Each measure is a value with a text form, such as `nDCG@10` or `EdgeRecall(relation=False)`; names and aliases",
+        "are read without regard to case. A measure returns a number, or no number and the reason: *not scored* is never",
+        "0. A mean is taken over the scored questions and is shown with `scored/total`. k is the question's own, else the",
+        "measure's, else `--k`, else 5.",
+        "",
+    ]
+    for kind in MEASURES:
+        document = " ".join((kind.__doc__ or "").split("\n\n", 1)[-1].split()) if "\n\n" in (kind.__doc__ or "") else ""
+        parameters = [f"`{field.name}={field.default!r}`" for field in dataclasses.fields(kind) if field.name != "k"]
+        cut = "@k" if any(field.name == "k" for field in dataclasses.fields(kind)) else ""
+        lines += [f"## {kind.__name__}{cut}", "", f"{kind.definition[0].upper()}{kind.definition[1:]}."]
+        if document:
+            lines += ["", document.replace("``", "`")]
+        facts = [
+            f"Layer: {kind.layer}",
+            f"engines: {'Python, Cypher' if kind.query else 'Python'}",
+            f"source: {kind.source}",
+        ]
+        if parameters:
+            facts.append(f"parameters: {', '.join(parameters)}")
+        if kind.aliases:
+            facts.append(f"aliases: {', '.join(f'`{alias}`' for alias in kind.aliases)}")
+        if not kind.higher_is_better:
+            facts.append("lower is better")
+        lines += ["", f"{'; '.join(facts)}.", ""]
+    return "\n".join(lines)
+
+
+def queries_page() -> str:
+    """Return the page of named queries."""
+    lines = [
+        "# Named queries",
+        "",
+        "`graphkit query NAME -p run=RUN` runs one; `graphkit failures RUN --kind NAME` does the same and checks the names.",
+        "A parameter with a default may be left out; `question = null` means all questions.",
+        "",
+    ]
+    for query in named_queries().values():
+        parameters = ", ".join(
+            one.name if one.default is None else f"{one.name} = {one.default}" for one in query.parameters
+        )
+        lines += [
+            f"## {query.name}",
+            "",
+            query.answers,
+            "",
+            f"- parameters: `{parameters}`",
+            f"- columns: `{', '.join(query.columns)}`",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def demo_picture() -> str:
+    """Return what ``graphkit demo`` prints as a drawing of a terminal, without fonts from elsewhere."""
+    from rich._export_format import CONSOLE_SVG_FORMAT
+    from rich.console import Console
+    from rich.text import Text
+
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-m", "graphkit", "demo", "--data", f"{folder}/graph"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    shown = lines[: next(index for index, line in enumerate(lines) if line.startswith("What to type"))]
+    console = Console(record=True, width=132, file=io.StringIO(), highlight=False)
+    console.print(Text("$ graphkit demo", style="bold"))
+    for line in shown:
+        console.print(Text(line))
+    style = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    style = re.sub(r"<!--.*?-->", "", style, flags=re.DOTALL)
+    return console.export_svg(title="graphkit demo", code_format=style, unique_id="graphkit")
+
+
+def main() -> None:
+    """Write the pages and the picture."""
+    (HERE / "measures.md").write_text(measures_page(), encoding="utf-8")
+    (HERE / "queries.md").write_text(queries_page(), encoding="utf-8")
+    (HERE / "demo.svg").write_text(demo_picture(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
