@@ -1,7 +1,7 @@
-"""Makes the pages and the picture that come from the code: ``python docs/generate.py`` after a change of either.
+"""Makes the pages and the picture that come from the code: run ``python docs/generate.py`` after changing it.
 
-``measures.md`` comes from the registry, ``queries.md`` from the headers of ``cypher/failures``, ``demo.svg`` from a real
-run of ``graphkit demo``.
+``measures.md`` comes from the registry, ``queries.md`` from the headers of ``cypher/failures``, ``demo.svg`` from a
+real run of ``graphkit demo``.
 """
 
 from __future__ import annotations
@@ -20,19 +20,28 @@ from graphkit.measures.registry import MEASURES
 HERE = Path(__file__).parent
 
 
+MEASURES_HEAD = """\
+# Measures
+
+Each measure is a value with a text form, such as `nDCG@10` or `EdgeRecall(relation=False)`; names and aliases are read
+without regard to case. A measure returns a number, or no number and the reason: *not scored* is never 0. A mean is
+taken over the scored questions and is shown with `scored/total`. k is the question's own, else the measure's, else
+`--k`, else 5.
+"""
+
+QUERIES_HEAD = """\
+# Named queries
+
+`graphkit query NAME -p run=RUN` runs one; `graphkit failures RUN --kind NAME` does the same and checks the names. A
+parameter with a default may be left out; `question = null` means all questions.
+"""
+
+
 def measures_page() -> str:
     """Return the page of measures."""
-    lines = [
-        "# Measures",
-        "",
-        "Each measure is a value with a text form, such as `nDCG@10` or `EdgeRecall(relation=False)`; names and aliases",
-        "are read without regard to case. A measure returns a number, or no number and the reason: *not scored* is never",
-        "0. A mean is taken over the scored questions and is shown with `scored/total`. k is the question's own, else the",
-        "measure's, else `--k`, else 5.",
-        "",
-    ]
+    lines = [MEASURES_HEAD]
     for kind in MEASURES:
-        document = " ".join((kind.__doc__ or "").split("\n\n", 1)[-1].split()) if "\n\n" in (kind.__doc__ or "") else ""
+        document = " ".join((kind.__doc__ or "").partition("\n\n")[2].split())
         parameters = [f"`{field.name}={field.default!r}`" for field in dataclasses.fields(kind) if field.name != "k"]
         cut = "@k" if any(field.name == "k" for field in dataclasses.fields(kind)) else ""
         lines += [f"## {kind.__name__}{cut}", "", f"{kind.definition[0].upper()}{kind.definition[1:]}."]
@@ -55,13 +64,7 @@ def measures_page() -> str:
 
 def queries_page() -> str:
     """Return the page of named queries."""
-    lines = [
-        "# Named queries",
-        "",
-        "`graphkit query NAME -p run=RUN` runs one; `graphkit failures RUN --kind NAME` does the same and checks the names.",
-        "A parameter with a default may be left out; `question = null` means all questions.",
-        "",
-    ]
+    lines = [QUERIES_HEAD]
     for query in named_queries().values():
         parameters = ", ".join(
             one.name if one.default is None else f"{one.name} = {one.default}" for one in query.parameters

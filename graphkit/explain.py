@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 Failure = Mapping[str, Any]
+
+_SHA = re.compile(r"\b[0-9a-f]{40}\b")
+
+
+def short_shas(text: str) -> str:
+    """Return text with each full sha cut to its first twelve characters."""
+    return _SHA.sub(lambda match: match[0][:12], text)
 
 
 def _by(relation: Any) -> str:
@@ -13,7 +21,7 @@ def _by(relation: Any) -> str:
 
 
 def _wrong_turn(row: Failure) -> str:
-    where = f" ({row['repo']} at {str(row['commit'])[:10]})" if row["repo"] and row["commit"] else ""
+    where = f" ({row['repo']} at {row['commit']})" if row["repo"] and row["commit"] else ""
     went = f"went{_by(row['went_by'])} to {row['went_to']}" if row["went_to"] else "walked no further from there"
     return (
         f"left gold path {row['path']} at step {row['position']}, at {row['node']}{where}: "
@@ -66,4 +74,4 @@ SENTENCES: dict[str, Callable[[Failure], str]] = {
 
 def sentence(kind: str, failure: Failure) -> str:
     """Return a failure of one of the kinds in ``SENTENCES`` in words, without its question."""
-    return SENTENCES[kind](failure)
+    return short_shas(SENTENCES[kind](failure))

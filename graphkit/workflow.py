@@ -11,7 +11,7 @@ from graphkit.engines.python import Sink, score_file
 from graphkit.errors import InputError
 from graphkit.graph.catalog import named_query, schema_statements
 from graphkit.graph.connection import Settings, Store
-from graphkit.graph.loading import LoadSummary, Progress, load_dataset, quiet
+from graphkit.graph.loading import LoadSummary, Progress, ensure_loaded, load_dataset, quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import resolve_measures
 from graphkit.results import Evaluation, Row
@@ -164,7 +164,7 @@ def _commits(
     needed = any(measure.needs_commits for measure in measures)
     if store is None:
         return source.commit_graph(report) if needed else CommitGraph()
-    load_dataset(store, source, report, progress)
+    ensure_loaded(store, source, report, progress)
     if not needed:
         return CommitGraph()
     from graphkit.engines.cypher import commit_graph

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -244,4 +246,8 @@ def db_path() -> None:
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What the terminal's character set lacks is shown as \\u2013: inside JSON that is the character itself.
+            stream.reconfigure(errors="backslashreplace")
     app()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -106,8 +107,21 @@ def as_json() -> bool:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as one line of JSON on standard output."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+    """Print a value as one line of JSON on standard output; a number that JSON doesn't have becomes null."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=False, default=str)
+    sys.stdout.write(text + "\n")
+
+
+def _finite(value: Any) -> Any:
+    """Return a value with null in the place of NaN and the infinities."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    return [_finite(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def settings() -> Settings:
@@ -124,13 +138,18 @@ def settings() -> Settings:
     )
 
 
-def open_graph() -> AbstractContextManager[Store]:
-    """Open the database with its constraints and indexes, and tell of loads that were not ended."""
+def open_graph(read_only: bool = False) -> AbstractContextManager[Store]:
+    """Open the database, and tell of loads that were not ended. To write, its constraints and indexes are made first.
+
+    With ``read_only`` the server refuses every write, so an account that may only read will do.
+    """
     from graphkit.graph.claims import unfinished_loads
     from graphkit.graph.connection import Store
     from graphkit.workflow import prepared
 
-    store = prepared(Store.open(settings()))
+    store = Store.open(settings(), read_only=read_only)
+    if not read_only:
+        prepared(store)
     for load in unfinished_loads(store):
         say(f"note: {load}")
     return store

@@ -60,7 +60,7 @@ def status_command() -> None:
     if chosen.uri is None:
         state = embedded.status(chosen.data)
         running = state.running
-        facts = {name: str(value) for name, value in dataclasses.asdict(state).items() if value is not None}
+        facts = {name: value for name, value in dataclasses.asdict(state).items() if value is not None}
     if running:
         facts |= _held(chosen)
     if as_json():

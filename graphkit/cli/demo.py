@@ -15,7 +15,7 @@ from graphkit.sources.report import Report
 from graphkit.workflow import evaluate, failures
 
 RUNS = ("storefront-bm25", "storefront-graph")
-WORST = 3
+WORST = 2
 
 
 def run_demo() -> None:
@@ -31,8 +31,11 @@ def run_demo() -> None:
         results = [
             evaluate(dataset.folder / "runs" / f"{run}.jsonl", dataset, store=store, progress=progress) for run in RUNS
         ]
-        worst = failures(store, RUNS[1], "questions-by-score", limit=WORST + 2)
-        worst = [row for row in worst if row["error"] is None][:WORST]
+        scores = {str(row["question"]): row for row in failures(store, RUNS[1], "questions-by-score", limit=1000)}
+        turns = failures(store, RUNS[1], "wrong-turns", limit=1)
+        chosen = [name for name, row in scores.items() if row["error"] is None][:WORST]
+        chosen += [str(row["question"]) for row in turns if row["question"] not in chosen]
+        worst = [scores[name] for name in chosen]
         told = {str(row["question"]): _told(store, str(row["question"])) for row in worst}
     if as_json():
         for result in results:
@@ -57,7 +60,7 @@ def _show(
 ) -> None:
     print_line("2. The scoreboard: flat BM25 against BM25 with expansion along the knowledge graph")
     print_scoreboard(results)
-    print_line(f"3. The questions that {RUNS[1]} walked worst, and why")
+    print_line(f"3. Where {RUNS[1]} went wrong: its worst questions and a wrong turn, explained")
     columns = ("question", "difficulty", "edge_recall", "found", "required")
     print_table(None, columns, [[row[name] for name in columns] for row in worst])
     for question, sentences in told.items():

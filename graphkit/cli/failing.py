@@ -31,7 +31,7 @@ def failures_command(run: str, *, kind: str | None, question: str | None, other:
     else:
         kinds = [name for name in ORDER if name != "found-and-lost" or other is not None]
     rows_of_each = limit if limit is not None else 20 if kind is not None or question is not None else 5
-    with open_graph() as store:
+    with open_graph(read_only=True) as store:
         found = {
             name: failures(store, run, name, question=question, limit=rows_of_each + 1, other=other) for name in kinds
         }

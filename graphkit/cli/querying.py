@@ -18,7 +18,13 @@ def query_command(source: str | None, expression: str | None, parameters: list[s
     given = {name: parse_value(value) for name, value in (assignment("-p", text) for text in parameters)}
     text, bound = _text(source, expression, given)
     with Store.open(settings(), read_only=True) as store:
-        columns, rows = store.query_readonly(text, bound)
+        try:
+            columns, rows = store.query_readonly(text, bound)
+        except (OverflowError, UnicodeEncodeError):
+            raise InputError(
+                "a parameter holds what the database can't",
+                remedy="Whole numbers have at most 64 bits, and text holds no half characters (\\ud800 to \\udfff).",
+            ) from None
     if as_json():
         for row in rows:
             print_json(dict(zip(columns, row, strict=True)))

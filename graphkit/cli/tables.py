@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 from graphkit.cli.base import console, print_line, printable
+from graphkit.explain import short_shas
 from graphkit.results import Evaluation, shown
-
-#: A full sha is shown by its first characters, as git shows it; JSON keeps it whole.
-_SHA = re.compile(r"\b[0-9a-f]{40}\b")
 
 
 def cell(value: Any) -> str:
@@ -26,7 +23,7 @@ def cell(value: Any) -> str:
         return "\n".join(cell(item) for item in value) or "–"
     if isinstance(value, dict):
         return ", ".join(f"{name}: {cell(one)}" for name, one in value.items())
-    return _SHA.sub(lambda match: match[0][:12], printable(str(value)))
+    return short_shas(printable(str(value)))
 
 
 def print_table(
@@ -36,6 +33,8 @@ def print_table(
 
     Without a terminal the table is as wide as it needs to be, so that no value is broken over lines.
     """
+    columns = [printable(column) for column in columns]
+    title, caption = (text and printable(text) for text in (title, caption))
     cells = [[cell(value) for value in row] for row in rows]
     widths = [_widest([column, *(row[index] for row in cells)]) for index, column in enumerate(columns)]
     if sys.stdout.isatty() and sum(widths) + 3 * len(widths) > console().width:
@@ -86,8 +85,7 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
             one = result.measures.get(name)
             row += [shown(one.mean), f"{one.scored}/{one.total}"] if one else ["–", "–"]
         rows.append(row)
-    caption = "; ".join(
-        f"{result.run}: {result.questions} questions, {result.failed} failed, {result.missing} missing"
-        for result in results
-    )
-    print_table(None, columns, rows, caption)
+    print_table(None, columns, rows)
+    for result in results:
+        print_line(f"{result.run}: {result.questions} questions, {result.failed} failed, {result.missing} missing")
+    print_line("")

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from secrets import token_hex
+from typing import Literal
 
-from graphkit.errors import DatabaseError
+from graphkit.errors import DatabaseError, InputError
 from graphkit.graph.catalog import cypher
 from graphkit.graph.connection import Store
 
@@ -53,8 +54,8 @@ class Claim:
 def claim(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Claim]:
     """Hold a load for this process; wait while another one holds it.
 
-    The claim is released when the block ends well. Where it doesn't, the claim stays, marks the load as interrupted,
-    and the next process takes it over.
+    The claim is released when the block ends well, or refuses its input before it has written anything. Where it
+    doesn't, the claim stays, marks the load as interrupted, and the next process takes it over.
 
     Raises
     ------
@@ -64,7 +65,8 @@ def claim(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Claim
     owner = f"{socket.gethostname()}:{os.getpid()}:{token_hex(4)}"
     deadline = time.monotonic() + patience
     while True:
-        dead = [row["owner"] for row in store.read(cypher("load/loads")) if _is_dead(str(row["owner"]))]
+        loads = store.read(cypher("load/loads"))
+        dead = [row["owner"] for row in loads if _is_dead(str(row["owner"]))]
         parameters = {"name": name, "owner": owner, "stale_ms": STALE_MS, "dead": dead}
         if store.write(cypher("load/claim"), parameters)[0]["owner"] == owner:
             break
@@ -76,16 +78,20 @@ def claim(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Claim
         time.sleep(0.2)
     try:
         yield Claim(store, name, owner)
+    except InputError:
+        # Input is refused before anything is written; what another process left behind stays interrupted.
+        _end(store, "abandon" if any(row["name"] == name for row in loads) else "release", name, owner)
+        raise
     except BaseException:
-        _abandon(store, name, owner)
+        _end(store, "abandon", name, owner)
         raise
     store.write(cypher("load/release"), {"name": name, "owner": owner})
 
 
-def _abandon(store: Store, name: str, owner: str) -> None:
-    """Mark a load as interrupted, as far as the database still answers."""
+def _end(store: Store, how: Literal["abandon", "release"], name: str, owner: str) -> None:
+    """Mark a load as interrupted, or forget it, as far as the database still answers."""
     try:
-        store.write(cypher("load/abandon"), {"name": name, "owner": owner})
+        store.write(cypher(f"load/{how}"), {"name": name, "owner": owner})
     except DatabaseError:
         return
 

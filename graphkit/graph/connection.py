@@ -728,7 +728,7 @@ def _write_refused(place: str) -> DatabaseError:
     return DatabaseError(
         "The server refused: this may only read, and the query would write",
         where=place,
-        remedy="Data is written by graphkit load and graphkit score; anything else needs a tool and an account of the "
+        remedy="Data is written by graphkit load, git and evaluate; anything else needs a tool and an account of the "
         "database.",
     )
 

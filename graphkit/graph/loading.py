@@ -88,6 +88,24 @@ def load_dataset(store: Store, dataset: Dataset, report: Report, progress: Progr
     return loader.summary
 
 
+def ensure_loaded(store: Store, dataset: Dataset, report: Report, progress: Progress = quiet) -> None:
+    """Load a dataset unless the graph holds it in just this form. Raises what :func:`load_dataset` raises."""
+    held = {row["name"]: row["digest"] for row in store.read(cypher("read/datasets"))}
+    if held.get(dataset.name) != dataset_digest(dataset):
+        load_dataset(store, dataset, report, progress)
+
+
+def dataset_digest(dataset: Dataset) -> str:
+    """Return a digest of everything that loading a dataset reads."""
+    graphs = [path for pair in dataset.graphs.values() for path in pair]
+    files = [
+        dataset.questions_file,
+        *(find_file(dataset.folder, kind) for kind in ("commits", "compatibility")),
+        *graphs,
+    ]
+    return to_rows.digest([[path.name, file_digest(path)] for path in files if path is not None])
+
+
 class _DatasetLoader:
     def __init__(self, store: Store, dataset: Dataset, report: Report, progress: Progress) -> None:
         self.store = store
@@ -134,6 +152,7 @@ class _DatasetLoader:
             {
                 "name": self.dataset.name,
                 "folder": str(self.dataset.folder.resolve()),
+                "digest": dataset_digest(self.dataset),
                 "questions": self.question_count,
             },
         )

@@ -1,0 +1,87 @@
+"""Fixtures for every test: a clean environment, and the two database engines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphkit.graph import embedded
+from graphkit.graph.connection import Settings, Store
+from tests import engines
+from tests.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
+
+_tests_run: Counter[str] = Counter()
+_names: dict[str, str] = {}
+_missing: dict[str, str] = {}
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ENVIRONMENT:
+        if name.startswith(SETTINGS_PREFIXES):
+            monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def neo4j_server() -> Iterator[Neo4jServer]:
+    """A real Neo4j that tests may empty; skips where there is none, and fails under GRAPHKIT_REQUIRE_NEO4J=1."""
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            for name in ENVIRONMENT:
+                if name.startswith(SETTINGS_PREFIXES):
+                    patch.delenv(name, raising=False)
+            with engines.neo4j_server() as server:
+                with Store.open(server.settings) as store:
+                    _names["neo4j"] = f"Neo4j {store.version} ({server.source})"
+                yield server
+                with Store.open(server.settings) as store:
+                    engines.empty(store)
+    except Unavailable as error:
+        _missing["neo4j"] = str(error)
+        if ENVIRONMENT.get("GRAPHKIT_REQUIRE_NEO4J") == "1":
+            pytest.fail(f"GRAPHKIT_REQUIRE_NEO4J=1, but {error}", pytrace=False)
+        pytest.skip(f"no Neo4j: {error}")
+
+
+@pytest.fixture(scope="session")
+def embedded_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a running embedded database that tests may empty."""
+    directory = tmp_path_factory.mktemp("embedded")
+    endpoint = embedded.ensure_running(directory)
+    _names["embedded"] = f"embedded ArcadeDB {endpoint.version}"
+    yield directory
+    endpoint.release()
+    embedded.stop(directory)
+
+
+@pytest.fixture(params=ENGINES)
+def engine_settings(request: pytest.FixtureRequest) -> EngineSettings:
+    """Each engine in turn, its database emptied."""
+    engine: str = request.param
+    if engine == "embedded":
+        settings = Settings(data=request.getfixturevalue("embedded_dir"))
+    else:
+        settings = request.getfixturevalue("neo4j_server").settings
+    with Store.open(settings) as store:
+        engines.empty(store)
+    _tests_run[engine] += 1
+    return EngineSettings(engine, settings, engines.child_environment(settings))
+
+
+@pytest.fixture
+def store(engine_settings: EngineSettings) -> Iterator[Store]:
+    """An open, empty store on each engine in turn."""
+    with Store.open(engine_settings.settings) as opened:
+        yield opened
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end which engines the tests ran on, and why one was left out."""
+    parts = [f"{_names[engine]}: {_tests_run[engine]} tests" for engine in ENGINES if engine in _names]
+    parts += [f"{engine}: NOT RUN, because {reason}" for engine, reason in _missing.items()]
+    if parts:
+        terminalreporter.write_sep("-", "engines")
+        terminalreporter.write_line(f"engines: {'; '.join(parts)}")
