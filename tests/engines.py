@@ -66,7 +66,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
     """Return an environment in which a graphkit process uses these settings."""
     environment = clean_environment(os.environ)
     if settings.uri is None:
-        return {**environment, "GRAPHKIT_DATA": str(settings.data)}
+        return {**environment, "GRAPHKIT_HOME": str(settings.data)}
     environment |= {
         "NEO4J_URI": settings.uri,
         "NEO4J_USERNAME": settings.username,

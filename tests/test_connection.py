@@ -387,8 +387,8 @@ def test_settings_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_data_folder_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """GRAPHKIT_DATA names the folder of the embedded database."""
-    monkeypatch.setenv("GRAPHKIT_DATA", "/somewhere/else")
+    """GRAPHKIT_HOME names the folder of the embedded database."""
+    monkeypatch.setenv("GRAPHKIT_HOME", "/somewhere/else")
     assert Settings.resolve().data == Path("/somewhere/else")
 
 

@@ -281,7 +281,7 @@ def test_folder_below_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine", "utf-8")
     with pytest.raises(DatabaseError, match="can't be used: Not a directory") as caught:
         ensure_running(tmp_path / "file" / "db")
-    assert "GRAPHKIT_DATA" in str(caught.value.remedy)
+    assert "GRAPHKIT_HOME" in str(caught.value.remedy)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from graphkit.errors import DatabaseError, GraphkitError, InputError
 from graphkit.graph.embedded import (
-    DATA_VARIABLE,
+    HOME_VARIABLE,
     DATABASE,
     DEFAULT_DIRECTORY,
     DEFAULT_HEAP,
@@ -78,7 +78,7 @@ class Settings:
         database: str | None = None,
         data: Path | None = None,
     ) -> Settings:
-        """Fill what is None from ``NEO4J_URI``, ``_USERNAME``, ``_PASSWORD``, ``_DATABASE`` and ``GRAPHKIT_DATA``.
+        """Fill what is None from ``NEO4J_URI``, ``_USERNAME``, ``_PASSWORD``, ``_DATABASE`` and ``GRAPHKIT_HOME``.
 
         A user name and a password inside the URI (``bolt://me:secret@host``) count where nothing else names them.
 
@@ -96,7 +96,7 @@ class Settings:
             username=username or os.environ.get("NEO4J_USERNAME") or in_uri[0] or "neo4j",
             password=password or os.environ.get("NEO4J_PASSWORD") or in_uri[1],
             database=database or os.environ.get("NEO4J_DATABASE") or DATABASE,
-            data=data or Path(os.environ.get(DATA_VARIABLE) or DEFAULT_DIRECTORY),
+            data=data or Path(os.environ.get(HOME_VARIABLE) or DEFAULT_DIRECTORY),
         )
 
 

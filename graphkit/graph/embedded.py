@@ -36,7 +36,7 @@ if sys.platform != "win32":
     import fcntl
 
 DEFAULT_DIRECTORY = ".graphkit"
-DATA_VARIABLE = "GRAPHKIT_DATA"
+HOME_VARIABLE = "GRAPHKIT_HOME"
 DATABASE = "neo4j"
 ADMIN = "root"
 READER = "reader"
@@ -252,7 +252,7 @@ def _prepared(directory: Path) -> Path:
         raise DatabaseError(
             "The place for the embedded database is a file, not a folder",
             where=str(directory),
-            remedy="Name another folder (--data or GRAPHKIT_DATA), or move the file away.",
+            remedy="Name another folder (--data or GRAPHKIT_HOME), or move the file away.",
         )
     with _os_errors(directory):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -273,13 +273,13 @@ def os_error(error: OSError, directory: Path) -> DatabaseError:
         return DatabaseError(
             "The disk is full",
             where=str(directory),
-            remedy="Make room, or name a folder on another disk (--data or GRAPHKIT_DATA).",
+            remedy="Make room, or name a folder on another disk (--data or GRAPHKIT_HOME).",
         )
     reason = error.strerror or type(error).__name__
     return DatabaseError(
         f"The folder of the embedded database can't be used: {reason}",
         where=str(error.filename or directory),
-        remedy="Name a folder that you may write to (--data or GRAPHKIT_DATA), or set NEO4J_URI to a Neo4j server.",
+        remedy="Name a folder that you may write to (--data or GRAPHKIT_HOME), or set NEO4J_URI to a Neo4j server.",
     )
 
 
@@ -450,7 +450,7 @@ def _held_error(layout: Layout, pid: int | None) -> DatabaseError:
     return DatabaseError(
         f"{who} holds the folder of the embedded database, but no server answers",
         where=str(layout.directory),
-        remedy=f"Wait for it, {ending}, or name another folder (--data or GRAPHKIT_DATA). Its log: {layout.log}",
+        remedy=f"Wait for it, {ending}, or name another folder (--data or GRAPHKIT_HOME). Its log: {layout.log}",
     )
 
 
@@ -520,7 +520,7 @@ def _start_error(layout: Layout, message: str) -> DatabaseError:
     remedy = f"Its log: {layout.log}"
     if "no space left" in what.lower() or disk_is_full(layout.directory):
         what = f"{what} (the disk is full)"
-        remedy = f"Make room, or name a folder on another disk (--data or GRAPHKIT_DATA). {remedy}"
+        remedy = f"Make room, or name a folder on another disk (--data or GRAPHKIT_HOME). {remedy}"
     elif "heap" in what.lower() or "memory" in what.lower():
         remedy = f"Set {HEAP_VARIABLE} to the memory that the database may take, such as 1g. {remedy}"
     return DatabaseError(what, where=str(layout.directory), remedy=remedy)
