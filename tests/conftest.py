@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from graphkit.graph import embedded
-from graphkit.graph.connection import Settings, Store
+from graphkit.graph.connection import Store
+from graphkit.graph.settings import Settings
 from tests import engines
 from tests.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import DatabaseError, GraphkitError, InputError
-from graphkit.graph import connection
-from graphkit.graph.connection import Settings, Store, check_version, hide_password
+from graphkit.graph import connection, troubles
+from graphkit.graph.connection import Store, check_version
+from graphkit.graph.settings import Settings, hide_password
 from tests.engines import EngineSettings, Neo4jServer
 
 VALUES: dict[str, object] = {
@@ -309,7 +310,7 @@ def test_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The embedded engine doesn't say why a commit failed: when its disk is full, graphkit does."""
     if store.engine == "neo4j":
         pytest.skip("Neo4j says it itself")
-    monkeypatch.setattr(connection, "disk_is_full", lambda _: True)
+    monkeypatch.setattr(troubles, "disk_is_full", lambda _: True)
     with pytest.raises(DatabaseError, match="disk of the database is full") as caught:
         store.read("CALL nothing.like.this()")
     assert "Make room" in str(caught.value)
@@ -440,7 +441,7 @@ def test_query_beyond_the_time_limit(
 def test_client_prints_nothing(engine_settings: EngineSettings) -> None:
     """A process that uses the store prints nothing of its own accord, not even for a query that Neo4j warns about."""
     script = (
-        "from graphkit.graph.connection import Settings, Store\n"
+        "from graphkit.graph.connection import Store\nfrom graphkit.graph.settings import Settings\n"
         "with Store.open(Settings.resolve()) as store:\n"
         "    store.read('MATCH (n:NeverSeen)-[:NOR_THIS]->(m) RETURN n.nothing, id(m)')\n"
         "    store.query_readonly('MATCH (a), (b:NeverSeen) RETURN a, b')\n"

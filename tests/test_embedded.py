@@ -19,8 +19,9 @@ import pytest
 
 from graphkit.errors import DatabaseError, InputError
 from graphkit.graph import embedded
-from graphkit.graph.connection import Settings, Store
+from graphkit.graph.connection import Store
 from graphkit.graph.embedded import Layout, ensure_running, status, stop
+from graphkit.graph.settings import Settings
 from tests.engines import clean_environment
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -21,7 +21,8 @@ from graphkit.errors import GraphkitError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from graphkit.graph.connection import Settings, Store
+    from graphkit.graph.connection import Store
+    from graphkit.graph.settings import Settings
     from graphkit.sources.report import Report
 
 #: The shared options of the running command: each call sets every one anew.
@@ -126,7 +127,7 @@ def _finite(value: Any) -> Any:
 
 def settings() -> Settings:
     """Return which database the running command was told to use."""
-    from graphkit.graph.connection import Settings
+    from graphkit.graph.settings import Settings
 
     data = option("data")
     return Settings.resolve(

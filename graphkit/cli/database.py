@@ -6,9 +6,10 @@ import dataclasses
 from typing import Any
 
 from graphkit.cli.base import as_json, print_json, print_line, settings
+from graphkit.cli.tables import cell
 from graphkit.errors import InputError
 from graphkit.graph import embedded
-from graphkit.graph.connection import Settings
+from graphkit.graph.settings import Settings
 
 
 def _embedded() -> Settings:
@@ -67,7 +68,13 @@ def status_command() -> None:
         print_json(facts)
         return
     for name, value in facts.items():
-        print_line(f"{name}: {value}")
+        print_line(f"{name}: {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} ({count})" for name, count in value.items())
+    return "; ".join(value) if isinstance(value, list) else cell(value)
 
 
 def _held(chosen: Settings) -> dict[str, Any]:
@@ -80,7 +87,7 @@ def _held(chosen: Settings) -> dict[str, Any]:
         return {
             "engine": f"{store.engine} {store.version}",
             "uri": store.uri,
-            "datasets": ", ".join(f"{row['name']} ({row['questions']})" for row in store.read(cypher("read/datasets"))),
-            "runs": ", ".join(str(row["id"]) for row in store.read(cypher("read/runs")) if row["complete"]),
-            "unfinished": "; ".join(str(load) for load in unfinished_loads(store)),
+            "datasets": {str(row["name"]): row["questions"] for row in store.read(cypher("read/datasets"))},
+            "runs": [str(row["id"]) for row in store.read(cypher("read/runs")) if row["complete"]],
+            "unfinished": [str(load) for load in unfinished_loads(store)],
         }

@@ -107,24 +107,31 @@ def _hold(results: list[Evaluation], lower: list[tuple[Measure, float]], upper: 
 
 @contextmanager
 def _written(path: Path | None) -> Iterator[IO[str] | None]:
-    """Write a file that appears whole at the end, or not at all."""
+    """Write a file that appears whole at the end, or not at all; what is no regular file is written as it is."""
     if path is None:
         yield None
         return
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise InputError(f"the file can't be written: {error.strerror}", where=str(path)) from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        other = path.exists() and not path.is_file()  # a pipe or a device, never to be replaced by a file
+        with path.open("w", encoding="utf-8") if other else _replacing(path.resolve()) as stream:
             yield stream
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
     except OSError as error:
-        Path(name).unlink(missing_ok=True)
         raise InputError(
             f"the file can't be written: {error.strerror or error}", where=str(path), remedy="Choose another place."
         ) from None
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[str]]:
+    """Write beside a file, and put the new one into its place at the end."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            yield stream
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

@@ -43,15 +43,17 @@ def print_table(
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(
-        title=title, caption=caption, box=SIMPLE_HEAD, title_justify="left", caption_justify="left", pad_edge=False
-    )
+    if title:
+        print_line(title)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for index, column in enumerate(columns):
         numeric = all(isinstance(row[index], int | float | None) for row in rows)
         table.add_column(column, justify="right" if numeric else "left", no_wrap=True)
     for row in cells:
         table.add_row(*row)
     console(width=sum(widths) + 4 * len(widths) + 2).print(table)
+    if caption:
+        print_line(f"{caption}\n")
 
 
 def _widest(texts: Sequence[str]) -> int:

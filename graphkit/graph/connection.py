@@ -8,38 +8,23 @@ from __future__ import annotations
 
 import itertools
 import logging
-import os
 import random
 import re
-import socket
-import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
-from urllib.parse import unquote, urlsplit, urlunsplit
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from graphkit.errors import DatabaseError, GraphkitError, InputError
-from graphkit.graph.embedded import (
-    HOME_VARIABLE,
-    DATABASE,
-    DEFAULT_DIRECTORY,
-    DEFAULT_HEAP,
-    HEAP_VARIABLE,
-    TIMEOUT_VARIABLE,
-    Endpoint,
-    Layout,
-    disk_is_full,
-    ensure_running,
-)
+from graphkit.graph.embedded import Endpoint, ensure_running
+from graphkit.graph.settings import Settings, hide_password, query_timeout
+from graphkit.graph.troubles import Where, profile_error, shortened, translated, write_refused
+from graphkit.graph.values import Row, plain, row, rows
 
 if TYPE_CHECKING:
     import neo4j
 
-Row = dict[str, object]
 Parameters = Mapping[str, object]
 _T = TypeVar("_T")
 
@@ -52,89 +37,6 @@ _EMBEDDED_RETRY_SECONDS = 1.0  # a server on this machine that doesn't answer ha
 _DIRECT_RETRY_SECONDS = 5.0
 _ROUTED_RETRY_SECONDS = 30.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
-_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-_LONGEST_MESSAGE = 300  # characters of a server's message that are shown
-
-
-# Settings ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Which database to use. Without ``uri`` it is the embedded one in the folder ``data``."""
-
-    uri: str | None = None
-    username: str = "neo4j"
-    password: str | None = field(default=None, repr=False)
-    database: str = DATABASE
-    data: Path = field(default_factory=lambda: Path(DEFAULT_DIRECTORY))
-
-    @classmethod
-    def resolve(
-        cls,
-        uri: str | None = None,
-        username: str | None = None,
-        password: str | None = None,
-        database: str | None = None,
-        data: Path | None = None,
-    ) -> Settings:
-        """Fill what is None from ``NEO4J_URI``, ``_USERNAME``, ``_PASSWORD``, ``_DATABASE`` and ``GRAPHKIT_HOME``.
-
-        A user name and a password inside the URI (``bolt://me:secret@host``) count where nothing else names them.
-
-        Raises
-        ------
-        InputError
-            When the URI isn't one of a Bolt server.
-        """
-        uri = uri or os.environ.get("NEO4J_URI") or None
-        in_uri: tuple[str | None, str | None] = (None, None)
-        if uri is not None:
-            uri, in_uri = _checked_uri(uri)
-        return cls(
-            uri=uri,
-            username=username or os.environ.get("NEO4J_USERNAME") or in_uri[0] or "neo4j",
-            password=password or os.environ.get("NEO4J_PASSWORD") or in_uri[1],
-            database=database or os.environ.get("NEO4J_DATABASE") or DATABASE,
-            data=data or Path(os.environ.get(HOME_VARIABLE) or DEFAULT_DIRECTORY),
-        )
-
-
-def _checked_uri(uri: str) -> tuple[str, tuple[str | None, str | None]]:
-    remedy = "Write it as bolt://HOST:7687 or neo4j+s://HOST, or unset NEO4J_URI to use the embedded database."
-    try:
-        parts = urlsplit(uri.strip())
-        host = parts.hostname
-        parts.port  # noqa: B018 - reading it checks it
-    except ValueError:
-        parts, host = urlsplit(""), None
-    if parts.scheme not in _SCHEMES or not host:
-        raise InputError("This isn't the address of a Neo4j server", where=hide_password(uri), remedy=remedy)
-    user, password = (unquote(part) if part else None for part in (parts.username, parts.password))
-    clean = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-    return clean, (user, password)
-
-
-def hide_password(text: str) -> str:
-    """Remove ``user:password@`` from every address in a text."""
-    return re.sub(r"(\w[\w+.-]*://)[^/\s@]*(?:@[^/\s@]*)*@", r"\1", text)
-
-
-def query_timeout() -> float | None:
-    """Return the seconds that ``GRAPHKIT_QUERY_TIMEOUT`` grants to one query; None if it isn't set.
-
-    Neo4j counts them for every client on its own; the embedded database takes them from the client that starts it.
-    """
-    text = os.environ.get(TIMEOUT_VARIABLE)
-    if not text:
-        return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < 1e6:
-        raise InputError(f"{TIMEOUT_VARIABLE} is {text!r}, which isn't a number of seconds", remedy="Write it as 60.")
-    return seconds
 
 
 def check_version(agent: str) -> str:
@@ -226,7 +128,7 @@ class Store:
         try:
             uri = settings.uri if endpoint is None else endpoint.uri
             assert uri is not None
-            where = _Where(uri, settings, endpoint)
+            where = Where(uri, settings, endpoint)
             driver = _connected(uri, _login(settings, endpoint, read_only), where)
             try:
                 agent = _agent(driver, where)
@@ -280,7 +182,7 @@ class Store:
                 dict(parameters or {}),
                 routing_=neo4j.RoutingControl.READ,
                 database_=self.database,
-                result_transformer_=_rows,
+                result_transformer_=rows,
             )
         except _driver_errors() as error:
             raise self._translated(error) from error
@@ -294,7 +196,7 @@ class Store:
                 database=self.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=fetch_size
             ) as session:
                 for record in session.run(self._query(cypher), dict(parameters or {})):
-                    yield _row(record)
+                    yield row(record)
         except _driver_errors() as error:
             raise self._translated(error) from error
 
@@ -323,12 +225,12 @@ class Store:
                 result = session.run(self._query(cypher), dict(parameters or {}))
                 columns = list(result.keys())
                 rows = [[plain(value) for value in record.values()] for record in result]
-                hidden = _profile_error(result.consume())
+                hidden = profile_error(result.consume())
         except _driver_errors() as error:
             raise self._translated(error, by_person=True) from error
         if hidden is not None:
             raise (
-                _write_refused(hide_password(self.uri))
+                write_refused(hide_password(self.uri))
                 if "not allowed" in hidden
                 else InputError(f"The query can't be run: {hidden}")
             )
@@ -341,7 +243,7 @@ class Store:
 
         It runs again when another writer was in its way or the connection broke before the commit.
         """
-        return self._transaction(lambda transaction: _rows(transaction.run(cypher, dict(parameters or {}))))
+        return self._transaction(lambda transaction: rows(transaction.run(cypher, dict(parameters or {}))))
 
     def write_many(self, statements: Sequence[tuple[str, Parameters]]) -> None:
         """Run several statements in one transaction: all of them take effect, or none."""
@@ -461,30 +363,17 @@ class Store:
                         where=self.uri,
                         remedy="Unset NEO4J_URI to use the embedded database, or name a Neo4j server.",
                     )
-                where = _Where(self.uri, self._settings, self._endpoint)
+                where = Where(self.uri, self._settings, self._endpoint)
                 login = (self._endpoint.reader_user, self._endpoint.reader_password)
                 self._reader = _connected(self.uri, login, where)
             return self._reader
 
     def _translated(self, error: Exception, *, by_person: bool = False) -> GraphkitError:
-        where = _Where(self.uri, self._settings, self._endpoint)
+        where = Where(self.uri, self._settings, self._endpoint)
         return translated(error, where, by_person=by_person)
 
 
 # Drivers -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Where:
-    """What a message needs to know of the server."""
-
-    uri: str
-    settings: Settings
-    endpoint: Endpoint | None
-
-    @property
-    def embedded(self) -> bool:
-        return self.endpoint is not None
 
 
 def _driver_errors() -> tuple[type[Exception], ...]:
@@ -506,7 +395,7 @@ def _login(settings: Settings, endpoint: Endpoint | None, read_only: bool) -> tu
     return (settings.username, settings.password) if settings.password else None
 
 
-def _connected(uri: str, login: tuple[str, str] | None, where: _Where) -> neo4j.Driver:
+def _connected(uri: str, login: tuple[str, str] | None, where: Where) -> neo4j.Driver:
     import neo4j
     from neo4j.exceptions import ConfigurationError
 
@@ -525,7 +414,7 @@ def _connected(uri: str, login: tuple[str, str] | None, where: _Where) -> neo4j.
         )
     except (ConfigurationError, ValueError) as error:
         raise DatabaseError(
-            f"The address of the database can't be used: {_shortened(str(error))}",
+            f"The address of the database can't be used: {shortened(str(error))}",
             where=hide_password(uri),
             remedy="Write NEO4J_URI as bolt://HOST:7687 or neo4j+s://HOST.",
         ) from error
@@ -533,241 +422,8 @@ def _connected(uri: str, login: tuple[str, str] | None, where: _Where) -> neo4j.
         raise translated(error, where) from error
 
 
-def _agent(driver: neo4j.Driver, where: _Where) -> str:
+def _agent(driver: neo4j.Driver, where: Where) -> str:
     try:
         return driver.get_server_info().agent
     except _driver_errors() as error:
         raise translated(error, where) from error
-
-
-# Values ------------------------------------------------------------------------------------------------------------
-
-_SCALARS = frozenset({str, int, float, bool, type(None)})
-
-
-def _rows(result: neo4j.Result) -> list[Row]:
-    return [_row(record) for record in result]
-
-
-def _row(record: neo4j.Record) -> Row:
-    return {
-        name: value if type(value) in _SCALARS else plain(value)
-        for name, value in zip(record.keys(), record.values(), strict=True)
-    }
-
-
-def plain(value: object) -> Any:
-    """Turn a value of the driver into text, numbers, lists and dictionaries."""
-    if type(value) in _SCALARS:
-        return value
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    return _plain_graph(value)
-
-
-def _plain_graph(value: object) -> object:
-    from neo4j.graph import Node, Path, Relationship
-
-    if isinstance(value, Node):
-        return {"_labels": sorted(value.labels), **_properties(value)}
-    if isinstance(value, Relationship):
-        return {"_type": value.type, **_properties(value)}
-    if isinstance(value, Path):
-        first, *others = value.nodes
-        steps = [plain(part) for pair in zip(value.relationships, others, strict=True) for part in pair]
-        return [plain(first), *steps]
-    return _plain_other(value)
-
-
-def _properties(entity: Any) -> Row:
-    return {str(name): plain(item) for name, item in entity.items()}
-
-
-def _plain_other(value: object) -> object:
-    for method in ("iso_format", "isoformat"):  # the driver's temporal types, and Python's
-        if hasattr(value, method):
-            return _iso(str(getattr(value, method)()))
-    if isinstance(value, bytes | bytearray):
-        return value.hex()
-    if isinstance(value, tuple | set | frozenset):  # a point is a tuple of its coordinates
-        return [plain(item) for item in value]
-    return str(value)
-
-
-def _iso(text: str) -> str:
-    """Drop the zeros that the driver writes behind the seconds: nine digits, always."""
-    return re.sub(r"(\.\d*?)0+(?=$|[Z+-])", lambda found: found.group(1) if len(found.group(1)) > 1 else "", text)
-
-
-# Errors ------------------------------------------------------------------------------------------------------------
-
-
-def translated(error: Exception, where: _Where, *, by_person: bool = False) -> GraphkitError:
-    """Turn an error of the driver into one of ours: a sentence and what to do. ``by_person``: a person's query."""
-    from neo4j.exceptions import Neo4jError
-
-    code = (error.code or "") if isinstance(error, Neo4jError) else ""
-    message = (error.message or "") if isinstance(error, Neo4jError) else str(error)
-    place = hide_password(where.uri)
-    if found := _disk_or_memory(code, message, where, place):
-        return found
-    if not code or code.endswith("DatabaseUnavailable"):
-        return _unreachable(error, message, where, place)
-    if found := _refused(code, where, place):
-        return found
-    if "TransactionTimedOut" in code or "Transaction.Terminated" in code:
-        return DatabaseError(
-            "The query took too long and was ended",
-            where=place,
-            remedy=f"Ask for less, or raise {TIMEOUT_VARIABLE} (seconds) or the server's own limit.",
-        )
-    text = _shortened(message)
-    if by_person and _is_wrong_query(code, where):
-        return InputError(f"The query can't be run: {text}")
-    if "ConstraintValidation" in code:
-        return DatabaseError(f"The database holds a conflicting record: {text}", where=place)
-    return DatabaseError(f"The database refused: {text or code}", where=place)
-
-
-def _disk_or_memory(code: str, message: str, where: _Where, place: str) -> DatabaseError | None:
-    lower = message.lower()
-    folder = where.endpoint.directory if where.endpoint else None
-    # The embedded engine tells only its log why a commit failed.
-    vague = not code or "Transaction" in code or code.startswith("Neo.DatabaseError")
-    if folder and vague and disk_is_full(folder):
-        lower = "no space left"
-    if "no space left" in lower or "disk quota" in lower or "disk full" in lower:
-        return DatabaseError(
-            "The disk of the database is full; the write didn't take place",
-            where=str(folder or place),
-            remedy="Make room and run the command again.",
-        )
-    if "OutOfMemory" in code or "outofmemory" in lower.replace(" ", "") or "querymaxheap" in lower:
-        remedy = "Raise the server's memory, ask for less, or write in smaller batches."
-        if where.embedded:
-            remedy = (
-                f"Raise {HEAP_VARIABLE} (now {os.environ.get(HEAP_VARIABLE) or DEFAULT_HEAP}; it counts from the "
-                "server's next start), ask for less, or write in smaller batches."
-            )
-        return DatabaseError("The query needs more memory than the database has", where=place, remedy=remedy)
-    return None
-
-
-def _unreachable(error: Exception, message: str, where: _Where, place: str) -> DatabaseError:
-    if where.endpoint is not None:
-        log = Layout(where.endpoint.directory).log
-        if "OutOfMemoryError" in _tail(log):
-            return DatabaseError(
-                "The embedded database ran out of memory and stopped; what was committed is safe",
-                where=str(where.endpoint.directory),
-                remedy=f"Raise {HEAP_VARIABLE} (now {os.environ.get(HEAP_VARIABLE) or DEFAULT_HEAP}) and run it again.",
-            )
-        return DatabaseError(
-            "The embedded database stopped answering; what was committed is safe",
-            where=str(where.endpoint.directory),
-            remedy=f"Run the command again: it starts the database. See: graphkit db status, and its log {log}",
-        )
-    remedy = (
-        "Check NEO4J_URI and that the server runs (docker compose up -d; graphkit db status), "
-        "or unset NEO4J_URI to use the embedded database."
-    )
-    causes = list(_causes(error))
-    for kind, what in _NETWORK_TROUBLE:
-        if any(isinstance(cause, kind) for cause in causes):
-            return DatabaseError(what, where=place, remedy=remedy)
-    if any(isinstance(cause, ssl.SSLError) or _NOT_BOLT.search(str(cause)) for cause in causes):
-        what = "What answers at this address isn't a Neo4j server, or encrypts otherwise than the address says"
-        return DatabaseError(what, where=place, remedy=f"{remedy} Encrypted servers are bolt+s:// or neo4j+s://.")
-    # The driver's own sentence is on the last line; the ones before only repeat the address.
-    reason = _shortened((message.strip().splitlines() or [type(error).__name__])[-1])
-    return DatabaseError(f"The server can't be reached: {reason}", where=place, remedy=remedy)
-
-
-_NOT_BOLT = re.compile("handshake|Bolt service|protocol")
-_NETWORK_TROUBLE: tuple[tuple[type[Exception], str], ...] = (
-    (ConnectionRefusedError, "Nothing listens at this address: the connection was refused"),
-    (socket.gaierror, "The host of this address isn't known"),
-    (TimeoutError, "The server didn't answer in time"),
-)
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and all that led to it: the driver wraps, and groups when it asked several servers."""
-    while error is not None:
-        yield error
-        if isinstance(error, BaseExceptionGroup):
-            for member in error.exceptions:
-                yield from _causes(member)
-        error = error.__cause__ or error.__context__
-
-
-def _refused(code: str, where: _Where, place: str) -> DatabaseError | None:
-    if code.endswith(("Security.Forbidden", "AccessMode", "ForbiddenOnReadOnlyDatabase", "Cluster.NotALeader")):
-        return _write_refused(place)
-    if ".Security." in code:
-        if where.embedded:
-            credentials = Layout(where.settings.data).credentials
-            remedy = f"Stop the server (graphkit db stop), delete {credentials} and try again."
-        else:
-            remedy = "Set NEO4J_USERNAME and NEO4J_PASSWORD to an account of this server."
-            if code.endswith("RateLimit"):
-                remedy += " The server blocks further attempts for some seconds."
-        return DatabaseError("The server refused the user name or the password", where=place, remedy=remedy)
-    if code.endswith("DatabaseNotFound"):
-        return DatabaseError(
-            f"The server has no database named {where.settings.database!r}",
-            where=place,
-            remedy="Set NEO4J_DATABASE to one that it has; Neo4j's own default is neo4j.",
-        )
-    return None
-
-
-def _write_refused(place: str) -> DatabaseError:
-    return DatabaseError(
-        "The server refused: this may only read, and the query would write",
-        where=place,
-        remedy="Data is written by graphkit load, git and evaluate; anything else needs a tool and an account of the "
-        "database.",
-    )
-
-
-def _profile_error(summary: neo4j.ResultSummary) -> str | None:
-    """Return the error of a PROFILE on the embedded engine, which hides it in the text of the profile."""
-    arguments = (summary.profile or {}).get("args") or {}
-    found = re.search(r"^Error: (.*)$", str(arguments.get("string-representation", "")), re.MULTILINE)
-    if found is None:
-        return None
-    # The reader's refusal of SET and DELETE comes at the commit, without its reason.
-    return "not allowed" if "error on commit" in found.group(1) else found.group(1)
-
-
-def _is_wrong_query(code: str, where: _Where) -> bool:
-    if code.startswith(("Neo.ClientError.Statement", "Neo.ClientError.Procedure", "Neo.ClientError.Schema")):
-        return True
-    # The embedded engine has no code of its own for, say, an unknown procedure.
-    return code == "Neo.DatabaseError.General.UnknownError" and where.embedded
-
-
-def _shortened(message: str) -> str:
-    """Keep the meaningful part of a server's message: its first line, without the list of all that was expected."""
-    lines = hide_password(message).strip().splitlines()
-    text = lines[0].strip() if lines else ""
-    text = re.sub(r" \(offset: \d+\)", "", text)
-    place = re.search(r"\(line \d+, column \d+\)", text)
-    if len(text) > _LONGEST_MESSAGE or text.count(", '") > 4:
-        short = re.sub(r": expected .*", "", text)
-        text = short[: _LONGEST_MESSAGE - 1] + ("…" if len(short) >= _LONGEST_MESSAGE else "")
-        if place and place.group(0) not in text:
-            text = f"{text} {place.group(0)}"
-    return text
-
-
-def _tail(path: Path, size: int = 4000) -> str:
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - size))
-            return file.read().decode("utf-8", "replace")
-    except OSError:
-        return ""

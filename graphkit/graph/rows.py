@@ -244,9 +244,9 @@ def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
             "path": path,
             "file": (f"{repo}/{path}" if repo else path) if path else None,
             "symbol": chunk.symbol or node["symbol"],
-            "commit": chunk.commit,
+            "commit": chunk.commit or None,
             "commit_key": commit_key(repo, chunk.commit),
-            "branch": chunk.branch,
+            "branch": chunk.branch or None,
             "text": chunk.text,
         }
         # One node for what different runs read alike: the digest is its identity.
