@@ -174,6 +174,9 @@ def console(stderr: bool = False, width: int | None = None) -> Console:
     return Console(stderr=stderr, width=None if stream.isatty() else width, highlight=False, markup=False, emoji=False)
 
 
+_told_fields: set[tuple[str, str]] = set()
+
+
 def tell(report: Report) -> None:
     """Tell what was left out of an input, and what is worth knowing about the rest, on standard error."""
     from graphkit.sources.report import SHOWN
@@ -186,4 +189,8 @@ def tell(report: Report) -> None:
         first = report.notes[what][0]
         say(f"note: {what} ({count} record(s), the first: {first.where} {first.record})")
     for (file, name), count in sorted(report.ignored_fields.items()):
+        # Several runs read the same questions: once is enough.
+        if (file, name) in _told_fields:
+            continue
+        _told_fields.add((file, name))
         say(f"note: {file}: the field {name!r} isn't used ({count} record(s))")
