@@ -156,6 +156,39 @@ def failures(
 
 @app.command()
 @with_graph
+def compare(
+    first: Annotated[str, typer.Argument(metavar="A", help="The run to compare with, such as the baseline.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The run that is compared.")],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("--measure", "-m", metavar="NAME", help="Such as nDCG@10; may be repeated."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="category|difficulty|repo|relation", help="Also compare within each group."),
+    ] = None,
+    resamples: Annotated[int, typer.Option("--resamples", min=100, help="Of the interval and the test.")] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", help="Of the resampling.")] = 20_251,
+    fail_on_regression: Annotated[
+        bool, typer.Option("--fail-on-regression", help="Exit with 1 where B is significantly worse.")
+    ] = False,
+) -> None:
+    """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
+    from graphkit.cli.comparing import compare_command
+
+    compare_command(
+        first,
+        second,
+        measures=measure or [],
+        by=by,
+        resamples=resamples,
+        seed=seed,
+        fail_on_regression=fail_on_regression,
+    )
+
+
+@app.command()
+@with_graph
 def query(
     source: Annotated[
         str | None,

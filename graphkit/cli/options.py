@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import cast, get_args
 
+from graphkit.comparing import By
 from graphkit.errors import InputError
 from graphkit.sources.report import OnError
 from graphkit.workflow import Engine
-
-T = TypeVar("T", bound=str)
 
 
 def on_error_value(text: str) -> OnError:
@@ -35,3 +34,13 @@ def assignment(option: str, text: str) -> tuple[str, str]:
     if not equals or not name.strip():
         raise InputError(f"{option} takes NAME=VALUE, not {text!r}")
     return name.strip(), value.strip()
+
+
+def by_value(text: str | None) -> By | None:
+    """Return what ``--by`` asks for."""
+    for known in get_args(By):
+        if text == known:
+            return cast(By, known)
+    if text is None:
+        return None
+    raise InputError(f"--by is {', '.join(get_args(By))}, not {text!r}")

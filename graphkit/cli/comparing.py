@@ -1,0 +1,91 @@
+"""``graphkit compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from graphkit.cli.base import as_json, open_graph, print_json, print_line, say
+from graphkit.cli.options import by_value
+from graphkit.cli.tables import print_table
+from graphkit.comparing import LEVEL, RunComparison, compare_runs
+from graphkit.errors import GateError
+from graphkit.graph.connection import Store
+from graphkit.statistics import PairedResult
+from graphkit.workflow import evaluate
+
+
+def compare_command(
+    first: str,
+    second: str,
+    *,
+    measures: list[str],
+    by: str | None,
+    resamples: int,
+    seed: int,
+    fail_on_regression: bool,
+) -> None:
+    """Compare two runs, show what is significant, and hold the gate."""
+    grouping = by_value(by)
+    with open_graph() as store:
+        compared = compare_runs(
+            store,
+            _run(store, first),
+            _run(store, second),
+            measures=measures,
+            by=grouping,
+            resamples=resamples,
+            seed=seed,
+        )
+    for name, count in compared.left_out.items():
+        say(f"note: {name}: {count} question(s) were scored in one run only, and are not compared")
+    if as_json():
+        print_json(compared.as_json())
+    else:
+        _show(compared)
+    worse = compared.regressions()
+    if fail_on_regression and worse:
+        told = "; ".join(f"{one.measure} {one.delta:+.4f} (corrected p {one.p_holm:.4f})" for one in worse)
+        raise GateError(f"gate failed: {compared.second} is significantly worse than {compared.first}: {told}")
+
+
+def _run(store: Store, name: str) -> str:
+    """Return the name of a run; one that is given as a file is scored and kept first."""
+    if name.endswith((".jsonl", ".jsonl.gz", ".jsonl.zst")):
+        return evaluate(Path(name), store=store, measures=["EdgeRecall"], keep_rows=False).run
+    return name
+
+
+def _show(compared: RunComparison) -> None:
+    first, second = compared.first, compared.second
+    columns = ("measure", first, second, "delta", "95% interval", "p", "p (Holm)", "d_z", "wins/losses/ties", "n")
+    for group in compared.groups:
+        title = f"{second} minus {first}" + (f", {group.name}" if group.name else "")
+        print_table(title, (*columns, "detectable"), [_row(result) for result in group.results])
+    significant = [result for result in compared.overall if result.p_holm < LEVEL]
+    names = ", ".join(f"{result.measure} {result.delta:+.4f}" for result in significant)
+    print_line(f"Significant after correction (p < {LEVEL}): {names or 'nothing'}.")
+    if compared.movers:
+        print_line(f"\nWhat moved most, by {compared.movers[0].measure}:")
+    for mover in compared.movers:
+        print_line(f"  {mover.question}: {mover.first:.4f} to {mover.second:.4f} ({mover.delta:+.4f})")
+        for sign, edges in (("+", mover.found), ("-", mover.lost)):
+            for edge in edges:
+                print_line(f"    {sign} {edge}")
+
+
+def _row(result: PairedResult) -> list[Any]:
+    interval = "–" if result.low is None or result.high is None else f"[{result.low:+.4f}, {result.high:+.4f}]"
+    return [
+        result.measure,
+        f"{result.first:.4f}",
+        f"{result.second:.4f}",
+        f"{result.delta:+.4f}",
+        interval,
+        f"{result.p_value:.4f}",
+        f"{result.p_holm:.4f}",
+        "–" if result.effect is None else f"{result.effect:+.2f}",
+        f"{result.wins}/{result.losses}/{result.ties}",
+        result.questions,
+        "–" if result.detectable is None else f"{result.detectable:.4f}",
+    ]
