@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError, MeasureError
-from graphkit.measures.registry import parse_measure
+from graphkit.measures.registry import MEASURES, parse_measure
 from graphkit.results import Evaluation, Row
 
 #: Measures that a judge gives: they have no entry in the registry, and are taken where a run has them.
@@ -108,7 +109,8 @@ class Config:
 
     def measures(self) -> list[str]:
         """Return the measures of all layers that graphkit computes itself, in order."""
-        return [name for weights in self.weights.values() for name in weights if name not in JUDGED]
+        known = {kind.__name__ for kind in MEASURES}
+        return [name for weights in self.weights.values() for name in weights if re.split(r"[@(]", name)[0] in known]
 
 
 def load_config(path: Path | None) -> Config:

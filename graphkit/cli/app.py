@@ -108,6 +108,13 @@ def evaluate(
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Write one line a run, question and measure."),
     ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="Weights, targets and severe thresholds of the layers (TOML)."),
+    ] = None,
+    fail_on_severe: Annotated[
+        bool, typer.Option("--fail-on-severe", help="Exit with 1 where a layer's component is severely low.")
+    ] = False,
     on_error: OnErrorOption = "fail",
 ) -> None:
     """Score run logs against their dataset, and keep them in the graph."""
@@ -123,6 +130,8 @@ def evaluate(
         fail_under=fail_under or [],
         fail_over=fail_over or [],
         out=out,
+        config=config,
+        fail_on_severe=fail_on_severe,
         on_error=on_error,
     )
 

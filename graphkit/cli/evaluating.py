@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -14,12 +15,14 @@ from typing import IO
 from graphkit.cli.base import as_json, open_graph, print_json, say, tell
 from graphkit.cli.options import assignment, engine_value, on_error_value
 from graphkit.cli.progress import shown_progress
+from graphkit.cli.scorecards import print_scorecard, severe_messages
 from graphkit.cli.tables import print_scoreboard
 from graphkit.errors import GateError, InputError
 from graphkit.graph.loading import quiet
 from graphkit.measures.base import Measure
-from graphkit.measures.registry import resolve_measures
+from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
 from graphkit.results import Evaluation, Row, measurements
+from graphkit.scoring import Scorecard, load_config, score_layers
 from graphkit.sources.report import Report
 from graphkit.workflow import evaluate
 
@@ -35,19 +38,24 @@ def evaluate_command(
     fail_under: list[str],
     fail_over: list[str],
     out: Path | None,
+    config: Path | None,
+    fail_on_severe: bool,
     on_error: str,
 ) -> None:
-    """Score each run, show the scoreboard, and hold the gates."""
+    """Score each run, show the scoreboard and the layers, and hold the gates."""
+    scoring = load_config(config)
     chosen_engine, skip = engine_value(engine), on_error_value(on_error)
     if no_store and chosen_engine == "cypher":
         raise InputError("--engine cypher computes in a database, which --no-store does without")
     lower = [_gate("--fail-under", text, k) for text in fail_under]
     upper = [_gate("--fail-over", text, k) for text in fail_over]
-    chosen = list(resolve_measures(measures, k=k))
+    layered = not measures
+    chosen = list(resolve_measures([*(measures or DEFAULT_MEASURES), *(scoring.measures() if layered else ())], k=k))
     chosen += [measure for measure, _ in lower + upper if measure not in chosen]
     if chosen_engine == "cypher" and (others := [str(measure) for measure in chosen if measure.query is None]):
         say(f"note: computed in Python, for Cypher can't normalise text: {', '.join(others)}")
-    results = []
+    results: list[Evaluation] = []
+    cards: list[Scorecard] = []
     with (
         nullcontext() if no_store else open_graph() as store,
         _written(out) as stream,
@@ -63,20 +71,24 @@ def evaluate_command(
                 engine=chosen_engine,
                 store=store,
                 report=report,
-                sink=rows.extend if stream else None,
+                sink=rows.extend if stream or layered else None,
                 keep_rows=False,
                 progress=progress,
             )
             tell(report)
             results.append(result)
+            if layered:
+                cards.append(score_layers(dataclasses.replace(result, rows=tuple(rows)), scoring))
             if stream:
                 _write_rows(stream, result, rows)
     if as_json():
-        for result in results:
-            print_json(result.as_json())
+        for number, result in enumerate(results):
+            print_json(result.as_json() | ({"scorecard": dataclasses.asdict(cards[number])} if cards else {}))
     else:
         print_scoreboard(results)
-    _hold(results, lower, upper)
+        for card in cards:
+            print_scorecard(card)
+    _hold(results, lower, upper, severe_messages(cards) if fail_on_severe else [])
 
 
 def _gate(option: str, text: str, k: int | None) -> tuple[Measure, float]:
@@ -90,9 +102,14 @@ def _gate(option: str, text: str, k: int | None) -> tuple[Measure, float]:
     return resolve_measures([name], k=k)[0], bound
 
 
-def _hold(results: list[Evaluation], lower: list[tuple[Measure, float]], upper: list[tuple[Measure, float]]) -> None:
+def _hold(
+    results: list[Evaluation],
+    lower: list[tuple[Measure, float]],
+    upper: list[tuple[Measure, float]],
+    severe: list[str],
+) -> None:
     """Raise where a mean is beyond its gate; a measure that was scored on no question holds no gate."""
-    broken = []
+    broken = list(severe)
     for result in results:
         for gates, word in ((lower, "under"), (upper, "over")):
             for measure, bound in gates:
