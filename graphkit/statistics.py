@@ -15,6 +15,9 @@ SEED = 20_251
 CONFIDENCE = 0.95
 POWER = 0.8
 
+#: Differences that spread less than this are equal: their squares are beyond the range of floating point.
+_EQUAL = 1e-100
+
 #: Sign flips are drawn this many at a time, to keep memory flat.
 _CHUNK = 1 << 22
 
@@ -106,8 +109,8 @@ def interval(
     values = numpy.asarray(differences, dtype=float)
     if values.size < 2:
         return None, None
-    if numpy.ptp(values) == 0:
-        return float(values[0]), float(values[0])
+    if numpy.ptp(values) < _EQUAL:
+        return float(values.mean()), float(values.mean())
     found = stats.bootstrap(
         (values,),
         numpy.mean,

@@ -1,0 +1,110 @@
+"""Two runs compared in the graph, on both engines, and by the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy
+import pytest
+from scipy import stats
+
+import graphkit
+from graphkit.comparing import compare_runs, reading
+from graphkit.errors import InputError
+from graphkit.graph.connection import Store
+from graphkit.workflow import prepared
+from tests.datasets import pallets, without_graph
+
+HARD = 10  # of the 40 questions of the pallets data
+
+
+@pytest.fixture
+def compared_store(store: Store, tmp_path: Path) -> Store:
+    """A database that holds three runs of the pallets data."""
+    prepared(store)
+    dataset = without_graph(pallets(), tmp_path)
+    for run in ("bm25-expand", "ppr", "mixed-versions"):
+        graphkit.evaluate(dataset / "runs" / f"{run}.jsonl", dataset, store=store, measures=["EdgeRecall"])
+    return store
+
+
+def _reference(run: str, column: str) -> dict[str, float]:
+    lines = (pallets() / "reference.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return {row["query_id"]: row[column] for row in rows if row["run"] == run}
+
+
+@pytest.mark.parametrize("second", ["ppr", "mixed-versions"])
+def test_figures_agree_with_scipy(compared_store: Store, second: str) -> None:
+    """Interval and p-value of edge recall are those that scipy gives for the reference values, up to resampling."""
+    result = compare_runs(compared_store, "bm25-expand", second, measures=["EdgeRecall", "Coherence"]).overall[0]
+    before, after = _reference("bm25-expand", "edge_recall"), _reference(second, "edge_recall")
+    differences = numpy.array([after[name] - before[name] for name in sorted(before)])
+    assert result.delta == pytest.approx(differences.mean(), abs=1e-6)
+    other = stats.permutation_test(
+        (differences,), numpy.mean, permutation_type="samples", n_resamples=20_000, rng=numpy.random.default_rng(7)
+    )
+    # Five standard errors of both resamplings together.
+    noise = 5 * numpy.sqrt(max(other.pvalue, 1e-3) * (1 / 10_000 + 1 / 20_000))
+    assert result.p_value == pytest.approx(other.pvalue, abs=noise)
+    bounds = stats.bootstrap(
+        (differences,), numpy.mean, n_resamples=20_000, method="BCa", rng=numpy.random.default_rng(7)
+    ).confidence_interval
+    assert result.low == pytest.approx(bounds.low, abs=0.01)
+    assert result.high == pytest.approx(bounds.high, abs=0.01)
+
+
+def test_what_the_readme_of_the_data_says(compared_store: Store) -> None:
+    """ppr is significantly worse than bm25-expand on edges, and mixed versions cost coherence."""
+    edges = compare_runs(compared_store, "bm25-expand", "ppr")
+    assert "EdgeRecall" in [one.measure for one in edges.regressions()]
+    versions = compare_runs(compared_store, "bm25-expand", "mixed-versions")
+    assert [one.measure for one in versions.regressions()] == ["Coherence"]
+
+
+def test_groups_and_movers(compared_store: Store) -> None:
+    """Groups hold their questions, and a mover tells the edges that changed."""
+    compared = compare_runs(compared_store, "bm25-expand", "ppr", measures=["EdgeRecall"], by="difficulty")
+    sizes = {group.name: group.results[0].questions for group in compared.groups}
+    # The data's README: 20 easy, 10 medium, 10 hard.
+    assert sizes == {None: 40, "easy": 20, "hard": HARD, "medium": 10}
+    # Read in the log: bm25-expand walks all four gold edges of pallets-002, ppr none of them.
+    mover = next(one for one in compared.movers if one.question == "pallets-002")
+    assert (mover.first, mover.second, mover.found) == (1.0, 0.0, ())
+    assert len(mover.lost) == 4
+
+
+def test_no_comparison_with_itself_or_with_strangers(compared_store: Store) -> None:
+    """A run against itself, an unknown run and a measure outside the graph are refused in words."""
+    with pytest.raises(InputError, match="compared with itself"):
+        compare_runs(compared_store, "ppr", "ppr")
+    with pytest.raises(InputError, match="no run is called 'pprr'"):
+        compare_runs(compared_store, "ppr", "pprr")
+    with pytest.raises(InputError, match="AnswerContainment"):
+        compare_runs(compared_store, "bm25-expand", "ppr", measures=["AnswerContainment@5"])
+
+
+def test_questions_of_one_run_only_are_told(compared_store: Store) -> None:
+    """A question that only one run was scored on is left out, and counted."""
+    compared = compare_runs(compared_store, "bm25-expand", "ppr", measures=["EdgePrecision"])
+    result = compared.overall[0]
+    # ppr walked nothing for one question, so it has no precision there.
+    assert (result.questions, compared.left_out) == (39, {"EdgePrecision": 1})
+
+
+@pytest.mark.parametrize(
+    ("points", "word"),
+    [
+        (5, "strong"),
+        (4.9, "moderate"),
+        (1, "moderate"),
+        (0.9, "neutral"),
+        (-0.9, "neutral"),
+        (-1, "slight regression"),
+        (-5, "significant regression"),
+    ],
+)
+def test_reading_of_percentage_points(points: float, word: str) -> None:
+    """The words of the contract, at their bounds."""
+    assert reading(points) == word

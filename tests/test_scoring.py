@@ -1,0 +1,118 @@
+"""Layers, targets, alerts and the diagnosis, worked by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphkit.errors import InputError
+from graphkit.results import Evaluation, Row, Summary
+from graphkit.scoring import Config, load_config, score_layers
+
+
+def _evaluation(rows: tuple[Row, ...] = (), **means: float | None) -> Evaluation:
+    names = {name.replace("_", "@"): mean for name, mean in means.items()}
+    measures = {name: Summary(mean, 0 if mean is None else 2, 2) for name, mean in names.items()}
+    return Evaluation("r", "d", questions=2, failed=0, missing=0, measures=measures, rows=rows)
+
+
+def test_full_layers_by_hand() -> None:
+    """Each layer is its weighted mean, hallucination counts as 1 minus it, and the overall score is their product."""
+    card = score_layers(
+        _evaluation(
+            nDCG_10=0.8,
+            Recall_20=0.9,
+            RR=0.6,
+            CrossRepoPrecision=1.0,
+            EdgeRecall=0.4,
+            Coherence=0.9,
+            Integration=0.8,
+            Completeness=1.0,
+            FactualCorrectness=0.8,
+            Groundedness=1.0,
+            HallucinationRate=0.2,
+            Attribution=0.6,
+        )
+    )
+    # .30*.8 + .25*.9 + .15*.6 + .15*1 + .15*.4 = .24 + .225 + .09 + .15 + .06 = .765
+    # .40*.9 + .35*.8 + .25*1 = .36 + .28 + .25 = .89;  .35*.8 + .35*1 + .15*.8 + .15*.6 = .28 + .35 + .12 + .09 = .84
+    assert [layer.score for layer in card.layers] == pytest.approx([0.765, 0.89, 0.84])
+    assert card.overall == pytest.approx(0.765 * 0.89 * 0.84)
+    assert not card.partial
+    # EdgeRecall .4 < .5 and Attribution .6 < .85 are severe; HallucinationRate .2 is not above .2.
+    assert [alert.measure for alert in card.alerts] == ["EdgeRecall", "Attribution"]
+
+
+def test_missing_component_rescales_its_layer() -> None:
+    """What was not scored leaves the layer: the other weights are rescaled and the coverage is what they carry."""
+    card = score_layers(_evaluation(nDCG_10=0.5, Recall_20=None, EdgeRecall=1.0))
+    # (.30*.5 + .15*1) / .45 = .30 / .45
+    retrieval = card.layers[0]
+    assert retrieval.score == pytest.approx(0.3 / 0.45)
+    assert retrieval.coverage == pytest.approx(0.45)
+    assert card.partial
+    assert card.overall == pytest.approx(0.3 / 0.45)
+
+
+def test_nothing_scored_is_no_score() -> None:
+    """A run without a scored measure has no layer and no overall score, not 0."""
+    card = score_layers(_evaluation(EdgeRecall=None))
+    assert [layer.score for layer in card.layers] == [None, None, None]
+    assert card.overall is None
+    assert card.alerts == ()
+
+
+def test_targets_are_strict() -> None:
+    """A mean that equals its target hasn't met it, and one that equals the severe bound isn't severe."""
+    card = score_layers(_evaluation(EdgeRecall=0.8, RR=0.3))
+    components = {one.measure: one for one in card.layers[0].components}
+    assert components["EdgeRecall"].met is False
+    assert components["RR"].severe is False
+
+
+def test_diagnosis_names_the_questions_that_show_it_most() -> None:
+    """A finding needs its layer below its bound and its measure below its target; the worst questions come first."""
+    rows = (Row("q1", (0.5, "failed: x")), Row("q2", (0.1, 0.9)), Row("q3", (0.9, 0.6)), Row("q4", (0.1, 0.2)))
+    card = score_layers(_evaluation(rows, EdgeRecall=0.4, CrossRepoPrecision=0.75))
+    # retrieval = (.15*.4 + .15*.75) / .30 = .575 < .7; CrossRepoPrecision .75 is not below .7.
+    assert [(one.weakness, one.questions) for one in card.findings] == [("missed relationships", ("q2", "q4", "q1"))]
+
+
+def test_no_diagnosis_of_a_good_layer() -> None:
+    """A weak measure in a layer that is good enough is no finding."""
+    # (.30*.9 + .15*.7) / .45 = .8333 >= .7, although EdgeRecall .7 is below .8.
+    assert score_layers(_evaluation(nDCG_10=0.9, EdgeRecall=0.7)).findings == ()
+
+
+def test_config_overrides_and_keeps(tmp_path: Path) -> None:
+    """A file changes what it names, by any alias, and leaves the rest."""
+    path = tmp_path / "graphkit.toml"
+    path.write_text('[weights.retrieval]\n"ndcg@10" = 0.5\nmrr = 0.5\n[targets]\nEdgeRecall = 0.9\n')
+    config = load_config(path)
+    assert config.weights["retrieval"] == {"nDCG@10": 0.5, "RR": 0.5}
+    assert config.weights["reasoning"] == Config().weights["reasoning"]
+    assert (config.targets["EdgeRecall"], config.targets["RR"]) == (0.9, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[weights.retrieval]\nRR = 0.5\n", "add up to 0.5, not to 1"),
+        ("[weights.retrieval]\nRRR = 1.0\n", "no measure is called 'RRR'"),
+        ("[weights.retreival]\nRR = 1.0\n", "Did you mean retrieval?"),
+        ("[weights.generation]\nGroundednes = 1.0\n", "Did you mean Groundedness?"),
+        ("[targets]\nRR = 2\n", "a number from 0 to 1"),
+        ("[target]\nRR = 0.5\n", "Did you mean targets?"),
+        ("[weights\n", "not valid TOML"),
+        ("weights = 3\n", "must be a table"),
+    ],
+)
+def test_bad_config_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    """A mistake in the file is told with the file and, for a name, the closest one."""
+    path = tmp_path / "graphkit.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        load_config(path)
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)

@@ -1,0 +1,127 @@
+"""The statistics of a comparison, against cases worked by hand and against scipy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from graphkit.statistics import compare_pairs, detectable, holm, interval, randomisation_p
+
+SAMPLE = [0.25, -0.5, 0.0, 0.75, 0.5, 0.125, -0.25, 1.0, 0.375, 0.0, 0.625, -0.125]
+
+
+def test_randomisation_of_three_differences_by_hand() -> None:
+    """All eight sign patterns are tried: only +++ and --- reach the sum of 6."""
+    # Sums over the signs of 1, 2, 3: +-6, +-4, +-2, 0, 0; |sum| >= 6 in 2 of 8.
+    assert randomisation_p([1, 2, 3]) == 0.25
+
+
+def test_randomisation_leaves_out_ties() -> None:
+    """Differences of 0 change nothing, and only zeros give 1."""
+    assert randomisation_p([1, 0, 2, 0, 3]) == 0.25
+    assert randomisation_p([0, 0]) == 1.0
+
+
+def test_randomisation_agrees_with_scipy_exactly() -> None:
+    """Where every pattern is tried, the p-value is scipy's exact one."""
+    exact = stats.permutation_test(
+        ([d for d in SAMPLE if d],), numpy.mean, permutation_type="samples", n_resamples=2000
+    )
+    assert randomisation_p(SAMPLE) == pytest.approx(exact.pvalue, abs=1e-12)
+
+
+def test_randomisation_of_many_agrees_with_the_exact_value() -> None:
+    """A drawn p-value lies within five standard errors of the exact one."""
+    exact = randomisation_p(SAMPLE, resamples=10_000)
+    drawn = randomisation_p(SAMPLE, resamples=900)  # fewer than 2**10 patterns: drawn
+    assert abs(drawn - exact) < 5 * math.sqrt(exact * (1 - exact) / 900)
+
+
+def test_equal_sums_count_as_equal_in_spite_of_rounding() -> None:
+    """0.1 + 0.2 is as far from 0 as 0.3 is, whatever floating point says."""
+    # Signs of 0.1, 0.2, 0.3: the observed sum 0 is reached or passed by every pattern.
+    assert randomisation_p([0.1, 0.2, -0.3]) == 1.0
+
+
+def test_same_seed_same_figures() -> None:
+    """A comparison is reproducible, and another seed moves a drawn interval."""
+    values = numpy.random.default_rng(3).normal(0.1, 1, 60)
+    assert interval(values, seed=1) == interval(values, seed=1)
+    assert interval(values, seed=1) != interval(values, seed=2)
+
+
+def test_interval_agrees_with_scipy_of_another_seed() -> None:
+    """The BCa interval lies where scipy's own lies, up to the noise of resampling."""
+    values = numpy.random.default_rng(5).exponential(1.0, 80)
+    other = stats.bootstrap((values,), numpy.mean, n_resamples=20_000, method="BCa", rng=numpy.random.default_rng(99))
+    low, high = interval(values)
+    width = other.confidence_interval.high - other.confidence_interval.low
+    assert low == pytest.approx(other.confidence_interval.low, abs=0.05 * width)
+    assert high == pytest.approx(other.confidence_interval.high, abs=0.05 * width)
+
+
+def test_interval_at_the_edges() -> None:
+    """Of one difference there is no interval, of equal ones it is their value."""
+    assert interval([0.5]) == (None, None)
+    assert interval([0.5, 0.5, 0.5]) == (0.5, 0.5)
+
+
+def test_holm_by_hand() -> None:
+    """The smallest p-value is multiplied by their number, the next by one less, and none falls below the one before."""
+    # Sorted 0.01, 0.03, 0.04: times 3, 2, 1 = 0.03, 0.06, 0.04, and 0.04 is raised to 0.06.
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.5, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_holm_never_lowers_a_p_value(p_values: list[float]) -> None:
+    """A corrected p-value is at least the raw one and at most 1, and the order is kept."""
+    corrected = holm(p_values)
+    assert all(raw <= one <= 1 for raw, one in zip(p_values, corrected, strict=True))
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    assert [corrected[index] for index in order] == sorted(corrected)
+
+
+def test_detectable_has_the_power_it_claims() -> None:
+    """A shift of the detectable size is found by a t-test in about 80 of 100 samples."""
+    shift = detectable(1.0, 30)
+    assert shift is not None
+    random = numpy.random.default_rng(11)
+    found = sum(stats.ttest_1samp(random.normal(shift, 1, 30), 0).pvalue < 0.05 for _ in range(2000)) / 2000
+    assert 0.75 < found < 0.85
+    assert detectable(1.0, 1) is None
+
+
+def test_compare_pairs_by_hand() -> None:
+    """Means, difference, effect size and wins of four questions."""
+    # Differences 0.5, 0, 0.5, -0.2: mean 0.2; squared deviations 0.09 + 0.04 + 0.09 + 0.16 = 0.38, s = sqrt(0.38 / 3).
+    result = compare_pairs("EdgeRecall", [0.0, 1.0, 0.5, 0.6], [0.5, 1.0, 1.0, 0.4])
+    assert (result.first, result.second) == pytest.approx((0.525, 0.725))
+    assert result.delta == pytest.approx(0.2)
+    assert result.effect == pytest.approx(0.2 / math.sqrt(0.38 / 3))
+    assert (result.wins, result.losses, result.ties, result.questions) == (2, 1, 1, 4)
+
+
+def test_compare_pairs_refuses_what_is_not_paired() -> None:
+    """Lists of different lengths, or empty ones, are refused."""
+    with pytest.raises(ValueError, match="same questions"):
+        compare_pairs("RR", [1.0], [1.0, 0.0])
+    with pytest.raises(ValueError, match="at least one"):
+        compare_pairs("RR", [], [])
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=12))
+def test_swapping_the_runs_mirrors_the_result(pairs: list[tuple[float, float]]) -> None:
+    """What one run wins the other loses, with the same p-value."""
+    first, second = [one for one, _ in pairs], [two for _, two in pairs]
+    there, back = (compare_pairs("RR", *both, resamples=200) for both in ((first, second), (second, first)))
+    assert there.delta == pytest.approx(-back.delta)
+    assert (there.wins, there.losses) == (back.losses, back.wins)
+    assert there.p_value == pytest.approx(back.p_value, abs=1e-9)
