@@ -105,8 +105,10 @@ def evaluate(
         typer.Option("--fail-over", metavar="MEASURE=VALUE", help="Exit with 1 where a mean is higher."),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write one line a run, question and measure."),
+        list[Path] | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write results as .jsonl, .json, .csv, .parquet, .xml (JUnit) or .md."
+        ),
     ] = None,
     config: Annotated[
         Path | None,
@@ -129,7 +131,7 @@ def evaluate(
         no_store=no_store,
         fail_under=fail_under or [],
         fail_over=fail_over or [],
-        out=out,
+        out=out or [],
         config=config,
         fail_on_severe=fail_on_severe,
         on_error=on_error,

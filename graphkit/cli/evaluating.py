@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
-from typing import IO
 
 from graphkit.cli.base import as_json, open_graph, print_json, say, tell
 from graphkit.cli.options import assignment, engine_value, on_error_value
@@ -21,7 +16,8 @@ from graphkit.errors import GateError, InputError
 from graphkit.graph.loading import quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
-from graphkit.results import Evaluation, Row, measurements
+from graphkit.outputs import check_output, write_results
+from graphkit.results import Evaluation, Row
 from graphkit.scoring import Scorecard, load_config, score_layers
 from graphkit.sources.report import Report
 from graphkit.workflow import evaluate
@@ -37,13 +33,15 @@ def evaluate_command(
     no_store: bool,
     fail_under: list[str],
     fail_over: list[str],
-    out: Path | None,
+    out: list[Path],
     config: Path | None,
     fail_on_severe: bool,
     on_error: str,
 ) -> None:
     """Score each run, show the scoreboard and the layers, and hold the gates."""
     scoring = load_config(config)
+    for path in out:
+        check_output(path)
     chosen_engine, skip = engine_value(engine), on_error_value(on_error)
     if no_store and chosen_engine == "cypher":
         raise InputError("--engine cypher computes in a database, which --no-store does without")
@@ -58,7 +56,6 @@ def evaluate_command(
     cards: list[Scorecard] = []
     with (
         nullcontext() if no_store else open_graph() as store,
-        _written(out) as stream,
         shown_progress("evaluate") if store is not None else nullcontext(quiet) as progress,
     ):
         for run in runs:
@@ -71,16 +68,17 @@ def evaluate_command(
                 engine=chosen_engine,
                 store=store,
                 report=report,
-                sink=rows.extend if stream or layered else None,
+                sink=rows.extend if out or layered else None,
                 keep_rows=False,
                 progress=progress,
             )
             tell(report)
+            result = dataclasses.replace(result, rows=tuple(rows))
             results.append(result)
             if layered:
-                cards.append(score_layers(dataclasses.replace(result, rows=tuple(rows)), scoring))
-            if stream:
-                _write_rows(stream, result, rows)
+                cards.append(score_layers(result, scoring))
+    for path in out:
+        write_results(path, results)
     if as_json():
         for number, result in enumerate(results):
             print_json(result.as_json() | ({"scorecard": dataclasses.asdict(cards[number])} if cards else {}))
@@ -120,42 +118,3 @@ def _hold(
                     broken.append(f"{result.run}: {measure} is {mean:.4f}, {word} {bound:g}")
     if broken:
         raise GateError("gate failed: " + "; ".join(broken))
-
-
-@contextmanager
-def _written(path: Path | None) -> Iterator[IO[str] | None]:
-    """Write a file that appears whole at the end, or not at all; what is no regular file is written as it is."""
-    if path is None:
-        yield None
-        return
-    try:
-        other = path.exists() and not path.is_file()  # a pipe or a device, never to be replaced by a file
-        with path.open("w", encoding="utf-8") if other else _replacing(path.resolve()) as stream:
-            yield stream
-    except OSError as error:
-        raise InputError(
-            f"the file can't be written: {error.strerror or error}", where=str(path), remedy="Choose another place."
-        ) from None
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[str]]:
-    """Write beside a file, and put the new one into its place at the end."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            yield stream
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _write_rows(stream: IO[str], result: Evaluation, rows: list[Row]) -> None:
-    names = tuple(result.measures)
-    for row in rows:
-        for one in measurements(result.run, names, row):
-            stream.write(json.dumps(one.model_dump(), ensure_ascii=False) + "\n")

@@ -69,12 +69,13 @@ class Measure(ABC):
     def _value(self, case: Case) -> float | Unscored:
         """Compute the value for a case whose record exists and carries no error."""
 
+    def settings(self) -> dict[str, object]:
+        """Return every parameter by name, defaults included."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
     def parameters(self) -> dict[str, object]:
-        """Return what the Cypher query takes: every parameter, defaults included, and what it is told besides."""
-        return {
-            **self.query_parameters,
-            **{field.name: getattr(self, field.name) for field in dataclasses.fields(self)},
-        }
+        """Return what the Cypher query takes: every parameter, and what it is told besides."""
+        return {**self.query_parameters, **self.settings()}
 
     def __str__(self) -> str:
         given = [
