@@ -16,6 +16,7 @@ CREATE CONSTRAINT answer_key IF NOT EXISTS FOR (a:Answer) REQUIRE a.key IS UNIQU
 CREATE CONSTRAINT chunk_key IF NOT EXISTS FOR (c:Chunk) REQUIRE c.key IS UNIQUE;
 CREATE INDEX question_dataset IF NOT EXISTS FOR (q:Question) ON (q.dataset);
 CREATE INDEX answer_run_question IF NOT EXISTS FOR (a:Answer) ON (a.run, a.question);
+CREATE INDEX measurement_run_question IF NOT EXISTS FOR (m:Measurement) ON (m.run, m.question);
 CREATE INDEX gold_question IF NOT EXISTS FOR ()-[g:GOLD]-() ON (g.question);
 CREATE INDEX traversed_run_question IF NOT EXISTS FOR ()-[t:TRAVERSED]-() ON (t.run, t.question);
 CREATE INDEX edge_graph IF NOT EXISTS FOR ()-[e:EDGE]-() ON (e.graph);

@@ -10,8 +10,9 @@ from graphkit.commits import CommitGraph
 from graphkit.engines.python import Sink, score_file
 from graphkit.errors import InputError
 from graphkit.graph.catalog import named_query, schema_statements
-from graphkit.graph.connection import Settings, Store
+from graphkit.graph.connection import Store
 from graphkit.graph.loading import LoadSummary, Progress, ensure_loaded, load_dataset, quiet
+from graphkit.graph.settings import Settings
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import resolve_measures
 from graphkit.results import Evaluation, Row
@@ -105,7 +106,7 @@ def evaluate(
     store
         Keeps dataset and run in the graph. Without one, nothing but the files is needed.
     sink
-        Takes the rows as they are scored (Python engine); they are then not kept in the result.
+        Takes the rows, from the Python engine as they are scored; they are then not kept in the result.
 
     Returns
     -------
@@ -129,7 +130,8 @@ def evaluate(
     in_python = chosen if engine == "python" else tuple(measure for measure in chosen if measure.query is None)
     rows: list[Row] = []
     # With Cypher the files are still read through first: what can't be used must be told before it is stored.
-    take = sink if sink is not None and engine == "python" else rows.extend if keep_rows else None
+    wanted = keep_rows or sink is not None
+    take = sink if sink is not None and engine == "python" else rows.extend if wanted else None
     scored = score_file(
         source.questions_file, run_file, in_python, commits, dataset=source.name, report=report, sink=take
     )
@@ -142,11 +144,12 @@ def evaluate(
         return _with_rows(scored, rows)
     from graphkit.engines.cypher import score_run
 
-    in_cypher = score_run(store, source.name, scored.run, [measure for measure in chosen if measure.query], keep_rows)
+    in_cypher = score_run(store, source.name, scored.run, [measure for measure in chosen if measure.query], wanted)
     merged = _merged(chosen, in_cypher, _with_rows(scored, rows))
-    if sink is not None:
-        sink(merged.rows)
-    return merged
+    if sink is None:
+        return merged
+    sink(merged.rows)
+    return _with_rows(merged, ())
 
 
 def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:
@@ -164,7 +167,9 @@ def _commits(
     needed = any(measure.needs_commits for measure in measures)
     if store is None:
         return source.commit_graph(report) if needed else CommitGraph()
-    ensure_loaded(store, source, report, progress)
+    loading = Report(report.on_error)
+    ensure_loaded(store, source, loading, progress)
+    report.merge(loading.without(source.questions_file))
     if not needed:
         return CommitGraph()
     from graphkit.engines.cypher import commit_graph

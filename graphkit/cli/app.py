@@ -222,6 +222,18 @@ def query(
 
 @app.command()
 @with_json
+def summarize(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Graded results in JSON Lines.")],
+    on_error: OnErrorOption = "fail",
+) -> None:
+    """Summarise graded results, whoever graded them, by run, measure and group."""
+    from graphkit.cli.summarizing import summarize_command
+
+    summarize_command(files, on_error)
+
+
+@app.command()
+@with_json
 def queries() -> None:
     """List the named queries with their parameters."""
     from graphkit.cli.querying import queries_command

@@ -42,7 +42,7 @@ def compare_command(
     if as_json():
         print_json(compared.as_json())
     else:
-        _show(compared)
+        print_comparison(compared)
     worse = compared.regressions()
     if fail_on_regression and worse:
         told = "; ".join(f"{one.measure} {one.delta:+.4f} (corrected p {one.p_holm:.4f})" for one in worse)
@@ -56,7 +56,8 @@ def _run(store: Store, name: str) -> str:
     return name
 
 
-def _show(compared: RunComparison) -> None:
+def print_comparison(compared: RunComparison) -> None:
+    """Print the measures of both runs with their differences, and the questions that moved most."""
     first, second = compared.first, compared.second
     columns = ("measure", first, second, "delta", "95% interval", "p", "p (Holm)", "d_z", "wins/losses/ties", "n")
     for group in compared.groups:

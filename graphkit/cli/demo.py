@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from graphkit.assets import storefront_folder
 from graphkit.cli.base import as_json, open_graph, print_json, print_line
+from graphkit.cli.comparing import print_comparison
 from graphkit.cli.progress import shown_progress
 from graphkit.cli.tables import print_scoreboard, print_table
+from graphkit.comparing import compare_runs
 from graphkit.explain import SENTENCES, sentence
 from graphkit.graph.connection import Store
 from graphkit.graph.loading import load_dataset
@@ -37,12 +39,16 @@ def run_demo() -> None:
         chosen += [str(row["question"]) for row in turns if row["question"] not in chosen]
         worst = [scores[name] for name in chosen]
         told = {str(row["question"]): _told(store, str(row["question"])) for row in worst}
+        compared = compare_runs(store, *RUNS)
     if as_json():
         for result in results:
             print_json(result.as_json())
         print_json({"run": RUNS[1], "worst": told})
         return
-    _show(results, worst, told, dataset)
+    _show(results, worst, told)
+    print_line("4. The two runs compared, question by question")
+    print_comparison(compared)
+    _show_next(next(iter(told), "sf-04"), dataset)
 
 
 def _told(store: Store, question: str) -> list[str]:
@@ -55,9 +61,7 @@ def _told(store: Store, question: str) -> list[str]:
     return found
 
 
-def _show(
-    results: list[Evaluation], worst: list[dict[str, object]], told: dict[str, list[str]], dataset: Dataset
-) -> None:
+def _show(results: list[Evaluation], worst: list[dict[str, object]], told: dict[str, list[str]]) -> None:
     print_line("2. The scoreboard: flat BM25 against BM25 with expansion along the knowledge graph")
     print_scoreboard(results)
     print_line(f"3. Where {RUNS[1]} went wrong: its worst questions and a wrong turn, explained")
@@ -67,7 +71,10 @@ def _show(
         print_line(question)
         for one in sentences:
             print_line(f"  - {one}")
-    first = next(iter(told), "sf-04")
+    print_line("")
+
+
+def _show_next(first: str, dataset: Dataset) -> None:
     print_line(
         "\nWhat to type next (put `.venv/bin/` before it in a checkout):\n"
         "  graphkit db start                                  keep the database running: commands answer at once\n"

@@ -17,7 +17,7 @@ from graphkit.graph.loading import quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
 from graphkit.outputs import check_output, write_results
-from graphkit.results import Evaluation, Row
+from graphkit.results import Evaluation
 from graphkit.scoring import Scorecard, load_config, score_layers
 from graphkit.sources.report import Report
 from graphkit.workflow import evaluate
@@ -60,7 +60,6 @@ def evaluate_command(
     ):
         for run in runs:
             report = Report(skip)
-            rows: list[Row] = []
             result = evaluate(
                 run,
                 dataset,
@@ -68,12 +67,10 @@ def evaluate_command(
                 engine=chosen_engine,
                 store=store,
                 report=report,
-                sink=rows.extend if out or layered else None,
-                keep_rows=False,
+                keep_rows=bool(out or layered or store is not None),
                 progress=progress,
             )
             tell(report)
-            result = dataclasses.replace(result, rows=tuple(rows))
             results.append(result)
             if layered:
                 cards.append(score_layers(result, scoring))

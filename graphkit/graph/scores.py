@@ -1,0 +1,35 @@
+"""Scores beside the paths: ``(:Measurement {run, question, measure, value, reason})``, for queries that join both."""
+
+from __future__ import annotations
+
+from graphkit.graph.catalog import cypher
+from graphkit.graph.claims import claim
+from graphkit.graph.connection import Store
+from graphkit.graph.loading import BATCH, batched, clear
+from graphkit.results import Evaluation
+
+
+def keep_scores(store: Store, result: Evaluation) -> int:
+    """Store the value of each measure and question of a result with rows, and return how many were stored.
+
+    Earlier values of the same run and measures are replaced; those of other measures stay.
+    """
+    names = list(result.measures)
+    rows = (
+        {
+            "question": row.question,
+            "measure": name,
+            "value": None if isinstance(value, str) else value,
+            "reason": value if isinstance(value, str) else None,
+        }
+        for row in result.rows
+        for name, value in zip(names, row.values, strict=True)
+    )
+    stored = 0
+    with claim(store, f"scores of {result.run}") as held:
+        clear(store, "load/clear_measurements", {"run": result.run, "measures": names})
+        for batch in batched(rows, BATCH):
+            store.write(cypher("load/measurements"), {"run": result.run, "rows": batch})
+            stored += len(batch)
+            held.beat()
+    return stored

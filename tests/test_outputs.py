@@ -1,0 +1,140 @@
+"""Results as files: each form holds the same values, and hostile text stays text."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import graphkit
+from graphkit.errors import InputError
+from graphkit.outputs import markdown, write_results
+from graphkit.results import Evaluation, Row, Summary
+from graphkit.sources.report import Report
+from graphkit.summarizing import summarize
+
+HOSTILE = '=cmd|"/C calc"!A1 </system-out><script>|`x`\x00\x1b[31m'
+
+
+def _result(question: str = "q1") -> Evaluation:
+    measures = {"EdgeRecall": Summary(0.5, 1, 3), "nDCG@10": Summary(None, 0, 3)}
+    rows = (
+        Row(question, (0.5, "no relevant ids")),
+        Row("q2", ("failed: broken", "failed: broken")),
+        Row("q3", ("the run has no record for this question",) * 2),
+    )
+    return Evaluation("r", "d", questions=3, failed=1, missing=1, measures=measures, rows=rows)
+
+
+def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
+    """A line a question and measure, with a number or null and the reason, and what the measure was told."""
+    write_results(tmp_path / "r.jsonl", [_result()])
+    lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text("utf-8").splitlines()]
+    assert len(lines) == 6
+    assert lines[0] == {
+        "run": "r",
+        "question": "q1",
+        "measure": "EdgeRecall",
+        "value": 0.5,
+        "reason": None,
+        "version": graphkit.__version__,
+        "parameters": {"relation": True, "static": False},
+    }
+    assert (lines[1]["value"], lines[1]["reason"], lines[1]["parameters"]) == (None, "no relevant ids", {"k": 10})
+
+
+def test_csv_and_parquet_hold_the_same_rows(tmp_path: Path) -> None:
+    """Both tables have the values of the lines, with nothing for what was not scored."""
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow isn't installed")
+    write_results(tmp_path / "r.csv", [_result()])
+    write_results(tmp_path / "r.parquet", [_result()])
+    with (tmp_path / "r.csv").open(encoding="utf-8", newline="") as stream:
+        table = list(csv.DictReader(stream))
+    columns = parquet.read_table(tmp_path / "r.parquet").to_pylist()
+    assert [row["value"] for row in table] == ["0.5", "", "", "", "", ""]
+    assert [row["value"] for row in columns] == [0.5, None, None, None, None, None]
+    assert [row["reason"] or None for row in table] == [row["reason"] for row in columns]
+
+
+def test_junit_tells_failed_from_missing(tmp_path: Path) -> None:
+    """A failed question is an error and one without a record is skipped; the counts say so."""
+    write_results(tmp_path / "r.xml", [_result()])
+    suite = ElementTree.parse(tmp_path / "r.xml").getroot()[0]
+    assert (suite.get("tests"), suite.get("errors"), suite.get("skipped")) == ("3", "1", "1")
+    assert [[child.tag for child in case] for case in suite] == [
+        ["system-out"],
+        ["error", "system-out"],
+        ["skipped", "system-out"],
+    ]
+
+
+def test_hostile_names_stay_text(tmp_path: Path) -> None:
+    """A question's id is no formula in a spreadsheet, no markup in XML, and no cell of its own in Markdown."""
+    for ending in ("csv", "xml", "json", "jsonl"):
+        write_results(tmp_path / f"r.{ending}", [_result(HOSTILE)])
+    with (tmp_path / "r.csv").open(encoding="utf-8", newline="") as stream:
+        assert next(csv.DictReader(stream))["question"].startswith("'=")
+    case = ElementTree.parse(tmp_path / "r.xml").getroot()[0][0]
+    assert "</system-out><script>" in str(case.get("name"))
+    assert len(case) == 1
+    assert next(iter(json.loads((tmp_path / "r.json").read_text("utf-8"))["runs"][0]["values"])) == HOSTILE
+    row = markdown([Evaluation("a|b<i>", "d", 0, 0, 0, {})]).splitlines()[0]
+    assert row == "| measure | a\\|b&lt;i&gt; |"
+
+
+def test_failed_write_keeps_what_was_there(tmp_path: Path) -> None:
+    """Where writing fails in between, the old file is whole and no temporary one is left."""
+    path = tmp_path / "r.jsonl"
+    path.write_text("old")
+    broken = _result("\ud800")  # a lone surrogate has no UTF-8
+    with pytest.raises(UnicodeEncodeError):
+        write_results(path, [broken])
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_unknown_endings_and_folders_are_refused(tmp_path: Path) -> None:
+    """The message names the endings that there are, or that the folder is missing."""
+    with pytest.raises(InputError, match=r"\.parquet"):
+        write_results(tmp_path / "r.xls", [_result()])
+    with pytest.raises(InputError, match="no such folder"):
+        write_results(tmp_path / "nowhere" / "r.csv", [_result()])
+
+
+def test_summarize_grades_of_others(tmp_path: Path) -> None:
+    """Grades of 0 to 10, by other names, give mean, median, accuracy and groups."""
+    path = tmp_path / "graded.jsonl"
+    grades = [("a", 9, "easy"), ("b", 7, "easy"), ("c", 4, "hard"), ("d", None, "hard")]
+    path.write_text(
+        "".join(json.dumps({"system": "s", "id": q, "score": v, "difficulty": d}) + "\n" for q, v, d in grades)
+    )
+    found = {one.group: one for one in summarize([path], Report())}
+    # Mean 20/3; two of the three scored are at least 7; d isn't scored.
+    overall = found[None]
+    assert overall.mean == pytest.approx(20 / 3)
+    assert overall.accuracy == pytest.approx(2 / 3)
+    assert (overall.median, overall.scored, overall.total) == (7, 3, 4)
+    assert (found["difficulty: easy"].accuracy, found["difficulty: hard"].accuracy) == (1.0, 0.0)
+
+
+def test_summarize_own_results(tmp_path: Path) -> None:
+    """What evaluate writes, summarize reads: the same means."""
+    run = graphkit.storefront_folder() / "runs" / "storefront-graph.jsonl"
+    result = graphkit.evaluate(run, measures=["EdgeRecall", "RR"])
+    write_results(tmp_path / "r.jsonl", [result])
+    means = {one.measure: one.mean for one in summarize([tmp_path / "r.jsonl"], Report())}
+    assert means == {name: pytest.approx(one.mean) for name, one in result.measures.items()}
+
+
+def test_summarize_refuses_a_file_cut_in_the_middle(tmp_path: Path) -> None:
+    """A half line is told with its place, and left out where that is asked for."""
+    path = tmp_path / "graded.jsonl"
+    path.write_text('{"run": "r", "question": "q", "value": 1}\n{"run": "r", "ques')
+    with pytest.raises(InputError, match=r"graded\.jsonl:2: not valid JSON"):
+        summarize([path], Report())
+    report = Report("skip")
+    assert [one.scored for one in summarize([path], report)] == [1]
+    assert len(report.problems) == 1
