@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from graphkit.commits import CommitGraph
-from graphkit.engines.python import Sink, score_file
+from graphkit.engines.python import score_file
 from graphkit.errors import InputError
 from graphkit.graph.catalog import named_query, schema_statements
 from graphkit.graph.connection import Store
@@ -85,7 +85,6 @@ def evaluate(
     store: Store | None = None,
     on_error: OnError = "fail",
     report: Report | None = None,
-    sink: Sink | None = None,
     keep_rows: bool = True,
     progress: Progress = quiet,
 ) -> Evaluation:
@@ -104,9 +103,9 @@ def evaluate(
     engine
         ``"cypher"`` lets the database compute every measure that it can; it needs a store.
     store
-        Keeps dataset and run in the graph. Without one, nothing but the files is needed.
-    sink
-        Takes the rows, from the Python engine as they are scored; they are then not kept in the result.
+        Keeps dataset, run and scores in the graph. Without one, nothing but the files is needed.
+    keep_rows
+        Keep the value of each question, not only the means; where they are kept, they also go into the store.
 
     Returns
     -------
@@ -130,26 +129,25 @@ def evaluate(
     in_python = chosen if engine == "python" else tuple(measure for measure in chosen if measure.query is None)
     rows: list[Row] = []
     # With Cypher the files are still read through first: what can't be used must be told before it is stored.
-    wanted = keep_rows or sink is not None
-    take = sink if sink is not None and engine == "python" else rows.extend if wanted else None
+    take = rows.extend if keep_rows else None
     scored = score_file(
         source.questions_file, run_file, in_python, commits, dataset=source.name, report=report, sink=take
     )
+    result = _with_rows(scored, rows)
     if store is None:
-        return _with_rows(scored, rows)
+        return result
     from graphkit.graph.runs import load_run
+    from graphkit.graph.scores import keep_scores
 
     load_run(store, source.name, scored.run, run_file, progress)
-    if engine == "python":
-        return _with_rows(scored, rows)
-    from graphkit.engines.cypher import score_run
+    if engine == "cypher":
+        from graphkit.engines.cypher import score_run
 
-    in_cypher = score_run(store, source.name, scored.run, [measure for measure in chosen if measure.query], wanted)
-    merged = _merged(chosen, in_cypher, _with_rows(scored, rows))
-    if sink is None:
-        return merged
-    sink(merged.rows)
-    return _with_rows(merged, ())
+        in_graph = [measure for measure in chosen if measure.query]
+        result = _merged(chosen, score_run(store, source.name, scored.run, in_graph, keep_rows), result)
+    if keep_rows:
+        keep_scores(store, result)
+    return result
 
 
 def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:
