@@ -12,6 +12,7 @@ from graphkit.graph import embedded
 from graphkit.graph.connection import Store
 from graphkit.graph.settings import Settings
 from tests import engines
+from tests.cli import Graph
 from tests.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
 
 _tests_run: Counter[str] = Counter()
@@ -77,6 +78,23 @@ def store(engine_settings: EngineSettings) -> Iterator[Store]:
     """An open, empty store on each engine in turn."""
     with Store.open(engine_settings.settings) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def graph(embedded_dir: Path) -> Iterator[Graph]:
+    """One running embedded database for the commands of a module, empty at first."""
+    settings = Settings(data=embedded_dir)
+    with Store.open(settings) as opened:
+        engines.empty(opened)
+        _tests_run["embedded"] += 1
+        yield Graph(engines.child_environment(settings), opened)
+
+
+@pytest.fixture
+def any_graph(engine_settings: EngineSettings) -> Iterator[Graph]:
+    """An empty database for commands on each engine in turn."""
+    with Store.open(engine_settings.settings) as opened:
+        yield Graph(engine_settings.env, opened)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
