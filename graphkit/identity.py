@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+
 class _Repositories(dict[str, "str | None"]):
     """The repository of each node id that was asked for lately: a look-up costs a third of taking the id apart."""
 

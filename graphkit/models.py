@@ -16,6 +16,9 @@ from pydantic.types import AwareDatetime, StrictBool, StrictFloat, StrictStr
 
 from graphkit.forms import citation_ids, error_text, gains, gold_paths, retrieved_chunks, walk_steps
 
+#: The largest whole number that the database can hold.
+LARGEST = 2**63 - 1
+
 
 def _present(text: str) -> str:
     if not text:
@@ -38,8 +41,8 @@ def _gain(number: float) -> float:
 Name = Annotated[StrictStr, AfterValidator(_present)]
 Number = Annotated[StrictFloat, AfterValidator(_finite)]
 Gain = Annotated[StrictFloat, AfterValidator(_gain)]
-Count = Annotated[StrictInt, Field(ge=0)]
-Positive = Annotated[StrictInt, Field(ge=1)]
+Count = Annotated[StrictInt, Field(ge=0, le=LARGEST)]
+Positive = Annotated[StrictInt, Field(ge=1, le=LARGEST)]
 Difficulty = Literal["easy", "medium", "hard"]
 
 
@@ -189,7 +192,7 @@ class Answer(Record):
     """What one run did with one question: one line of ``runs/NAME.jsonl``.
 
     ``traversal`` is written as steps, as node lists, as ``[source, relation, target]`` triples, or as networkx
-    node-link JSON. A record with an ``error`` is a result: kept, counted, and not scored.
+    node-link JSON. A record with an ``error`` (a sentence) is a result: kept, counted, and not scored.
     """
 
     run: Name = Field(validation_alias=AliasChoices("run", "run_id"))
@@ -209,7 +212,9 @@ class Answer(Record):
     output_tokens: Count | None = Field(
         default=None, validation_alias=AliasChoices("output_tokens", "completion_tokens")
     )
+    cost: Annotated[Number, Field(ge=0)] | None = None
     error: StrictStr | None = None
+    error_type: StrictStr | None = None
 
     @field_validator("retrieved", mode="before")
     @classmethod

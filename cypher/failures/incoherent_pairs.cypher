@@ -21,9 +21,15 @@ OPTIONAL MATCH (c:Commit {key: first})
 OPTIONAL MATCH (d:Commit {key: second})
 WITH uses, c, d, first, first_branch, first_repo, second, second_branch, second_repo,
   coalesce(first_branch, c.branch) AS c_branch, coalesce(second_branch, d.branch) AS d_branch
-OPTIONAL MATCH (c)-[clash:INCOMPATIBLE_WITH]-(d)
+// With an unknown commit there is nothing to match: ArcadeDB would take any.
 WITH uses, c, d, first, first_branch, first_repo, second, second_branch, second_repo, c_branch, d_branch,
-  collect(clash.stack)[0] AS stack
+  CASE WHEN c IS NOT NULL AND d IS NOT NULL THEN COLLECT {
+    MATCH (c)-[clash:INCOMPATIBLE_WITH]-(d)
+    RETURN clash.stack AS name
+    ORDER BY name
+  } END AS stacks
+WITH uses, c, d, first, first_branch, first_repo, second, second_branch, second_repo, c_branch, d_branch,
+  stacks[0] AS stack
 WITH uses, c, d, first, first_branch, first_repo, second, second_branch, second_repo, stack, CASE
   WHEN c IS NULL OR d IS NULL THEN 'unknown commit'
   WHEN c.key = d.key THEN 'same commit'
@@ -38,5 +44,6 @@ WHERE rule IN ['unknown commit', 'incompatible', 'no rule']
 UNWIND uses AS use
 RETURN use.question AS question, coalesce(first, first_repo) AS first, first_branch,
   coalesce(second, second_repo) AS second, second_branch, rule, stack, use.pairs AS chunk_pairs
-ORDER BY question, CASE rule WHEN 'incompatible' THEN 0 WHEN 'no rule' THEN 1 ELSE 2 END, chunk_pairs DESC, first, second
+ORDER BY question, CASE rule WHEN 'incompatible' THEN 0 WHEN 'no rule' THEN 1 ELSE 2 END, chunk_pairs DESC, first, second,
+  first_branch, second_branch
 LIMIT $limit

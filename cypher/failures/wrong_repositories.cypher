@@ -29,6 +29,7 @@ WITH q, a, COLLECT {
 WHERE size(relevant) > 0
 UNWIND [repo IN retrieved WHERE NOT repo IN relevant] AS repo
 RETURN q.id AS question, repo, size([c IN chunks WHERE c = repo]) AS chunks,
-  size([e IN ends WHERE repo IN e]) AS edges, relevant
+  size([e IN ends WHERE repo IN e]) AS edges,
+  COLLECT { UNWIND relevant AS name RETURN name ORDER BY name } AS relevant
 ORDER BY chunks + edges DESC, question, repo
 LIMIT $limit

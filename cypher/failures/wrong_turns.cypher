@@ -31,7 +31,7 @@ ORDER BY q.id, p.unit, reach DESC, p.index, walk.index
 WITH q, p.unit AS unit, head(collect({path: p.path, e: e, turn: turn, steps: walk.steps})) AS best
 WITH q, best.path AS path, best.e AS e, best.turn AS turn, best.steps AS steps
 WHERE e IS NOT NULL
-WITH q, path, e, turn, CASE WHEN e[0] CONTAINS ':' THEN split(e[0], ':')[0] END AS repo,
+WITH q, path, e, turn, CASE WHEN e[0] CONTAINS ':' AND NOT e[0] STARTS WITH ':' THEN split(e[0], ':')[0] END AS repo,
   [w IN steps WHERE (w[0] = e[0] AND w[3] <> '') OR (w[2] = e[0] AND w[4] <> '') |
     CASE WHEN w[0] = e[0] AND w[3] <> '' THEN w[3] ELSE w[4] END][0] AS seen
 OPTIONAL MATCH (:Stack {key: q.stack_key})-[:PINS]->(c:Commit {repo: repo})

@@ -6,47 +6,36 @@ their size. Lines that don't meet their partner in the same batch wait for it.
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from array import array
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import islice
+from itertools import zip_longest
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from graphkit.commits import CommitGraph
+from graphkit.engines.batches import SIZE, Batch, PackedBatch, Unpacker, batches, packed
 from graphkit.errors import InputError
-from graphkit.measures.base import Measure
+from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.results import Evaluation, Row, Totals
-from graphkit.sources.jsonl import raw_lines
 from graphkit.sources.lean import LeanAnswer, LeanQuestion
 from graphkit.sources.records import RecordReader
 from graphkit.sources.report import OnError, Problem, Report
-
-#: Lines of each file that travel to a worker together.
-BATCH = 1000
 
 #: Files smaller than this, in bytes, aren't worth a second process.
 SMALL = 8 << 20
 
 Numbered = tuple[int, bytes]
 Sink = Callable[[Sequence[Row]], None]
-
-
-@dataclass
-class _Batch:
-    """Lines of both files from some line number on (from 1)."""
-
-    question_start: int
-    questions: list[bytes]
-    answer_start: int
-    answers: list[bytes]
+_Arguments = tuple[Path, Path, tuple[Measure, ...], CommitGraph, bool, Callable[[str], int]]
 
 
 @dataclass
@@ -69,6 +58,8 @@ class Scorer:
     ----------
     keep_rows
         Whether the value of each question is wanted, or the sums are enough.
+    hash
+        Tells ids apart, in the same way in every process.
     """
 
     def __init__(
@@ -78,10 +69,12 @@ class Scorer:
         measures: tuple[Measure, ...],
         commits: CommitGraph,
         keep_rows: bool,
+        hash: Callable[[str], int] = hash,  # noqa: A002 - it takes the place of Python's own
     ) -> None:
         self.measures = measures
         self.commits = commits
         self.keep_rows = keep_rows
+        self.hash = hash
         self.report = Report()
         self.questions = RecordReader(questions_file, LeanQuestion, self.report)
         self.answers = RecordReader(run_file, LeanAnswer, self.report)
@@ -89,12 +82,13 @@ class Scorer:
 
     def _begin(self) -> None:
         self.totals = Totals(len(self.measures))
-        self.rows: list[Row] = []
+        self.values: list[list[float | Unscored]] = []
+        self.names: list[str] = []
         self.runs: set[str] = set()
         self.report = self.questions.report = self.answers.report = Report()
 
     def score(self, question: Any, answer: Any, number: int = 0) -> None:
-        """Score one question into the totals, and into the rows where they are wanted."""
+        """Score one question; :meth:`settle` brings the values into the totals and the rows."""
         case = Case(question, answer, self.commits)
         totals = self.totals
         totals.questions += 1
@@ -103,71 +97,113 @@ class Scorer:
         elif answer.error is not None:
             totals.failed += 1
         else:
-            self._note(case, number)
-        sums, scored = totals.sums, totals.scored
-        values: list[float | str] = []
-        for index, measure in enumerate(self.measures):
-            value = measure.score(case)
-            if isinstance(value, float):
-                sums[index] += value
-                scored[index] += 1
-                values.append(value)
-            else:
-                values.append(value.reason)
+            self._note(case, answer, number)
+        self.values.append([measure.score(case) for measure in self.measures])
         if self.keep_rows:
-            self.rows.append(Row(question.id, tuple(values)))
+            self.names.append(question.id)
 
-    def _note(self, case: Case, number: int) -> None:
-        where = f"{self.answers.path}:{number}"
-        chunks = case.chunks
-        if len({chunk.id for chunk in chunks}) < len(chunks):
+    def settle(self) -> list[Row]:
+        """Bring the values since the last call into the totals, and return the rows where they are wanted."""
+        totals = self.totals
+        for index, column in enumerate(zip(*self.values, strict=True)):
+            numbers = [value for value in column if isinstance(value, float)]
+            totals.sums[index] += sum(numbers)
+            totals.scored[index] += len(numbers)
+        rows = [
+            Row(name, tuple([value.reason if isinstance(value, Unscored) else value for value in values]))
+            for name, values in zip(self.names, self.values, strict=False)
+        ]
+        self.values, self.names = [], []
+        return rows
+
+    def _note(self, case: Case, answer: Any, number: int) -> None:
+        if answer.retrieved and case.duplicates:
             what = "the ranking holds an id more than once; each counts at its first rank"
-            self.report.note(Problem(where, what, record=case.question.id))
-        for path, what in case.misplaced if case.walks else ():
-            self.report.note(Problem(where, f"{what} in a retrieved path", record=f"{case.question.id}, path {path}"))
+            self.report.note(Problem(f"{self.answers.path}:{number}", what, record=case.question.id))
+        for path, what in case.misplaced if answer.traversal else ():
+            where, record = f"{self.answers.path}:{number}", f"{case.question.id}, path {path}"
+            self.report.note(Problem(where, f"{what} in a retrieved path", record=record))
 
-    def batch(self, batch: _Batch) -> _Part:
-        """Score the questions and answers of a batch that belong together, and hand back those that found no partner."""
+    def batch(self, batch: Batch) -> _Part:
+        """Score the questions and answers of a batch that belong together, and hand back those that found no partner.
+
+        The two files are read side by side, so that records are let go as soon as both are there.
+        """
         self._begin()
-        waiting: dict[str, tuple[int, Any, bytes]] = {}
-        lonely_answers: list[tuple[str, Numbered]] = []
-        hashes = array("Q")
-        parse = self.questions.parse
-        for number, line in enumerate(batch.questions, batch.question_start):
-            if line and not line.isspace() and (question := parse(number, line)) is not None:
-                hashes.append(_hash(question.id))
-                if question.id in waiting:
-                    what = f"the id is already taken by line {waiting[question.id][0]}"
-                    self.report.add(Problem(f"{self.questions.path}:{number}", what, record=question.id))
+        taken: dict[str, int] = {}
+        questions: dict[str, tuple[int, Any, bytes]] = {}
+        answers: dict[str, tuple[int, Any, bytes]] = {}
+        second_answers: list[tuple[str, Numbered]] = []
+        lines = zip_longest(batch.questions, batch.answers, fillvalue=b"")
+        for offset, (question_line, answer_line) in enumerate(lines):
+            question = self._question(batch.question_start + offset, question_line, taken)
+            answer = self._answer(batch.answer_start + offset, answer_line)
+            if question is not None:
+                name = question.id
+                if answer is not None and answer.question_id == name and name not in answers:
+                    self.score(question, answer, batch.answer_start + offset)
+                    continue
+                if name in answers:
+                    number, partner, _ = answers.pop(name)
+                    self.score(question, partner, number)
                 else:
-                    waiting[question.id] = (number, question, line)
-        parse = self.answers.parse
-        for number, line in enumerate(batch.answers, batch.answer_start):
-            if line and not line.isspace() and (answer := parse(number, line)) is not None:
-                self.runs.add(answer.run)
-                found = waiting.pop(answer.question_id, None)
-                if found is None:
-                    lonely_answers.append((answer.question_id, (number, line)))
+                    questions[name] = (batch.question_start + offset, question, question_line)
+            if answer is not None:
+                name = answer.question_id
+                number = batch.answer_start + offset
+                if name in questions:
+                    self.score(questions.pop(name)[1], answer, number)
+                elif name in answers:
+                    second_answers.append((name, (number, answer_line)))
                 else:
-                    self.score(found[1], answer, number)
-        lonely_questions = {name: (number, line) for name, (number, _, line) in waiting.items()}
-        return _Part(self.totals, self.rows, lonely_questions, lonely_answers, self.report, hashes.tobytes(), self.runs)
+                    answers[name] = (number, answer, answer_line)
+        lonely_questions = {name: (number, line) for name, (number, _, line) in questions.items()}
+        lonely_answers = [(name, (number, line)) for name, (number, _, line) in answers.items()] + second_answers
+        hashes = array("q", map(self.hash, taken)).tobytes()
+        return _Part(self.totals, self.settle(), lonely_questions, lonely_answers, self.report, hashes, self.runs)
+
+    def _question(self, number: int, line: bytes, taken: dict[str, int]) -> Any:
+        """Return the question of a line, or None where there is none or its id is taken already."""
+        if not line or line.isspace():
+            return None
+        question = self.questions.parse(number, line)
+        if question is not None and (first := taken.setdefault(question.id, number)) != number:
+            what = f"the id is already taken by line {first}"
+            self.report.add(Problem(f"{self.questions.path}:{number}", what, record=question.id))
+            return None
+        return question
+
+    def _answer(self, number: int, line: bytes) -> Any:
+        """Return the answer of a line, or None where there is none."""
+        if not line or line.isspace():
+            return None
+        answer = self.answers.parse(number, line)
+        if answer is not None:
+            self.runs.add(answer.run)
+        return answer
 
 
-def _hash(name: str) -> int:
-    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+def digest(name: str) -> int:
+    """Return a hash of a name that is the same in every process."""
+    raw = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(raw, "little", signed=True)
 
 
 _scorer: Scorer
+_unpacker: Unpacker
 
 
-def _start_worker(*arguments: Any) -> None:
-    global _scorer
+def _start_worker(arguments: _Arguments) -> None:
+    global _scorer, _unpacker
     _scorer = Scorer(*arguments)
+    _unpacker = Unpacker(*arguments[:2])
+    # What is there stays, and what a batch makes holds no cycles: collecting it over and over is a tenth of the time.
+    gc.freeze()
+    gc.set_threshold(100_000)
 
 
-def _work(batch: _Batch) -> _Part:
-    return _scorer.batch(batch)
+def _work(batch: PackedBatch) -> _Part:
+    return _scorer.batch(_unpacker.unpack(batch))
 
 
 class _Join:
@@ -180,14 +216,18 @@ class _Join:
         self.totals = Totals(len(scorer.measures))
         self.questions: dict[str, Numbered] = {}
         self.answers: dict[str, Numbered] = {}
-        self.hashes = array("Q")
+        self.hashes = [array("q") for _ in range(16)]
         self.runs: set[str] = set()
 
     def take(self, part: _Part) -> None:
         """Add one part, and score the questions that meet their answer now."""
         self.totals.add(part.totals)
         self.report.merge(part.report)
-        self.hashes.frombytes(part.hashes)
+        hashes = array("q")
+        hashes.frombytes(part.hashes)
+        buckets = self.hashes
+        for one in hashes:
+            buckets[one & 15].append(one)
         self.runs |= part.runs
         self._emit(part.rows)
         for name, numbered in part.lonely_questions.items():
@@ -203,7 +243,7 @@ class _Join:
             else:
                 self.answers[name] = numbered
         both = [name for name in part.lonely_questions if name in self.answers]
-        both += [name for name, _ in part.lonely_answers if name in self.questions and name not in set(both)]
+        both += [name for name, _ in part.lonely_answers if name in self.questions]
         self._score((name, self.questions.pop(name), self.answers.pop(name)) for name in dict.fromkeys(both))
 
     def _emit(self, rows: list[Row]) -> None:
@@ -216,16 +256,21 @@ class _Join:
     def _score(self, pairs: Iterator[tuple[str, Numbered, Numbered | None]]) -> None:
         scorer = self.scorer
         scorer._begin()
-        for _, question, answer in pairs:
+        for count, (_, question, answer) in enumerate(pairs, 1):
             parsed = scorer.questions.parse(*question)
             scorer.score(parsed, scorer.answers.parse(*answer) if answer else None, answer[0] if answer else 0)
+            if count % SIZE == 0:
+                self._emit(scorer.settle())
+        self._emit(scorer.settle())
         self.totals.add(scorer.totals)
         self.report.merge(scorer.report)
-        self._emit(scorer.rows)
 
     def finish(self) -> None:
         """Score what has no record as missing, and refuse records of unknown questions and repeats of either."""
-        repeated = _repeats(self.hashes)
+        repeated: set[int] = set()
+        for bucket in self.hashes:
+            if len(set(bucket)) < len(bucket):
+                repeated.update(one for one, count in Counter(bucket).items() if count > 1)
         if self.answers or repeated:
             self._refuse_strangers(repeated)
         self._score((name, numbered, None) for name, numbered in self.questions.items())
@@ -236,13 +281,13 @@ class _Join:
         silent = Report()
         for number, question in RecordReader(self.scorer.questions.path, LeanQuestion, silent):
             name = question.id
-            if name in lines and _hash(name) in repeated:
+            if name in lines and self.scorer.hash(name) in repeated:
                 self.questions.pop(name, None)
                 what = f"the id is already taken by line {lines[name]}"
                 problem = Problem(f"{self.scorer.questions.path}:{number}", what, record=name)
                 if problem not in self.report.problems:
                     self.report.add(problem)
-            if name in self.answers or _hash(name) in repeated:
+            if name in self.answers or self.scorer.hash(name) in repeated:
                 lines.setdefault(name, number)
         for name, numbered in self.answers.items():
             if name in lines:
@@ -253,29 +298,6 @@ class _Join:
                     f"{self.scorer.answers.path}:{numbered[0]}", what, record=name, remedy="Check --dataset."
                 )
                 self.report.add(problem)
-
-
-def _repeats(hashes: array[int]) -> set[int]:
-    """Return the hashes that occur twice, looking at a sixteenth of them at a time to keep memory low."""
-    found: set[int] = set()
-    for rest in range(16):
-        part = sorted(one for one in hashes if one & 15 == rest) if len(hashes) > 100_000 else sorted(hashes)
-        found.update(one for one, two in zip(part, part[1:], strict=False) if one == two)
-        if len(hashes) <= 100_000:
-            break
-    return found
-
-
-def _batches(questions_file: Path, run_file: Path) -> Iterator[_Batch]:
-    questions, answers = raw_lines(questions_file), raw_lines(run_file)
-    question_number = answer_number = 1
-    while True:
-        batch = _Batch(question_number, list(islice(questions, BATCH)), answer_number, list(islice(answers, BATCH)))
-        if not batch.questions and not batch.answers:
-            return
-        yield batch
-        question_number += len(batch.questions)
-        answer_number += len(batch.answers)
 
 
 def score_file(
@@ -310,9 +332,17 @@ def score_file(
         A file can't be read, or records can't be used and ``on_error`` is ``"fail"``.
     """
     report = report if report is not None else Report(on_error)
-    arguments = (questions_file, run_file, measures, commits, sink is not None)
+    workers = _processes(workers, run_file)
+    # Forking is quick but unsafe beside other threads.
+    fork = threading.active_count() == 1 and hasattr(os, "fork")
+    # Python's own hash costs nothing, but only processes forked from one another agree on it.
+    shared_hash = hash if fork or workers == 1 else digest
+    arguments = (questions_file, run_file, measures, commits, sink is not None, shared_hash)
     join = _Join(Scorer(*arguments), report, sink)
-    parts = _parts(arguments, _batches(questions_file, run_file), _processes(workers, run_file))
+    if workers == 1:
+        parts: Iterator[_Part] = map(Scorer(*arguments).batch, batches(questions_file, run_file))
+    else:
+        parts = _parts(arguments, packed(questions_file, run_file), workers, "fork" if fork else "spawn")
     for part in parts:
         join.take(part)
     join.finish()
@@ -340,22 +370,16 @@ def score_file(
 
 def _processes(workers: int | None, run_file: Path) -> int:
     if workers is not None:
-        return workers
+        return max(workers, 1)
     large = run_file.exists() and run_file.stat().st_size > SMALL
     return len(os.sched_getaffinity(0)) if large and hasattr(os, "sched_getaffinity") else 1
 
 
-def _parts(arguments: tuple[Any, ...], batches: Iterator[_Batch], workers: int) -> Iterator[_Part]:
+def _parts(arguments: _Arguments, packed_batches: Iterator[PackedBatch], workers: int, start: str) -> Iterator[_Part]:
     """Yield the part of each batch, in order, with no more batches under way than keep the workers busy."""
-    if workers <= 1:
-        scorer = Scorer(*arguments)
-        yield from map(scorer.batch, batches)
-        return
-    # Forking is quick but unsafe beside other threads.
-    context = get_context("fork" if threading.active_count() == 1 and hasattr(os, "fork") else "spawn")
-    with ProcessPoolExecutor(workers, context, _start_worker, arguments) as pool:
+    with ProcessPoolExecutor(workers, get_context(start), _start_worker, (arguments,)) as pool:
         under_way: deque[Future[_Part]] = deque()
-        for batch in batches:
+        for batch in packed_batches:
             under_way.append(pool.submit(_work, batch))
             if len(under_way) > 2 * workers:
                 yield under_way.popleft().result()

@@ -140,6 +140,7 @@ class _DatasetLoader:
     def load(self, held: Claim) -> None:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
         self._refuse_foreign()
+        self.store.write(cypher("load/dataset_changes"), {"name": self.dataset.name})
         self._source(known, "commits", self._load_commits, held)
         self._source(known, "compatibility", self._load_compatibility, held)
         for name, (artifacts, edges) in self.dataset.graphs.items():
@@ -178,8 +179,14 @@ class _DatasetLoader:
         if known.get(key) == digest:
             self.summary.add(kind, unchanged=len(getattr(self, kind)))
             return
+        self._forget(known, key)
         load(held)
         self.store.write(cypher("load/source"), {"key": key, "digest": digest})
+
+    def _forget(self, known: dict[str, Any], key: str) -> None:
+        """Forget a file's content before another one is written: what dies half-way is then neither of the two."""
+        if key in known:
+            self.store.write(cypher("load/source"), {"key": key, "digest": ""})
 
     def _load_commits(self, held: Claim) -> None:
         write_commits(self.store, self.commits, lambda count: self._step("commits", count, held))
@@ -225,6 +232,7 @@ class _DatasetLoader:
                 if path is not None:
                     self.summary.add(kind, unchanged=_count_lines(path))
             return
+        self._forget(known, key)
         clear(self.store, "load/clear_artifact_commits", {"graph": graph})
         clear(self.store, "load/clear_edges", {"graph": graph})
         silent = Report("skip")
@@ -268,7 +276,10 @@ class _DatasetLoader:
         there = [row["id"] for row in self.store.read(cypher("load/dataset_questions"), {"dataset": self.dataset.name})]
         gone = [name for name in there if name not in kept]
         if gone:
-            self.store.write_many([*_clear_gold(gone), (cypher("load/delete_questions"), {"ids": gone})])
+            named = {"ids": gone}
+            self.store.write_many(
+                [*_clear_gold(gone), (cypher("load/stale_runs"), named), (cypher("load/delete_questions"), named)]
+            )
             self.summary.add("questions removed", written=len(gone))
 
     def _write_questions(self, rows: Sequence[dict[str, Any]], stale: Sequence[Any]) -> None:

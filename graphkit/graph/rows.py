@@ -213,6 +213,7 @@ def answer_row(answer: Any) -> dict[str, Any]:
         "key": key,
         "answer": answer.answer,
         "error": answer.error,
+        "error_type": answer.error_type,
         "citations": list(answer.citations),
         "evidence_files": None if answer.evidence_files is None else sorted(case.files),
         "ranking": [chunk.id for chunk in case.chunks],
@@ -220,6 +221,7 @@ def answer_row(answer: Any) -> dict[str, Any]:
         "model_calls": answer.model_calls,
         "prompt_tokens": answer.prompt_tokens,
         "output_tokens": answer.output_tokens,
+        "cost": answer.cost,
     }
     return {
         "question": answer.question_id,

@@ -40,8 +40,10 @@ def load_run(store: Store, dataset: str, run: str, run_file: Path, progress: Pro
     DatabaseError
         The database doesn't do as asked.
     """
-    digest = file_digest(run_file)
     with claim(store, f"run {run}") as held:
+        questions = {str(row["id"]) for row in store.read(cypher("load/dataset_questions"), {"dataset": dataset})}
+        # Which questions there are decides which records are kept, so a change of these is a change of the run.
+        digest = to_rows.digest([file_digest(run_file), sorted(questions)])
         known = store.read(cypher("load/known_run"), {"id": run})
         if known and known[0]["dataset"] != dataset:
             raise InputError(
@@ -55,7 +57,7 @@ def load_run(store: Store, dataset: str, run: str, run_file: Path, progress: Pro
         if known and known[0]["digest"] != digest:
             _clear_run(store, run)
         store.write(cypher("load/run"), {"id": run, "dataset": dataset, "digest": digest})
-        return _write_run(store, dataset, run, run_file, held, progress)
+        return _write_run(store, questions, run, run_file, held, progress)
 
 
 def _clear_run(store: Store, run: str) -> None:
@@ -63,9 +65,10 @@ def _clear_run(store: Store, run: str) -> None:
     clear(store, "load/clear_answers", {"run": run})
 
 
-def _write_run(store: Store, dataset: str, run: str, run_file: Path, held: Claim, progress: Progress) -> RunLoad:
+def _write_run(
+    store: Store, questions: set[str], run: str, run_file: Path, held: Claim, progress: Progress
+) -> RunLoad:
     there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
-    questions = {str(row["id"]) for row in store.read(cypher("load/dataset_questions"), {"dataset": dataset})}
     resumed, written, failed = len(there), 0, 0
     for batch in batched(_answers(run_file, questions), RECORDS):
         fresh = []

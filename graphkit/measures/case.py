@@ -38,6 +38,20 @@ class PathLike(Protocol):
     def steps(self) -> Iterable[StepLike]: ...
 
 
+class ComponentLike(Protocol):
+    """A required fact as the measures read it."""
+
+    @property
+    def text(self) -> str: ...
+
+
+class ConflictLike(Protocol):
+    """An annotated conflict as the measures read it."""
+
+    @property
+    def resolution(self) -> str | None: ...
+
+
 class QuestionLike(Protocol):
     """The annotation as the measures read it: a :class:`graphkit.models.Question`, or its lean twin."""
 
@@ -61,6 +75,12 @@ class QuestionLike(Protocol):
     def expected_files(self) -> Iterable[str]: ...
     @property
     def expected_symbols(self) -> Iterable[str]: ...
+    @property
+    def facts(self) -> Iterable[ComponentLike]: ...
+    @property
+    def conflicts(self) -> Iterable[ConflictLike]: ...
+    @property
+    def min_sources(self) -> int | None: ...
 
 
 class ChunkLike(Protocol):
@@ -173,9 +193,8 @@ class Case:
     gold, units, gold_edges
         The gold paths that hold a step, in order; what has to be found, each unit one required path or the
         alternatives that share a group; the distinct edges of all gold paths, optional ones included.
-    walks, walked_paths, walked
-        The retrieved paths, each a list of steps in the order of their positions; the same as edges; the distinct
-        edges of all of them.
+    walked_paths, walked
+        The retrieved paths as edges in the order of their positions, and the distinct edges of all of them.
     """
 
     def __init__(self, question: QuestionLike, answer: AnswerLike | None, commits: CommitGraph | None = None) -> None:
@@ -254,14 +273,20 @@ class Case:
             spans.append((start, end))
             start = end
         edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
-        self.walks = [steps[start:end] for start, end in spans]
+        self._steps, self._spans = steps, spans
         self.walked_paths = [edges[start:end] for start, end in spans]
         self.walked = set(edges)
 
-    walks: list[list[WalkLike]] = filled_by(_read_traversal)
+    @lazy
+    def walks(self) -> list[list[WalkLike]]:
+        """The retrieved paths, each a list of steps in the order of their positions."""
+        return [self._steps[start:end] for start, end in self._spans]
+
     walked_paths: list[list[Edge]] = filled_by(_read_traversal)
     walked: set[Edge] = filled_by(_read_traversal)
     _irregular: list[list[WalkLike]] = filled_by(_read_traversal)
+    _steps: list[WalkLike] = filled_by(_read_traversal)
+    _spans: list[tuple[int, int]] = filled_by(_read_traversal)
 
     @lazy
     def untyped(self) -> bool:
@@ -300,7 +325,7 @@ class Case:
         for chunk in self.chunks:
             if chunk.id not in seen:
                 seen.add(chunk.id)
-                versions.append(Version(chunk.repo or repo_of(chunk.id), chunk.commit, chunk.branch))
+                versions.append(Version(chunk.repo or repo_of(chunk.id), chunk.commit or None, chunk.branch or None))
         return versions
 
     @lazy
@@ -311,7 +336,7 @@ class Case:
             for step in walk:
                 found.add((repo_of(step.source), step.source_commit))
                 found.add((repo_of(step.target), step.target_commit))
-        return {(repo, sha) for repo, sha in found if repo is not None and sha is not None}
+        return {(repo, sha) for repo, sha in found if repo and sha}
 
     @lazy
     def pins(self) -> dict[str, str]:

@@ -102,7 +102,7 @@ def edge_recall(case: Case, relation: bool, boundary: bool, static: bool = False
 
 
 def edge_precision(case: Case, relation: bool, boundary: bool) -> tuple[int, int, bool]:
-    """Return (right, traversed, gold): distinct traversed edges, those that any gold path holds, whether gold has any."""
+    """Return how many distinct traversed edges a gold path holds, how many there are, and whether gold has an edge."""
     walked = case.walked_boundary if boundary else case.walked
     gold = case.gold_boundary if boundary else case.gold_edges
     if not relation:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from operator import eq
 
 from graphkit.identity import repo_of
 from graphkit.measures.base import NO_GOLD, Measure, Unscored
 from graphkit.measures.case import Case, Edge, Gold, WalkLike
 from graphkit.measures.edges import same_edge
 
-SamePair = Callable[[Edge, Edge], bool]
+#: Tells whether two edges that aren't equal match nonetheless; None where none do.
+SamePair = Callable[[Edge, Edge], bool] | None
 
 
 def equals(gold: Gold, walk: list[Edge], same: SamePair = same_edge) -> bool:
@@ -20,15 +20,15 @@ def equals(gold: Gold, walk: list[Edge], same: SamePair = same_edge) -> bool:
     Keeps the set of gold positions that the walk can have reached, so that a step which is both optional and repeated
     is read in the way that fits.
     """
-    if gold.required is gold.edges:
-        return len(walk) == len(gold.edges) and all(map(same, gold.edges, walk))
+    if gold.required is gold.edges and (same is None or len(walk) != len(gold.edges)):
+        return walk == gold.edges
     count = len(gold.edges)
     reached = {0}
     for edge in walk:
         following = set()
         for start in reached:
             for position in range(start, count):
-                if same(gold.edges[position], edge):
+                if edge == gold.edges[position] or (same is not None and same(gold.edges[position], edge)):
                     following.add(position + 1)
                 if not gold.optional[position]:
                     break
@@ -47,7 +47,7 @@ def followed(required: list[Edge], walk: list[Edge], same: SamePair = same_edge)
         return 0, 0
     count, end, wanted = 0, 0, required[0]
     for index, edge in enumerate(walk, 1):
-        if same(wanted, edge):
+        if edge == wanted or (same is not None and same(wanted, edge)):
             count, end = count + 1, index
             if count == len(required):
                 break
@@ -67,8 +67,8 @@ class PathMeasure(Measure):
     source = "path comparison of the gold and the retrieved paths"
 
     def _value(self, case: Case) -> float | Unscored:
-        # Where every edge carries its relation, "the same where both carry one" is plain equality.
-        same: SamePair = _same_ends if not self.relation else same_edge if case.untyped else eq
+        # Where every edge carries its relation, only equal ones match.
+        same: SamePair = _same_ends if not self.relation else same_edge if case.untyped else None
         scores = []
         for unit in case.units:
             options = [self._path(gold, case, same) for gold in unit if gold.required]
@@ -101,7 +101,7 @@ class PathExact(PathMeasure):
     query_parameters = {"unscored": NO_GOLD}
 
     def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
-        return 1.0 if any([equals(gold, walk, same) for walk in case.walked_paths]) else 0.0
+        return 1.0 if any(equals(gold, walk, same) for walk in case.walked_paths) else 0.0
 
 
 @dataclass(frozen=True)

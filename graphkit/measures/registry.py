@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from graphkit.errors import MeasureError
 from graphkit.measures.base import DEFAULT_K, Measure
 from graphkit.measures.coherence import Coherence, Incoherent, OffPin
+from graphkit.measures.completeness import Completeness, ConflictResolution
 from graphkit.measures.edges import BoundaryPrecision, BoundaryRecall, EdgeF1, EdgePrecision, EdgeRecall
 from graphkit.measures.files import FilePrecision, FileRecall, SymbolRecall
+from graphkit.measures.integration import Integration
 from graphkit.measures.paths import PathExact, PathInOrder, PathPrefix
 from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success, nDCG
 from graphkit.measures.repositories import CrossRepoPrecision, CrossRepoRecall
@@ -32,6 +34,9 @@ MEASURES: tuple[type[Measure], ...] = (
     Coherence,
     Incoherent,
     OffPin,
+    Integration,
+    Completeness,
+    ConflictResolution,
     Success,
     Recall,
     P,

@@ -85,21 +85,19 @@ class Dataset:
         path = find_file(self.folder, "commits")
         if path is None:
             return []
-        commits = list(_unique(path, Commit, lambda one: (one.repo, one.sha), report))
-        cycle = parent_cycle(commits)
-        if cycle:
+        placed = list(_unique(path, Commit, lambda one: (one.repo, one.sha), report))
+        while cycle := parent_cycle([commit for _, commit in placed]):
             chain = " -> ".join(sha[:12] for sha in cycle)
-            report.add(
-                Problem(str(path), f"the parents form a cycle: {chain}", record=cycle[0], remedy="Correct the parents.")
-            )
-            inside = set(cycle)
-            commits = [commit for commit in commits if commit.sha not in inside]
-        return commits
+            where = next(where for where, commit in placed if commit.sha == cycle[0])
+            what = f"the parents form a cycle: {chain}"
+            report.add(Problem(where, what, record=cycle[0], remedy="Correct the parents."))
+            placed = [(where, commit) for where, commit in placed if commit.sha not in cycle]
+        return [commit for _, commit in placed]
 
     def compatibility(self, report: Report) -> list[Compatibility]:
         """Return the rows about commits that did or did not work together; a second row with an id is a problem."""
         path = find_file(self.folder, "compatibility")
-        return [] if path is None else list(_unique(path, Compatibility, lambda row: row.id, report))
+        return [] if path is None else [row for _, row in _unique(path, Compatibility, lambda row: row.id, report)]
 
     def commit_graph(self, report: Report) -> CommitGraph:
         """Return what the dataset knows about commits."""
@@ -121,7 +119,8 @@ class Dataset:
 
     def artifacts(self, path: Path, report: Report) -> Iterator[Artifact]:
         """Yield the artifacts of one knowledge graph; a second record of an id is a problem."""
-        yield from _unique(path, Artifact, lambda one: one.id, report)
+        for _, artifact in _unique(path, Artifact, lambda one: one.id, report):
+            yield artifact
 
     def edges(self, path: Path, report: Report) -> Iterator[Edge]:
         """Yield the edges of one knowledge graph."""
@@ -134,7 +133,7 @@ class Dataset:
         return sorted(path for suffix in SUFFIXES for path in runs.glob(f"*.jsonl{suffix}"))
 
 
-def _unique(path: Path, model: type[R], key: Any, report: Report) -> Iterator[R]:
+def _unique(path: Path, model: type[R], key: Any, report: Report) -> Iterator[tuple[str, R]]:
     seen: dict[Hashable, str] = {}
     for where, record in read_records(path, model, report):
         name = key(record)
@@ -143,7 +142,7 @@ def _unique(path: Path, model: type[R], key: Any, report: Report) -> Iterator[R]
             report.add(Problem(where, f"the record is a repeat of {seen[name]}", record=shown))
             continue
         seen[name] = where
-        yield record
+        yield where, record
 
 
 def parent_cycle(commits: list[Commit]) -> list[str]:

@@ -6,7 +6,7 @@ import gzip
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, Self, cast
 
 from graphkit.errors import InputError
 
@@ -14,8 +14,14 @@ from graphkit.errors import InputError
 MAX_LINE = 32 * 1024 * 1024
 
 _BLOCK = 1 << 18
-_BOM = b"\xef\xbb\xbf"
+_COMPRESSED = 1 << 13  # what is decompressed at once: a small file may hold a very large one
+BOM = b"\xef\xbb\xbf"
 SUFFIXES = ("", ".gz", ".zst")
+
+
+def is_compressed(path: Path) -> bool:
+    """Tell whether a file is one that :func:`open_binary` decompresses."""
+    return path.suffix in SUFFIXES[1:]
 
 
 def open_binary(path: Path) -> IO[bytes]:
@@ -27,19 +33,48 @@ def open_binary(path: Path) -> IO[bytes]:
         The file is missing, a directory, or can't be read.
     """
     if path.is_dir():
-        raise InputError("this is a directory where a JSON Lines file is expected", where=str(path))
+        raise InputError(
+            "this is a directory where a JSON Lines file is expected", where=str(path), remedy="Name a file in it."
+        )
     try:
         if path.suffix == ".gz":
             return cast(IO[bytes], gzip.open(path, "rb"))
         if path.suffix == ".zst":
-            import zstandard
-
-            return cast(IO[bytes], zstandard.open(path, "rb"))
+            return cast(IO[bytes], _Zstandard(path))
         return path.open("rb", buffering=0)
     except FileNotFoundError:
         raise InputError("there is no such file", where=str(path), remedy="Check the path and its spelling.") from None
     except OSError as error:
         raise InputError(f"the file can't be read: {error.strerror}", where=str(path)) from None
+
+
+class _Zstandard:
+    """The bytes of a Zstandard file, all its frames. Unlike the reader of ``zstandard`` it refuses a file cut short."""
+
+    def __init__(self, path: Path) -> None:
+        self._stream = path.open("rb")
+        self._frame: Any = None
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        """Return some bytes, about as many as a small block of the file holds; none at the end."""
+        import zstandard
+
+        while data := self._rest or self._stream.read(_COMPRESSED):
+            frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
+            block: bytes = frame.decompress(data)
+            self._frame, self._rest = (None, frame.unused_data) if frame.eof else (frame, b"")
+            if block:
+                return block
+        if self._frame is not None:
+            raise EOFError("its last frame has no end")
+        return b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stream.close()
 
 
 def raw_lines(path: Path) -> Iterator[bytes]:
@@ -62,7 +97,7 @@ def _line_blocks(path: Path) -> Iterator[list[bytes]]:
         block = _read(stream, path, done)
         if not block:
             raise InputError("the file is empty", where=str(path), remedy="It must hold one JSON record a line.")
-        block = block.removeprefix(_BOM)
+        block = block.removeprefix(BOM)
         _refuse_binary(path, block)
         while block:
             lines = (rest + block).split(b"\n")

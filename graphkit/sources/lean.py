@@ -6,17 +6,18 @@ path, a mistake), it hands to the models, which accept it or say what is wrong: 
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
-from graphkit.models import Answer, Question, Record
+from graphkit.models import LARGEST, Answer, Question, Record
 
 Name = Annotated[str, Meta(min_length=1)]
 Gain = Annotated[float, Meta(ge=0)]
-Count = Annotated[int, Meta(ge=0)]
-Positive = Annotated[int, Meta(ge=1)]
+Count = Annotated[int, Meta(ge=0, le=LARGEST)]
+Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 
 
 class LeanStep(Struct, gc=False, forbid_unknown_fields=True):
@@ -114,7 +115,9 @@ class LeanAnswer(Struct, gc=False):
     model_calls: Count | None = None
     prompt_tokens: Count | None = None
     output_tokens: Count | None = None
+    cost: Annotated[float, Meta(ge=0)] | None = None
     error: str | None = None
+    error_type: str | None = None
 
 
 #: Each lean record, and the model whose meaning it has.
@@ -164,7 +167,10 @@ class LeanReader:
             gc=False,
         )
         self._decode = msgspec.json.Decoder(kind).decode
-        self._traps = tuple(f"trap_{number}" for number in range(len(traps)))
+        # One call for all traps; the name that is there twice makes it a tuple where there is a single trap.
+        names = [f"trap_{number}" for number in range(len(traps))]
+        self._trapped = attrgetter(*names, *names[:1])
+        self._clean = (UNSET,) * (len(names) + 1)
         self._learnt = bool(spelling)
 
     def decode(self, line: bytes) -> Any:
@@ -173,10 +179,7 @@ class LeanReader:
             record = self._decode(line)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
             return self._learn(line)
-        for trap in self._traps:
-            if getattr(record, trap) is not UNSET:
-                return self._learn(line)
-        return record
+        return record if self._trapped(record) == self._clean else self._learn(line)
 
     def _learn(self, line: bytes) -> Any:
         """Take the spelling of the first line that needs it, and try once more."""

@@ -29,16 +29,20 @@ def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R |
         report.add(Problem(where, f"not UTF-8: {error.reason} at byte {error.start}", remedy="Save the file as UTF-8."))
         return None
     except (ValueError, RecursionError) as error:
-        what = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        what = _json_mistake(error)
         report.add(Problem(where, f"not valid JSON: {what}", remedy="Each line must be one JSON object."))
         return None
     if not isinstance(value, dict):
         report.add(Problem(where, f"a record must be a JSON object, not {_kind(value)}"))
         return None
+    name = next((str(value[key]) for key in _ID_FIELDS if isinstance(value.get(key), str | int)), None)
+    if b"\\ud" in line.lower() and _has_half_character(value):
+        what = "a text holds half of a character (a lone surrogate, \\ud800 to \\udfff)"
+        report.add(Problem(where, what, record=name, remedy="Write the character whole, or leave it out."))
+        return None
     try:
         record = model.model_validate(value)
     except ValidationError as error:
-        name = next((str(value[key]) for key in _ID_FIELDS if isinstance(value.get(key), str | int)), None)
         for mistake in error.errors(include_url=False, include_context=False)[:3]:
             report.add(Problem(where, _sentence(mistake), record=name, remedy=_remedy(model, mistake)))
         return None
@@ -46,6 +50,23 @@ def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R |
     for key in value.keys() - known:
         report.ignored_fields[Path(where.rpartition(":")[0]).name, key] += 1
     return record
+
+
+def _json_mistake(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.colno}"
+    return "a number has too many digits"
+
+
+def _has_half_character(value: object) -> bool:
+    """Tell whether a text within a decoded value can't be written as UTF-8, and so neither sent nor stored."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _kind(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from graphkit.errors import InputError
@@ -62,6 +63,16 @@ class Report:
         self.noted.update(other.noted)
         self.ignored_fields.update(other.ignored_fields)
 
+    def without(self, file: Path) -> Report:
+        """Return the report without the problems and unused fields of one file, for who reads that file again."""
+        return Report(
+            self.on_error,
+            [problem for problem in self.problems if problem.where.rpartition(":")[0] != str(file)],
+            self.notes,
+            self.noted,
+            Counter({field: count for field, count in self.ignored_fields.items() if field[0] != file.name}),
+        )
+
     def settle(self, usable: int | None = None) -> None:
         """Refuse the input as a whole where problems were found and weren't to be skipped.
 
@@ -84,6 +95,6 @@ class Report:
         if self.on_error == "skip":
             raise InputError(f"nothing usable is left: {count} record(s) were left out:\n{shown}{more}")
         raise InputError(
-            f"{count} record(s) can't be used, so nothing was done:\n{shown}{more}",
+            f"{count} record(s) can't be used, so none was taken:\n{shown}{more}",
             remedy="Correct them, or leave them out with --on-error skip.",
         )

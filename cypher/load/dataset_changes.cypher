@@ -1,0 +1,6 @@
+// title: Begin to change a dataset
+// answers: Forgets in which form a dataset was loaded, until it is loaded whole again.
+// parameters: name
+// columns:
+MATCH (d:Dataset {name: $name})
+REMOVE d.digest

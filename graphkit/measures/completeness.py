@@ -1,0 +1,176 @@
+"""Measures of what the answer says, by the key terms of what it should say: repeatable, and without a judge.
+
+A text is addressed when the answer contains its key terms. The key terms of a text are its identifiers, where it has
+any: what stands in backticks or double quotes; words with an underscore between letters (``price_cents``), with a
+capital behind a small letter or in front of one (``OutOfStock``, ``HTTPServer``), of more than four capitals
+(``MESSAGES``), with a dot inside (``api/auth.py``, ``orders.total``), with a digit (``409``, ``1.x``), or with a slash
+in front (``/login``); and words that are a symbol of the question (one of its expected symbols, or of its gold steps):
+the table ``stock`` is a name, though it looks like a word. All of them must occur in the answer as whole words, in the
+same case. A text without identifiers is addressed when at least ``threshold`` of its content words do, whatever their
+case: all its words but stop words, or all its words where these are nothing else.
+
+That a term occurs doesn't say that what the answer says about it is true: a judge tells that.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from graphkit.identity import symbol_of
+from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.case import Case
+from graphkit.measures.integration import NO_ANSWER, last_component
+
+NO_FACTS = "no required facts"
+NO_CONFLICTS = "no annotated conflicts"
+NO_RESOLUTION = "no annotated conflict says what resolves it"
+
+#: The share of the content words of a text without identifiers that must occur.
+THRESHOLD = 0.6
+
+
+@dataclass(frozen=True)
+class _KeyTerms(Measure):
+    """Base of the measures that look for key terms in the answer."""
+
+    threshold: float = THRESHOLD
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 1:
+            raise ValueError(f"threshold must be above 0 and at most 1, not {self.threshold!r}")
+
+    def _share(self, texts: list[str], case: Case) -> float | Unscored:
+        answer = case.answer.answer if case.answer is not None else None
+        if answer is None:
+            return Unscored(NO_ANSWER)
+        names = _symbols(case)
+        return sum(addressed(text, answer, self.threshold, names) for text in texts) / len(texts)
+
+
+@dataclass(frozen=True)
+class Completeness(_KeyTerms):
+    """Required facts that the answer addresses over the required facts, told by key terms and without a judge.
+
+    A fact is addressed when all its identifiers (names in code, paths, numbers, quoted text, and words that are a
+    symbol of the question's gold) occur in the answer as whole words; a fact without identifiers, when at least
+    ``threshold`` of its content words do. A record without an answer is not scored; an empty answer addresses nothing.
+    """
+
+    definition = "required facts whose key terms the answer contains / required facts (deterministic)"
+    source = "deterministic key-term form of nugget recall (TREC QA); a judge's verdict is another thing"
+    layer = "reasoning"
+
+    def _value(self, case: Case) -> float | Unscored:
+        facts = [fact.text for fact in case.question.facts]
+        return self._share(facts, case) if facts else Unscored(NO_FACTS)
+
+
+@dataclass(frozen=True)
+class ConflictResolution(_KeyTerms):
+    """Conflicts whose resolution the answer addresses over the annotated conflicts, told by key terms.
+
+    The rule is that of Completeness, applied to the text of the resolution. Conflicts without such a text are left
+    out; where none has one, the question is not scored.
+    """
+
+    definition = "annotated conflicts whose resolution's key terms the answer contains / conflicts (deterministic)"
+    source = "deterministic key-term form of conflict resolution; a judge's verdict is another thing"
+    layer = "reasoning"
+
+    def _value(self, case: Case) -> float | Unscored:
+        conflicts = list(case.question.conflicts)
+        if not conflicts:
+            return Unscored(NO_CONFLICTS)
+        resolutions = [one.resolution for one in conflicts if one.resolution and one.resolution.strip()]
+        return self._share(resolutions, case) if resolutions else Unscored(NO_RESOLUTION)
+
+
+def _symbols(case: Case) -> frozenset[str]:
+    """Return the last components of the symbols that the question is about."""
+    nodes = (node for source, _, target in case.gold_edges for node in (source, target))
+    symbols = [*case.question.expected_symbols, *(symbol_of(node) or "" for node in nodes)]
+    return frozenset(map(last_component, symbols)) - {""}
+
+
+def addressed(text: str, answer: str, threshold: float = THRESHOLD, names: frozenset[str] = frozenset()) -> bool:
+    """Tell whether an answer contains the key terms of a text; ``names`` are words known to be identifiers.
+
+    >>> addressed("charge raises PaymentDeclined", "It ends in PaymentDeclined."), addressed("19 percent", "at 1.19")
+    (True, False)
+    """
+    answer = unicodedata.normalize("NFKC", answer)
+    terms = identifiers_in(text)
+    if names:
+        terms |= names.intersection(_WORD.findall(_QUOTED.sub(" ", text)))
+    if terms:
+        return all(_term(term).search(answer) for term in terms)
+    wanted = content_words(text)
+    if not wanted:
+        return text.strip() in answer
+    return len(wanted & set(_WORD.findall(answer.casefold()))) >= threshold * len(wanted)
+
+
+@lru_cache(maxsize=4096)
+def identifiers_in(text: str) -> frozenset[str]:
+    """Return the identifiers of a text.
+
+    >>> sorted(identifiers_in('submit sends POST to /orders, and api/auth.py says "sold out" (409).'))
+    ['/orders', '409', 'api/auth.py', 'sold out']
+    """
+    text = unicodedata.normalize("NFKC", text)
+    quoted = {found for pair in _QUOTED.findall(text) for found in pair if found.strip()}
+    words = (_POSSESSIVE.sub("", word.strip(_AROUND)) for word in _QUOTED.sub(" ", text).split())
+    return frozenset(quoted) | frozenset(word for word in words if _IDENTIFIER.search(word))
+
+
+@lru_cache(maxsize=4096)
+def content_words(text: str) -> frozenset[str]:
+    """Return the words of a text without stop words, or all of them where there are no others; case is folded.
+
+    >>> sorted(content_words("The table is payments")), sorted(content_words("it is"))
+    (['payments', 'table'], ['is', 'it'])
+    """
+    words = frozenset(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+    return words - _STOP_WORDS or words
+
+
+_WORD = re.compile(r"\w+")
+_QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”")
+_AROUND = ".,;:!?()[]{}<>\"'`*“”‘’…"
+_POSSESSIVE = re.compile(r"['’]s?$")
+_IDENTIFIER = re.compile(
+    r"""
+      [^\W_]_+[^\W_]                   # price_cents
+    | [a-z0-9][A-Z] | [A-Z]{2}[a-z]    # OutOfStock, HTTPServer
+    | ^[A-Z]{5,}$                      # MESSAGES
+    | \w\.\w                           # orders.total, api/auth.py
+    | \d                               # 409
+    | ^/\w                             # /login
+    """,
+    re.VERBOSE,
+)
+
+
+@lru_cache(maxsize=4096)
+def _term(term: str) -> re.Pattern[str]:
+    """Return what finds a term as a whole word; a number is not found inside a longer number."""
+    before, after = r"(?<!\w)", r"(?!\w)"
+    if term[0].isdigit():
+        before += r"(?<!\d[.,])"
+    if term[-1].isdigit():
+        after += r"(?![.,]\d)"
+    return re.compile(before + r"\s+".join(map(re.escape, term.split())) + after)
+
+
+_STOP_WORDS = frozenset(
+    """
+    a about after all also an and any are as at be because been before being between both but by can could did do does
+    doing down during each either for from further had has have having he her here hers him his how i if in into is it
+    its itself just me more most my neither no nor not now of off on once only onto or other our out over own same she
+    should so some such than that the their them then there these they this those through to too under until up upon
+    very was we were what when where which while who whom whose why will with within without would you your
+    """.split()  # noqa: SIM905 - a list of a hundred strings reads worse
+)

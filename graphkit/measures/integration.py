@@ -1,0 +1,102 @@
+"""Measures of how many of the retrieved sources the answer draws on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from graphkit.identifiers import SHORTEST, defined_identifiers
+from graphkit.identity import path_of, repo_of, symbol_of
+from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.case import Case, ChunkLike
+
+NO_ANSWER = "the run logs no answer text"
+NO_SOURCE = "the question expects no source"
+
+#: How many sources a question without ``min_sources`` and without facts expects.
+DEFAULT_SOURCES = 3
+
+
+@dataclass(frozen=True)
+class Integration(Measure):
+    """Distinct sources that the answer uses over the sources expected, at most 1.
+
+    A source, ``repo/path``, is used when the answer contains, as a whole word and in the same case, an identifier
+    longer than 4 characters that one of its retrieved chunks defines: in its text, as tree-sitter reads it, or as the
+    last component of its symbol. Expected is the question's ``min_sources``, else the number of its facts, else 3.
+    Nothing retrieved is 0; a chunk with neither text nor symbol is not used; a record without an answer is not scored,
+    and an empty answer uses nothing. Without the extra ``code`` the identifiers are found by regular expressions.
+    """
+
+    definition = "min(distinct sources used / sources expected, 1)"
+    source = "multi-source integration; identifiers by tree-sitter"
+    layer = "reasoning"
+
+    def _value(self, case: Case) -> float | Unscored:
+        if case.answer is None or case.answer.answer is None:
+            return Unscored(NO_ANSWER)
+        expected = sources_expected(case)
+        if expected == 0:
+            return Unscored(NO_SOURCE)
+        return min(len(used_sources(case)) / expected, 1.0)
+
+
+def sources_expected(case: Case) -> int:
+    """Return how many sources an answer should draw on."""
+    wanted = case.question.min_sources
+    return wanted if wanted is not None else len(list(case.question.facts)) or DEFAULT_SOURCES
+
+
+def used_sources(case: Case) -> set[str]:
+    """Return the sources whose identifiers the answer names."""
+    text = (case.answer.answer if case.answer is not None else None) or ""
+    words = words_of(text)
+    used: set[str] = set()
+    for chunk in case.chunks:
+        source = source_of(chunk)
+        if source not in used and any(named(name, text, words) for name in identifiers_of(chunk)):
+            used.add(source)
+    return used
+
+
+def source_of(chunk: ChunkLike) -> str:
+    """Return the source of a chunk as ``repo/path``; one that names no path is a source of its own, by its id."""
+    repo, path = chunk.repo or repo_of(chunk.id), chunk.path or path_of(chunk.id)
+    if path is None:
+        return chunk.id
+    return f"{repo}/{path}" if repo is not None else path
+
+
+def identifiers_of(chunk: ChunkLike) -> set[str]:
+    """Return the identifiers longer than 4 characters that a chunk defines."""
+    names: set[str] = set()
+    if chunk.text:
+        names |= defined_identifiers(chunk.text, chunk.path or path_of(chunk.id))
+    symbol = last_component(chunk.symbol or symbol_of(chunk.id) or "")
+    if len(symbol) >= SHORTEST:
+        names.add(symbol)
+    return names
+
+
+def last_component(symbol: str) -> str:
+    """Return the last component of a symbol.
+
+    >>> last_component("Basket.settle(int)"), last_component("shop::basket"), last_component("orders.total_cents")
+    ('settle', 'basket', 'total_cents')
+    """
+    return re.split(r"[.:#/]+", symbol.partition("(")[0].strip())[-1]
+
+
+_WORD = re.compile(r"\w+")
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text, each a run of letters, digits and underscores."""
+    return frozenset(_WORD.findall(text))
+
+
+def named(name: str, text: str, words: frozenset[str]) -> bool:
+    """Tell whether a text, whose words are given, contains a name as a whole word."""
+    if _WORD.fullmatch(name):
+        return name in words
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
