@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -15,21 +16,31 @@ from graphkit.errors import InputError
 def written(path: Path) -> Iterator[Path]:
     """Yield the path of a temporary file beside ``path``, and move it there when the block ends well.
 
+    A link stays a link to what is written. A pipe or a device is yielded itself: it is written, never replaced.
+
     Raises
     ------
     InputError
         The folder or the disk refuses; what was at ``path`` is then still there.
     """
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            if target.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            yield target
+            return
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=path.suffix, dir=target.parent)
         os.close(descriptor)
     except OSError as error:
         raise _refused(path, error) from None
     temporary = Path(name)
     try:
         yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(path)
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        temporary.replace(target)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise _refused(path, error) from None

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from graphkit.graph.settings import Settings
     from graphkit.sources.report import Report
 
+#: What JSON may hold as it is, but a terminal obeys or a reader takes for the end of a line.
+_ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A))}
+
 #: The shared options of the running command: each call sets every one anew.
 _values: dict[str, Any] = {}
 
@@ -109,11 +112,12 @@ def as_json() -> bool:
 
 def print_json(value: Any) -> None:
     """Print a value as one line of JSON on standard output; a number that JSON doesn't have becomes null."""
+    escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
     try:
-        text = json.dumps(value, ensure_ascii=False, default=str, allow_nan=False)
+        text = json.dumps(value, ensure_ascii=escaped, default=str, allow_nan=False)
     except ValueError:
-        text = json.dumps(_finite(value), ensure_ascii=False, default=str)
-    sys.stdout.write(text + "\n")
+        text = json.dumps(_finite(value), ensure_ascii=escaped, default=str)
+    sys.stdout.write(text.translate(_ESCAPED) + "\n")
 
 
 def _finite(value: Any) -> Any:

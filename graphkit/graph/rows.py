@@ -271,6 +271,9 @@ class _NoGold:
     paths: tuple[Any, ...] = ()
     expected_files: tuple[str, ...] = ()
     expected_symbols: tuple[str, ...] = ()
+    facts: tuple[Any, ...] = ()
+    conflicts: tuple[Any, ...] = ()
+    min_sources = None
 
 
 _NO_GOLD = _NoGold()

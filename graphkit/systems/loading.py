@@ -1,0 +1,181 @@
+"""Systems by name: ``package.module:callable``, imported with clear errors."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graphkit.errors import InputError
+
+_RUN_NAME = re.compile(r"[^\W_][\w.@+-]*\Z")
+_FORM = "A system is written package.module:callable, or name=package.module:callable."
+
+
+@dataclass(frozen=True)
+class System:
+    """A callable under evaluation.
+
+    Attributes
+    ----------
+    name
+        The name of its run.
+    call
+        Takes the question, and where ``takes_context`` the context; returns the answer or an awaitable of it.
+    source
+        What it was made from, to tell two systems of one name apart.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    source: str
+    takes_context: bool = False
+    is_async: bool = False
+
+
+def run_name(name: str) -> str:
+    """Return a name that a run may have: it becomes the name of a file.
+
+    Raises
+    ------
+    InputError
+        It holds a character that a file name should not.
+    """
+    if not _RUN_NAME.match(name) or ".jsonl" in name:
+        raise InputError(
+            f"{name!r} can't be the name of a run", remedy="Use letters, digits, '_', '-', '.', '@' and '+'."
+        )
+    return name
+
+
+def load_system(text: str) -> System:
+    """Import the system that ``[name=]package.module:callable`` names; modules of the working folder are found too.
+
+    Raises
+    ------
+    InputError
+        The text has another form, the module can't be imported, or it holds no such callable.
+    """
+    name, equals, target = text.rpartition("=")
+    module_name, colon, attribute = target.partition(":")
+    if not colon or not module_name.strip() or not attribute.strip() or (equals and not name):
+        raise InputError(f"{text!r} names no system", remedy=_FORM)
+    found = _attribute(_module(module_name), module_name, attribute)
+    if inspect.isclass(found):
+        raise InputError(f"{target} is a class", remedy="Name a function, or an instance that can be called.")
+    if not callable(found):
+        raise InputError(f"{target} can't be called: it is of type {type(found).__name__}", remedy=_FORM)
+    chosen = name or getattr(found, "__name__", None) or attribute.rpartition(".")[2]
+    return system_of(run_name(chosen if chosen != "<lambda>" else attribute), found, target)
+
+
+def system_of(name: str, call: Callable[..., Any], source: str) -> System:
+    """Return the system of a callable, after a look at what it takes.
+
+    Raises
+    ------
+    InputError
+        It can't be called with a question, or with a question and a context.
+    """
+    # An object with an async __call__ is async too; the method is looked at on its type, where Python looks it up.
+    is_async = inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__)
+    return System(name, call, source, _takes_context(call, source), is_async)
+
+
+def unique(systems: Iterable[System]) -> list[System]:
+    """Return systems whose names differ.
+
+    Raises
+    ------
+    InputError
+        Two would write the same run.
+    """
+    found: dict[str, System] = {}
+    for system in systems:
+        if system.name in found:
+            raise InputError(
+                f"two systems are called {system.name!r}: {found[system.name].source} and {system.source}",
+                remedy="Name one of them: --system other=package.module:callable.",
+            )
+        found[system.name] = system
+    return list(found.values())
+
+
+def _module(name: str) -> Any:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(error.name + ".")):
+            raise InputError(
+                f"there is no module {error.name!r}", where=name, remedy=_modules_like(error.name)
+            ) from None
+        raise InputError(
+            f"the module needs {error.name!r}, which isn't installed",
+            where=name,
+            remedy="Install it in this environment.",
+        ) from None
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise InputError(f"the module can't be imported: {what}", where=name, remedy="Correct the module.") from None
+
+
+def _modules_like(name: str) -> str:
+    """Return advice for a module that isn't found: one with nearly its name, else where modules are looked for."""
+    here = [path.stem for path in Path.cwd().glob("*.py")] + [
+        path.parent.name for path in Path.cwd().glob("*/__init__.py")
+    ]
+    close = difflib.get_close_matches(name, here, n=1)
+    return (
+        f"Did you mean {close[0]}? " * bool(close) + "Modules are looked for in the working folder and where Python is."
+    )
+
+
+def _attribute(module: Any, module_name: str, path: str) -> Any:
+    found = module
+    for part in path.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            known = [name for name in dir(found) if not name.startswith("_") and callable(getattr(found, name, None))]
+            close = difflib.get_close_matches(part, known, n=1)
+            raise InputError(
+                f"there is no {part!r}",
+                where=f"{module_name}:{path}",
+                remedy=f"Did you mean {close[0]}?" if close else _FORM,
+            ) from None
+    return found
+
+
+def _takes_context(call: Callable[..., Any], source: str) -> bool:
+    """Tell whether a second positional argument is taken; what can't be inspected takes the question alone."""
+    try:
+        signature = inspect.signature(call)
+    except (TypeError, ValueError):
+        return False
+    own = signature.parameters.values()
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    # A second parameter with a default is the system's own, unless it is called context.
+    positional = [one for one in own if one.kind in kinds]
+    wanted = len(positional) > 1 and (
+        positional[1].default is inspect.Parameter.empty or positional[1].name == "context"
+    )
+    try:
+        signature.bind(*(("question", "context") if wanted else ("question",)))
+    except TypeError:
+        raise InputError(
+            f"{source} can't be called with a question: it takes {signature}",
+            remedy="A system takes (question) or (question, context).",
+        ) from None
+    return wanted

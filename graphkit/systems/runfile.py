@@ -1,0 +1,216 @@
+"""The file of a run while it is written: a line a finished question, resumed where it stopped."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Self
+
+from graphkit.errors import InputError
+from graphkit.models import Answer
+from graphkit.sources.lean import LeanAnswer
+from graphkit.sources.records import RecordReader
+from graphkit.sources.report import Report
+from graphkit.systems.efficiency import Figures, figures_of
+from graphkit.systems.records import line_of
+
+
+class RunFile:
+    """The records of one run: those that a file holds already, and those that are appended to it.
+
+    A record is on its way to the disk when :meth:`append` returns, so a run that is stopped in any way loses only the
+    questions that it was about to answer. A last line that was cut is dropped; a later record of a question replaces
+    an earlier one. Only one process at a time may have the file. ``made_by`` is kept beside it, in ``NAME.made-by``, so
+    that answers of two systems (or of two models) don't end up in one run.
+
+    Attributes
+    ----------
+    figures
+        What each recorded question took, by its id.
+    dropped
+        Whether a cut last line was dropped.
+    first_error
+        What went wrong first: of the records appended now, else of those that were there.
+    """
+
+    def __init__(self, path: Path, run: str, made_by: str = "") -> None:
+        self.path = path
+        self.run = run
+        self.figures: dict[str, Figures] = {}
+        self.dropped = False
+        self.first_error: str | None = None
+        self._appended = False
+        self._places: dict[str, tuple[int, int]] = {}
+        self._note = path.with_suffix(".made-by")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = _locked(path)
+        try:
+            self._end = self._resume()
+            self._hold_maker(made_by)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if not self._places:
+            # Nothing was answered: an empty file would be no run.
+            self.path.unlink(missing_ok=True)
+            self._note.unlink(missing_ok=True)
+        os.close(self._file)
+
+    def finished(self, question: str, retry_failed: bool = False) -> bool:
+        """Tell whether a question needs no (further) attempt."""
+        found = self.figures.get(question)
+        return found is not None and not (found.failed is not None and retry_failed)
+
+    def append(self, answer: Answer) -> None:
+        """Write a record.
+
+        Raises
+        ------
+        InputError
+            The disk is full or fails; the file ends with the record before.
+        """
+        line = line_of(answer)
+        try:
+            done = 0
+            while done < len(line):
+                done += os.write(self._file, line[done:])
+        except OSError as error:
+            os.ftruncate(self._file, self._end)
+            raise InputError(
+                f"the record of question {answer.question_id!r} can't be written: {error.strerror or error}",
+                where=str(self.path),
+                remedy=f"The {len(self._places)} record(s) before it are kept. Make room, and run the command again.",
+            ) from None
+        if not self._appended:
+            self._appended, self.first_error = True, None
+        self._took(answer, self._end, len(line))
+        self._end += len(line)
+
+    def settle(self, order: Iterable[str]) -> None:
+        """Put the records into the order of the questions, each one once; the file is replaced whole or not at all."""
+        known = dict.fromkeys(one for one in order if one in self._places)
+        places = [self._places[one] for one in [*known, *(one for one in self._places if one not in known)]]
+        if _adjoining(places, self._end):
+            return
+        descriptor, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                for offset, length in places:
+                    stream.write(os.pread(self._file, length, offset))
+                stream.flush()
+                os.fsync(stream.fileno())
+                os.fchmod(stream.fileno(), stat.S_IMODE(os.fstat(self._file).st_mode))
+            Path(name).replace(self.path)
+        except BaseException as error:
+            Path(name).unlink(missing_ok=True)
+            if not isinstance(error, OSError):
+                raise
+            raise InputError(
+                f"the records can't be put in order: {error.strerror or error}",
+                where=str(self.path),
+                remedy="All of them are kept. Make room, and run the command again.",
+            ) from None
+
+    def _took(self, answer: Any, offset: int, length: int) -> None:
+        self.figures[answer.question_id] = figures_of(answer)
+        self._places[answer.question_id] = (offset, length)
+        if answer.error is not None and self.first_error is None:
+            self.first_error = f"{answer.error_type}: {answer.error}" if answer.error_type else answer.error
+
+    def _resume(self) -> int:
+        """Take over what the file holds, and return where its last whole record ends."""
+        size = os.fstat(self._file).st_size
+        report = Report()
+        reader = RecordReader(self.path, LeanAnswer, report)
+        end = 0
+        with self.path.open("rb") as stream:
+            for number, line in enumerate(stream, 1):
+                answer = None if line.isspace() else reader.parse(number, line)
+                last = end + len(line) == size
+                if answer is None and not line.isspace():
+                    if not last:
+                        raise InputError(
+                            str(report.problems[0]),
+                            remedy="Correct or delete that line, or choose another name or --out.",
+                        )
+                    os.ftruncate(self._file, end)
+                    self.dropped = True
+                    return end
+                if answer is not None and answer.run != self.run:
+                    raise InputError(
+                        f"the file holds the run {answer.run!r}, not {self.run!r}",
+                        where=f"{self.path}:{number}",
+                        remedy="Choose another name (name=package.module:callable) or another --out.",
+                    )
+                unended = not line.endswith(b"\n")
+                if answer is not None:
+                    self._took(answer, end, len(line) + unended)
+                end += len(line) + unended
+                if unended:
+                    os.write(self._file, b"\n")
+                    break  # not to read the end of the line that was just written as another one
+        return end
+
+    def _hold_maker(self, made_by: str) -> None:
+        """Refuse to go on with what another system made, and note which one makes it now."""
+        known = self._note.read_text(encoding="utf-8", errors="replace").strip() if self._note.exists() else ""
+        if self.figures and known and made_by and known != made_by:
+            raise InputError(
+                f"the run was made by {known}, not by {made_by}",
+                where=str(self.path),
+                remedy="Choose another name (name=package.module:callable) or --out, or delete the run's file.",
+            )
+        if made_by and known != made_by:
+            self._note.write_text(made_by + "\n", encoding="utf-8")
+
+
+def _adjoining(places: list[tuple[int, int]], end: int) -> bool:
+    """Tell whether the records follow each other in this order, and the file holds nothing else."""
+    position = 0
+    for offset, length in places:
+        if offset != position:
+            return False
+        position += length
+    return position == end
+
+
+def _locked(path: Path) -> int:
+    """Open a file for reading and appending, and lock it against other runs.
+
+    Raises
+    ------
+    InputError
+        Another process writes it, or it is no regular file.
+    """
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise InputError("this is no regular file", where=str(path), remedy="Choose another name or --out.")
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.exists() and _same(descriptor, path):
+                return descriptor
+        except BlockingIOError:
+            os.close(descriptor)
+            raise InputError(
+                "another process is writing this run", where=str(path), remedy="Wait for it, or choose another --out."
+            ) from None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        # Its last writer has just put a new file into the place of the one that was opened.
+        os.close(descriptor)
+
+
+def _same(descriptor: int, path: Path) -> bool:
+    one, other = os.fstat(descriptor), path.stat()
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)

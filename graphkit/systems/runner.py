@@ -1,0 +1,245 @@
+"""The engine of a run: systems x questions, some at a time, each with a time-out and retries."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphkit.models import Answer, Question
+from graphkit.sources.report import Report
+from graphkit.systems.context import Context
+from graphkit.systems.efficiency import Prices
+from graphkit.systems.loading import System
+from graphkit.systems.records import UnusableAnswerError, answer_of, failed_answer
+
+#: How long a system's event loop may take to react before it counts as blocked, in seconds.
+_PATIENCE = 1.0
+_LONGEST_PAUSE = 30.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many questions are worked on at once, and how long and how often each is tried.
+
+    The pause before the first repetition is ``backoff`` seconds, and doubles each time.
+    """
+
+    concurrency: int = 4
+    timeout: float = 120.0
+    retries: int = 0
+    backoff: float = 0.5
+
+
+@dataclass(frozen=True)
+class Job:
+    """One question for one system. ``question`` holds no gold."""
+
+    system: System
+    question: Question
+    context: Callable[[], Context]
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What one attempt came to."""
+
+    value: Any = None
+    error: BaseException | None = None
+    seconds: float = 0.0
+
+
+@dataclass
+class Runner:
+    """Runs jobs, and hands each record to ``keep`` as soon as there is one, in the order in which they end.
+
+    A sync system runs in threads, an async one in an event loop of its own, so that one that blocks stops neither the
+    time-outs nor another system. A thread can't be ended from outside: one that hangs is left behind, and does not
+    keep the process alive.
+    """
+
+    keep: Callable[[Job, Answer], None]
+    limits: Limits = field(default_factory=Limits)
+    prices: Prices | None = None
+    report: Report = field(default_factory=Report)
+    _loops: dict[int, _Loop] = field(default_factory=dict, repr=False)
+
+    async def run(self, jobs: Iterable[Job]) -> None:
+        """Work through jobs. Where ``keep`` raises, or this is cancelled, what is under way is given up."""
+        source = iter(jobs)
+
+        async def work() -> None:
+            for job in source:
+                self.keep(job, await self._answer(job))
+
+        workers = [asyncio.create_task(work()) for _ in range(self.limits.concurrency)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+            for loop in self._loops.values():
+                await loop.stop()
+
+    async def _answer(self, job: Job) -> Answer:
+        context = job.context()
+        for attempt in range(self.limits.retries + 1):
+            if attempt:
+                await asyncio.sleep(min(self.limits.backoff * 2 ** (attempt - 1), _LONGEST_PAUSE))
+            # A cancel flag of its own: an attempt that was given up must not stop the next one.
+            context.cancelled = threading.Event()
+            outcome = await self._attempt(job, context)
+            if outcome.error is None:
+                break
+        return self._measured(self._record(job, outcome), outcome, context)
+
+    def _record(self, job: Job, outcome: _Outcome) -> Answer:
+        run, question = job.system.name, job.question.id
+        if outcome.error is not None:
+            return failed_answer(run, question, outcome.error)
+        try:
+            return answer_of(outcome.value, run, question, self.report)
+        except UnusableAnswerError as error:
+            return failed_answer(run, question, error)
+        except Exception as error:  # what the parts of a returned object raise when they are looked at
+            return failed_answer(run, question, error)
+
+    def _measured(self, answer: Answer, outcome: _Outcome, context: Context) -> Answer:
+        """Add what the system didn't give: what was measured and counted, and the cost by prices."""
+        meter = context.meter
+        found: dict[str, Any] = {
+            "latency_ms": round(outcome.seconds * 1000, 3),
+            "model_calls": meter.model_calls,
+            "prompt_tokens": meter.prompt_tokens,
+            "output_tokens": meter.output_tokens,
+            "cost": meter.cost,
+        }
+        known = {name: value for name in found if (value := getattr(answer, name)) is not None}
+        values = {**found, **known}
+        prompt, output = values["prompt_tokens"], values["output_tokens"]
+        if values["cost"] is None and self.prices is not None and (prompt is not None or output is not None):
+            values["cost"] = self.prices.of(prompt or 0, output or 0)
+        return answer.model_copy(update=values)
+
+    async def _attempt(self, job: Job, context: Context) -> _Outcome:
+        future: asyncio.Future[_Outcome]
+        arguments = (job.question, context) if job.system.takes_context else (job.question,)
+        loop: _Loop | None = None
+        if job.system.is_async:
+            if id(job.system) not in self._loops:
+                self._loops[id(job.system)] = _Loop()
+            loop = self._loops[id(job.system)]
+            future = loop.submit(job.system.call, arguments)
+        else:
+            future = _in_thread(job.system.call, arguments)
+        begun = time.perf_counter()
+        try:
+            await asyncio.wait({future}, timeout=self.limits.timeout)
+        except asyncio.CancelledError:
+            context.cancelled.set()
+            future.cancel()
+            raise
+        if future.done():
+            return future.result()
+        seconds = time.perf_counter() - begun
+        context.cancelled.set()
+        future.cancel()
+        if loop is not None and not await loop.reacts() and self._loops.get(id(job.system)) is loop:
+            self._loops[id(job.system)] = _Loop()
+        return _Outcome(error=TimeoutError(f"no answer within {self.limits.timeout:g} s"), seconds=seconds)
+
+
+def _in_thread(call: Callable[..., Any], arguments: tuple[Any, ...]) -> asyncio.Future[_Outcome]:
+    """Call a sync system in a thread of its own, one that doesn't keep the process alive."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[_Outcome] = loop.create_future()
+
+    def deliver(outcome: _Outcome) -> None:
+        if not future.done():
+            future.set_result(outcome)
+
+    def work() -> None:
+        outcome = _called(call, arguments)
+        with contextlib.suppress(RuntimeError):  # the run has ended, and nobody waits any more
+            loop.call_soon_threadsafe(deliver, outcome)
+
+    try:
+        threading.Thread(target=work, name="graphkit-system", daemon=True).start()
+    except RuntimeError as error:
+        deliver(_Outcome(error=error))
+    return future
+
+
+def _called(call: Callable[..., Any], arguments: tuple[Any, ...]) -> _Outcome:
+    begun = time.perf_counter()
+    try:
+        value = call(*arguments)
+        if inspect.isawaitable(value):
+            value = asyncio.run(_awaited(value))
+    except BaseException as error:
+        return _Outcome(error=error, seconds=time.perf_counter() - begun)
+    return _Outcome(value=value, seconds=time.perf_counter() - begun)
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
+
+
+class _Loop:
+    """An event loop in a thread of its own, for the calls of one async system."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="graphkit-loop", daemon=True)
+        self._thread.start()
+
+    def submit(self, call: Callable[..., Any], arguments: tuple[Any, ...]) -> asyncio.Future[_Outcome]:
+        """Start a call; its exceptions are part of its outcome."""
+
+        async def work() -> _Outcome:
+            begun = time.perf_counter()
+            try:
+                value = await call(*arguments)
+            except BaseException as error:  # also SystemExit: it would end the loop of all other questions
+                return _Outcome(error=error, seconds=time.perf_counter() - begun)
+            return _Outcome(value=value, seconds=time.perf_counter() - begun)
+
+        return self._start(work())
+
+    async def reacts(self) -> bool:
+        """Tell whether the loop does anything, or a call blocks it."""
+        probe = self._start(asyncio.sleep(0))
+        await asyncio.wait({probe}, timeout=_PATIENCE)
+        if not probe.done():
+            probe.cancel()
+            return False
+        return True
+
+    async def stop(self) -> None:
+        """Cancel what is under way and end the thread; one that is blocked is left behind."""
+        ending = self._start(_cancel_all())
+        await asyncio.wait({ending}, timeout=_PATIENCE)
+        if not ending.done():
+            ending.cancel()
+            return
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_PATIENCE)
+        if not self._thread.is_alive():
+            self._loop.close()
+
+    def _start(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Future[Any]:
+        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+
+
+async def _cancel_all() -> None:
+    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    if others:
+        await asyncio.wait(others, timeout=_PATIENCE / 2)

@@ -1,0 +1,62 @@
+"""A seeded sample of questions, in which each difficulty has its share."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TypeVar
+
+from graphkit.models import Question
+
+Q = TypeVar("Q", bound=Question)
+
+
+def sample(questions: Sequence[Q], size: int, seed: int) -> list[Q]:
+    """Return a sample in the order of the questions, its difficulties in their proportions (by largest remainders).
+
+    Which questions are drawn depends on seed and ids alone: not on the order of the file, and a question that is added
+    to it changes the others' chances only.
+    """
+    if size >= len(questions):
+        return list(questions)
+    strata: dict[str, list[str]] = defaultdict(list)
+    for question in questions:
+        strata[question.difficulty or ""].append(question.id)
+    drawn: set[str] = set()
+    for name, count in shares({name: len(ids) for name, ids in strata.items()}, size).items():
+        drawn.update(sorted(strata[name], key=lambda one: _place(one, seed))[:count])
+    return [question for question in questions if question.id in drawn]
+
+
+def shares(counts: dict[str, int], size: int) -> dict[str, int]:
+    """Divide a size in proportion to counts, rounded by largest remainders; ties go to the larger, then by name.
+
+    >>> shares({"easy": 40, "hard": 20, "medium": 40}, 8)
+    {'easy': 3, 'hard': 2, 'medium': 3}
+    """
+    total = sum(counts.values())
+    result = {name: count * size // total for name, count in counts.items()}
+    left = size - sum(result.values())
+    by_rest = sorted(counts, key=lambda name: (-(counts[name] * size % total), -counts[name], name))
+    for name in by_rest[:left]:
+        result[name] += 1
+    return result
+
+
+def margin(size: int, population: int) -> float:
+    """Return how far a share may lie from that of all questions: half of its 95 % interval, at worst (a share of 50 %).
+
+    With the correction for a finite population; a sample of all questions has no spread.
+
+    >>> round(margin(100, 1_000_000), 3), margin(50, 50)
+    (0.098, 0.0)
+    """
+    if size >= population or size == 0:
+        return 0.0 if size else 1.0
+    return 1.96 * math.sqrt(0.25 / size * (population - size) / (population - 1))
+
+
+def _place(name: str, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}\x1f{name}".encode()).digest()
