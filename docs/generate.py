@@ -90,12 +90,13 @@ def demo_picture() -> str:
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-m", "graphkit", "demo", "--data", f"{folder}/graph"],
+            cwd=folder,
             capture_output=True,
             text=True,
             check=True,
         )
     lines = [line.rstrip() for line in done.stdout.splitlines()]
-    shown = lines[: next(index for index, line in enumerate(lines) if line.startswith("What to type"))]
+    shown = lines[: next(index for index, line in enumerate(lines) if line.startswith("4. "))]
     console = Console(record=True, width=132, file=io.StringIO(), highlight=False)
     console.print(Text("$ graphkit demo", style="bold"))
     for line in shown:

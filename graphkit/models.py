@@ -49,7 +49,8 @@ Difficulty = Literal["easy", "medium", "hard"]
 class Record(BaseModel):
     """Base of every record: frozen, and built by field names as well as by their aliases."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    # Built when first validated: most commands use few of the models, and the lean decoder spares scoring all of them.
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, defer_build=True)
 
 
 class Step(Record):

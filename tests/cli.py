@@ -99,7 +99,7 @@ def graphkit(
         check=False,
         preexec_fn=preexec,
     )
-    done = Done(process.returncode, process.stdout.decode(), process.stderr.decode())
+    done = Done(process.returncode, process.stdout.decode(errors="replace"), process.stderr.decode(errors="replace"))
     assert "Traceback" not in done.out + done.err, done.err
     assert code is None or done.code == code, f"exit code {done.code}\n{done.out}\n{done.err}"
     return done

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from graphkit.assets import storefront_folder
 from graphkit.cli.base import as_json, open_graph, print_json, print_line
 from graphkit.cli.comparing import print_comparison
@@ -11,6 +13,7 @@ from graphkit.comparing import compare_runs
 from graphkit.explain import SENTENCES, sentence
 from graphkit.graph.connection import Store
 from graphkit.graph.loading import load_dataset
+from graphkit.report import write_report
 from graphkit.results import Evaluation
 from graphkit.sources.dataset import Dataset
 from graphkit.sources.report import Report
@@ -18,6 +21,7 @@ from graphkit.workflow import evaluate, failures
 
 RUNS = ("storefront-bm25", "storefront-graph")
 WORST = 2
+PAGE = "graphkit-demo.html"
 
 
 def run_demo() -> None:
@@ -40,14 +44,16 @@ def run_demo() -> None:
         worst = [scores[name] for name in chosen]
         told = {str(row["question"]): _told(store, str(row["question"])) for row in worst}
         compared = compare_runs(store, *RUNS)
+    page = write_report([dataset.folder / "runs" / f"{run}.jsonl" for run in RUNS], Path(PAGE), title="Storefront")
     if as_json():
         for result in results:
             print_json(result.as_json())
-        print_json({"run": RUNS[1], "worst": told})
+        print_json({"run": RUNS[1], "worst": told, "report": str(page)})
         return
     _show(results, worst, told)
     print_line("4. The two runs compared, question by question")
     print_comparison(compared)
+    print_line(f"5. A page to look at, with each walk drawn over its gold path: {page.resolve()}\n")
     _show_next(next(iter(told), "sf-04"), dataset)
 
 

@@ -117,7 +117,7 @@ class Scorer:
         return rows
 
     def _note(self, case: Case, answer: Any, number: int) -> None:
-        if answer.retrieved and case.duplicates:
+        if answer.retrieved and len(case.ranks) < len(case.chunks):
             what = "the ranking holds an id more than once; each counts at its first rank"
             self.report.note(Problem(f"{self.answers.path}:{number}", what, record=case.question.id))
         for path, what in case.misplaced if answer.traversal else ():

@@ -1,0 +1,123 @@
+"""The page itself: one file that asks the network for nothing, with all of the data as text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from graphkit.atomic import written
+from graphkit.report.data import ReportData, details, gather, scoreboard, summary, visible
+from graphkit.results import shown
+from graphkit.scoring import Config
+from graphkit.sources.report import OnError, Report
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_UNSAFE = re.compile("[<>&\u2028\u2029]")
+
+
+def json_for_html(value: object) -> Markup:
+    r"""Return JSON that can stand in a ``<script>`` of a page: nothing in it ends the element or the line.
+
+    >>> print(json_for_html({"text": "</script> & more"}))
+    {"text":"\u003c/script\u003e \u0026 more"}
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))  # noqa: S704 - escaped right here
+
+
+@cache
+def _block(name: str) -> tuple[Markup, str]:
+    """Return a style sheet or a script of the page, and the source by which its policy allows it."""
+    text = (_TEMPLATES / name).read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return Markup(text), f"'sha256-{digest}'"  # noqa: S704 - a file of this package, no data
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["number"] = shown
+    environment.filters["visible"] = visible
+    return environment
+
+
+def page(data: ReportData) -> Iterator[str]:
+    """Yield the text of the page piece by piece, so that no more than a block of details is held."""
+    style, style_source = _block("report.css")
+    script, script_source = _block("report.js")
+    template = _environment().from_string((_TEMPLATES / "report.html").read_text(encoding="utf-8"))
+    yield from template.generate(
+        title=visible(data.title),
+        dataset=visible(data.dataset.name),
+        runs=[_run(run.evaluation, run.card) for run in data.runs],
+        rows=scoreboard(data),
+        partial=any(run.card.partial for run in data.runs),
+        blocks=({"id": f"d-{run}-{block}", "json": json_for_html(shown)} for run, block, shown in details(data)),
+        summary=lambda: json_for_html(summary(data)),
+        style=style,
+        script=script,
+        style_source=style_source,
+        script_source=script_source,
+    )
+
+
+def _run(evaluation: Any, card: Any) -> dict[str, Any]:
+    return {
+        "name": visible(evaluation.run),
+        "questions": evaluation.questions,
+        "failed": evaluation.failed,
+        "missing": evaluation.missing,
+        "overall": card.overall,
+        "alerts": card.alerts,
+        "findings": [
+            {
+                "layer": one.layer,
+                "weakness": one.weakness,
+                "remedy": one.remedy,
+                "measure": one.measure,
+                "mean": one.mean,
+                "questions": [_link(evaluation.run, question) for question in one.questions],
+            }
+            for one in card.findings
+        ],
+    }
+
+
+def _link(run: str, question: str) -> dict[str, str]:
+    """Return a question with the fragment that opens it, as the page's script reads it."""
+    name = visible(question)
+    return {"name": name, "fragment": f"#{quote(visible(run), safe='')}/{quote(name, safe='')}"}
+
+
+def write_report(
+    runs: Sequence[Path],
+    out: Path,
+    dataset: Path | None = None,
+    *,
+    title: str | None = None,
+    config: Config | None = None,
+    on_error: OnError = "fail",
+    reports: list[Report] | None = None,
+) -> Path:
+    """Write the page of one or several runs of a dataset; the file appears whole at the end, or not at all.
+
+    Raises
+    ------
+    InputError
+        A file can't be used, or the page can't be written.
+    """
+    data = gather(runs, dataset, title=title, config=config, on_error=on_error, reports=reports)
+    with written(out) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
+        for piece in page(data):
+            stream.write(piece)
+    return out

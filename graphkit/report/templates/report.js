@@ -1,0 +1,376 @@
+"use strict";
+(() => {
+  // Text from data reaches the page by textContent and setAttribute only.
+  const SVG = "http://www.w3.org/2000/svg";
+  const PER_PAGE = 100;
+  const BITS = { failed: 1, absent: 2, complete: 4, turn: 8, incoherent: 16, offPin: 32 };
+  const data = JSON.parse(document.getElementById("summary").textContent);
+  const $ = (id) => document.getElementById(id);
+
+  const fill = (node, attributes, children) => {
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (value === null || value === undefined || value === false) continue;
+      if (name === "on") for (const [event, call] of Object.entries(value)) node.addEventListener(event, call);
+      else node.setAttribute(name, value === true ? "" : String(value));
+    }
+    for (const child of children.flat(Infinity)) {
+      if (child === null || child === undefined || child === false) continue;
+      node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    }
+    return node;
+  };
+  const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+  const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+  const shown = (value) => (value === null || value === undefined ? "–" : value.toFixed(4));
+  const middle = (text, room) => {
+    const marks = Array.from(text);
+    return marks.length <= room ? text : marks.slice(0, Math.ceil(room / 2) - 1).join("") + "…" + marks.slice(-Math.floor(room / 2)).join("");
+  };
+  const measureAt = (name) => data.measures.findIndex((one) => one.name === name);
+  const EDGE_RECALL = Math.max(measureAt("EdgeRecall"), 0);
+
+  const state = { run: 0, page: 0, sort: -1, down: false, open: -1, list: [] };
+  const run = () => data.runs[state.run];
+
+  // Two by two ---------------------------------------------------------------------------------------------------
+  const drawTwo = () => {
+    const { answers, paths, stages } = run();
+    const count = (answer, path) => answers.filter((one, n) => one === answer && paths[n] === path).length;
+    const decided = answers.filter((one, n) => one !== "undecided" && paths[n] !== "undecided").length;
+    const rows = [["right", "right answer"], ["wrong", "wrong answer"]];
+    const cell = { "right right": ["hit", "sound"], "right wrong": ["lucky", "luck"], "wrong right": ["", "misread"], "wrong wrong": ["", "lost"] };
+    $("two").replaceChildren(
+      el("div", { class: "pair" },
+        el("table", { class: "two" },
+          el("thead", {}, el("tr", {}, el("td", {}), el("th", { scope: "col" }, "right path"), el("th", { scope: "col" }, "wrong path"))),
+          el("tbody", {}, rows.map(([answer, name]) => el("tr", {}, el("th", { scope: "row" }, name), ["right", "wrong"].map((path) => {
+            const [kind, word] = cell[`${answer} ${path}`];
+            return el("td", { class: kind, "data-cell": word }, count(answer, path), el("span", { class: "dim" }, ` ${word}`));
+          }))))),
+        el("table", { class: "two" },
+          el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "where the question ended"), el("th", { scope: "col" }, "questions"))),
+          el("tbody", {}, data.stages.map((name, place) => [name, stages.filter((one) => one === place).length]).filter(([, number]) => number).map(([name, number]) =>
+            el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, number)))))),
+      el("p", { class: "dim", id: "undecided" }, `${answers.length - decided} of ${answers.length} questions are undecided: their answer or their path can't be told. A path is right where every required edge was walked.`));
+  };
+
+  // Distributions ------------------------------------------------------------------------------------------------
+  const drawDistributions = () => {
+    $("dist").replaceChildren(...data.measures.map((measure, place) => {
+      const values = run().values[place].filter((value) => value !== null);
+      const bins = new Array(10).fill(0);
+      for (const value of values) bins[Math.min(9, Math.floor(value * 10 + 1e-9))] += 1;
+      const most = Math.max(1, ...bins);
+      const words = bins.map((count, bin) => (count ? `${(bin / 10).toFixed(1)} to ${((bin + 1) / 10).toFixed(1)}: ${count}` : "")).filter(Boolean).join(", ") || "nothing was scored";
+      const drawing = svg("svg", { viewBox: "0 0 220 78", role: "img", "aria-label": words },
+        svg("title", {}, words),
+        bins.map((count, bin) => (count ? [
+          svg("rect", { x: bin * 22 + 2, y: 62 - (48 * count) / most, width: 18, height: Math.max((48 * count) / most, 1.5) }),
+          svg("text", { x: bin * 22 + 11, y: 59 - (48 * count) / most, "text-anchor": "middle" }, count)] : [])),
+        svg("line", { x1: 0, y1: 62.5, x2: 220, y2: 62.5 }),
+        svg("text", { x: 2, y: 74 }, "0"), svg("text", { x: 218, y: 74, "text-anchor": "end" }, "1"));
+      return el("figure", { class: "card" },
+        el("figcaption", {}, el("span", { title: measure.definition }, measure.name, measure.lower ? el("span", { class: "dim" }, " (less is better)") : null),
+          el("span", {}, shown(run().means[place]), el("span", { class: "dim" }, ` ${values.length}/${data.questions.length}`))),
+        drawing);
+    }));
+  };
+
+  // Table --------------------------------------------------------------------------------------------------------
+  const texts = data.questions.map((question) => `${question[0]} ${question[1]}`.toLowerCase());
+  const has = (bit) => (number) => (run().flags[number] & bit) !== 0;
+  const WHAT = [
+    ["", "anything", () => true],
+    ["complete", "path complete", has(BITS.complete)],
+    ["incomplete", "path incomplete", (n) => !has(BITS.complete)(n) && run().found[n][1] > 0],
+    ["turn", "wrong turn", has(BITS.turn)],
+    ["incoherent", "incoherent commits", has(BITS.incoherent)],
+    ["off-pin", "off pin", has(BITS.offPin)],
+    ["failed", "failed", has(BITS.failed)],
+    ["absent", "without a record", has(BITS.absent)],
+    ["right", "right answer", (n) => run().answers[n] === "right"],
+    ["wrong", "wrong answer", (n) => run().answers[n] === "wrong"],
+    ["undecided", "answer undecided", (n) => run().answers[n] === "undecided"],
+    ["luck", "right answer by a wrong path", (n) => run().answers[n] === "right" && run().paths[n] === "wrong"],
+    ...data.stages.map((name, place) => [`stage-${place}`, `ended: ${name}`, (n) => run().stages[n] === place]),
+  ];
+  const columns = () => [
+    ["question", (n) => data.questions[n][0]],
+    ["text", (n) => data.questions[n][1]],
+    ["category", (n) => data.questions[n][2]],
+    ["difficulty", (n) => ["easy", "medium", "hard"].indexOf(data.questions[n][3])],
+    ["edges found", (n) => (run().found[n][1] ? run().found[n][0] / run().found[n][1] : -1)],
+    [data.measures[Number($("f-measure").value) || 0].name, (n) => run().values[Number($("f-measure").value) || 0][n] ?? -1],
+    ["what happened", (n) => run().flags[n]],
+  ];
+  const tags = (n) => {
+    const flags = run().flags[n];
+    const found = [];
+    const tag = (bit, kind, text) => { if (flags & bit) found.push(el("span", { class: `tag ${kind}` }, text)); };
+    tag(BITS.failed, "bad", "failed");
+    tag(BITS.absent, "bad", "no record");
+    tag(BITS.complete, "good", "path complete");
+    tag(BITS.turn, "turn", "wrong turn");
+    tag(BITS.incoherent, "bad", "incoherent");
+    tag(BITS.offPin, "turn", "off pin");
+    if (run().answers[n] === "right") found.push(el("span", { class: "tag good" }, "right answer"));
+    if (run().answers[n] === "wrong") found.push(el("span", { class: "tag bad" }, "wrong answer"));
+    return found;
+  };
+  const link = (number) => `#${encodeURIComponent(run().name)}/${encodeURIComponent(data.questions[number][0])}`;
+
+  const filter = () => {
+    const words = $("f-text").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const category = $("f-category").value, difficulty = $("f-difficulty").value;
+    const what = WHAT.find(([name]) => name === $("f-what").value)[2];
+    const measure = Number($("f-measure").value) || 0;
+    const bound = $("f-bound").value === "" ? null : Number($("f-bound").value);
+    state.list = [];
+    for (let n = 0; n < data.questions.length; n += 1) {
+      const question = data.questions[n];
+      if (category && question[2] !== category) continue;
+      if (difficulty && question[3] !== difficulty) continue;
+      if (words.length && !words.every((word) => texts[n].includes(word))) continue;
+      if (!what(n)) continue;
+      if (bound !== null) {
+        const value = run().values[measure][n];
+        if (value === null || value > bound) continue;
+      }
+      state.list.push(n);
+    }
+    if (state.sort >= 0) {
+      const key = columns()[state.sort][1];
+      const keys = new Map(state.list.map((n) => [n, key(n)]));
+      const sign = state.down ? -1 : 1;
+      state.list.sort((a, b) => {
+        const one = keys.get(a), two = keys.get(b);
+        return (one < two ? -sign : one > two ? sign : 0) || a - b;
+      });
+    }
+    state.page = 0;
+    $("count").textContent = `${state.list.length} of ${data.questions.length} questions`;
+    drawTable();
+  };
+
+  const drawTable = () => {
+    const pages = Math.max(1, Math.ceil(state.list.length / PER_PAGE));
+    const measure = Number($("f-measure").value) || 0;
+    $("table").tHead.replaceChildren(el("tr", {}, columns().map(([name], place) =>
+      el("th", { scope: "col", "aria-sort": state.sort === place ? (state.down ? "descending" : "ascending") : "none" },
+        el("button", { type: "button", on: { click: () => sortBy(place) } }, name, state.sort === place ? (state.down ? " ▼" : " ▲") : "")))));
+    $("table").tBodies[0].replaceChildren(...state.list.slice(state.page * PER_PAGE, (state.page + 1) * PER_PAGE).map((n) => {
+      const [id, text, category, difficulty] = data.questions[n];
+      const [found, required] = run().found[n];
+      return el("tr", {},
+        el("th", { scope: "row" }, el("a", { href: link(n) }, el("bdi", {}, id))),
+        el("td", {}, el("bdi", {}, text)),
+        el("td", {}, el("bdi", {}, category)),
+        el("td", {}, difficulty),
+        el("td", { class: "num" }, required ? `${found} of ${required}` : "–"),
+        el("td", { class: "num" }, shown(run().values[measure][n])),
+        el("td", {}, tags(n)));
+    }));
+    const turn = (step) => () => { state.page += step; drawTable(); $("questions").scrollIntoView(); };
+    $("pages").replaceChildren(
+      el("button", { type: "button", disabled: state.page === 0, on: { click: turn(-1) } }, "Previous page"),
+      el("span", {}, `Page ${state.page + 1} of ${pages}`),
+      el("button", { type: "button", disabled: state.page >= pages - 1, on: { click: turn(1) } }, "Next page"));
+  };
+  const sortBy = (place) => {
+    state.down = state.sort === place ? !state.down : false;
+    state.sort = place;
+    filter();
+    $("table").tHead.querySelectorAll("button")[place].focus();
+  };
+
+  // Detail -------------------------------------------------------------------------------------------------------
+  const parsed = new Map();
+  const detailOf = (number) => {
+    const id = `d-${state.run}-${run().blocks[number]}`;
+    if (!parsed.has(id)) {
+      if (parsed.size > 8) parsed.clear();
+      parsed.set(id, JSON.parse($(id).textContent));
+    }
+    return parsed.get(id)[number];
+  };
+  const KINDS = [
+    ["matched", "matched: gold and walked", "solid"],
+    ["missed", "missed: required, not walked", "dashed"],
+    ["turn", "wrong turn: where the walk left the path", "thick"],
+    ["optional", "optional, not walked: no loss", "dotted"],
+    ["alternative", "of another alternative: no loss", "dash-dotted"],
+    ["extra", "extra: walked, not gold", "thin"],
+  ];
+
+  const clashesOf = (detail) => {
+    const found = new Map();
+    detail.pairs.forEach(([one, other], number) => {
+      for (const commit of new Set([one, other])) found.set(commit, [...(found.get(commit) || []), number + 1]);
+    });
+    return found;
+  };
+  const commitText = (detail, number) => {
+    const [, sha, tag] = detail.commits[number];
+    return sha.slice(0, 8) + (tag ? ` ${middle(tag, 12)}` : "");
+  };
+
+  const drawing = (detail) => {
+    const clashes = clashesOf(detail);
+    const [width, height] = detail.size;
+    const counts = Object.fromEntries(KINDS.map(([kind]) => [kind, detail.edges.filter((edge) => edge[3] === kind).length]));
+    const words = `${detail.lanes.length} repositories, ${detail.nodes.length} nodes; edges: ` +
+      KINDS.filter(([kind]) => counts[kind]).map(([kind]) => `${counts[kind]} ${kind}`).join(", ") + ". The table below lists them.";
+    const arrow = (kind) => svg("marker", { id: `arrow-${kind}`, viewBox: "0 0 10 10", refX: 9, refY: 5, markerUnits: "userSpaceOnUse", markerWidth: kind === "turn" ? 16 : 10, markerHeight: kind === "turn" ? 16 : 10, orient: "auto" },
+      svg("path", { d: "M0 0L10 5L0 10z", class: `arrow-${kind}` }));
+    const stray = new Set(detail.nodes.keys());
+    for (const edge of detail.edges) if (edge[3] !== "extra") { stray.delete(edge[0]); stray.delete(edge[1]); }
+    const line = ([source, target, relation, kind, path, x, y]) => svg("g", { class: `edge ${kind}`, "data-status": kind },
+      svg("title", {}, `${kind}: ${detail.nodes[source][0]} -${relation}-> ${detail.nodes[target][0]}`),
+      svg("path", { d: path, "marker-end": `url(#arrow-${kind})` }),
+      relation ? svg("text", { x, y: y - 4 }, middle(relation, 14)) : null);
+    const box = ([id, label, file, x, y, commits, pinned, marks, rank], number) => {
+      const numbers = [...new Set(commits.flatMap((commit) => (pinned === 1 ? [] : clashes.get(commit) || [])))];
+      const badge = commits.length ? commitText(detail, commits[0]) + (commits.length > 1 ? ` +${commits.length - 1}` : "") : "";
+      const clash = numbers.length ? ` ✕${numbers.slice(0, 3).join(",")}${numbers.length > 3 ? "…" : ""}` : "";
+      const note = clash + (pinned === 2 ? " ≠pin" : "");
+      const full = commits.map((commit) => `${detail.commits[commit][0]} at ${detail.commits[commit][1]}${detail.commits[commit][2] ? ` (${detail.commits[commit][2]})` : ""}`);
+      const title = [id, ...full, pinned === 1 ? "not read: the pinned commit" : pinned === 2 ? "not the pinned commit" : "",
+        numbers.length ? `in incoherent pairs ${numbers.join(", ")}` : "", rank ? `retrieved at rank ${rank}` : "", marks & 2 ? "the walk left the gold path here" : ""].filter(Boolean).join("\n");
+      return svg("g", { class: `node${marks & 1 ? " gold" : ""}${stray.has(number) ? " stray" : ""}`, transform: `translate(${x} ${y})` },
+        svg("title", {}, title),
+        svg("rect", { class: "box", width: 196, height: 56, rx: 7 }),
+        numbers.length ? svg("rect", { class: "clash", x: 5, y: 39, width: 186, height: 14, rx: 3 }) : null,
+        svg("text", { class: "name", x: 9, y: 17 }, middle(label, rank ? 20 : 26)),
+        svg("text", { class: "file", x: 9, y: 32 }, middle(file, 33)),
+        badge ? svg("text", { class: `badge${numbers.length ? " clash" : pinned === 1 ? " pinned" : ""}`, x: 9, y: 49.5 }, middle(badge, 16) + note + (pinned === 1 ? " pinned" : "")) : null,
+        rank ? svg("text", { class: "rank", x: 189, y: 17, "text-anchor": "end" }, `#${rank}`) : null,
+        marks & 2 ? svg("text", { class: "left", x: 0, y: -5 }, "✕ path left here") : null);
+    };
+    const drawn = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Gold path and walk over each other: ${words}`, id: "drawing" },
+      svg("defs", {}, KINDS.map(([kind]) => arrow(kind))),
+      detail.lanes.map(([name, y, size], number) => svg("g", {},
+        svg("rect", { class: `lane${number % 2 ? " odd" : ""}`, x: 0, y, width, height: size }),
+        svg("text", { class: "lane-name", x: 8, y: y + 15 }, name))),
+      svg("g", {}, [...detail.edges].reverse().filter((edge) => edge[3] === "extra").map(line)),
+      svg("g", {}, detail.edges.filter((edge) => edge[3] !== "extra").map(line)),
+      svg("g", {}, detail.nodes.map(box)));
+    const legend = el("ul", { class: "legend", "aria-label": "Legend" }, KINDS.filter(([kind]) => counts[kind]).map(([kind, name, style]) =>
+      el("li", {}, svg("svg", { width: 44, height: 16, "aria-hidden": "true", class: kind }, svg("path", { d: "M2 8L36 8", "marker-end": `url(#arrow-${kind})` })), `${counts[kind]} ${name} (${style} line)`)));
+    const frame = el("div", { class: "drawing", tabindex: 0, role: "region", "aria-label": "Drawing; scroll with the arrow keys" }, drawn);
+    const quiet = counts.extra ? el("label", {}, el("input", { type: "checkbox", on: { change: (event) => frame.classList.toggle("quiet", event.target.checked) } }), " hide extra edges") : null;
+    return [
+      legend,
+      quiet,
+      detail.nodes.length ? frame : el("p", {}, "The question has no gold path, and nothing was walked."),
+      detail.dropped ? el("p", { class: "note" }, `${detail.dropped} more extra edges are not drawn.`) : null,
+      el("p", { class: "dim" }, "A thick frame is a node of a gold path; #1 is a retrieved rank; ✕1 marks a commit of incoherent pair 1 below; ≠pin a commit other than the question's; pinned a node that was not read."),
+    ];
+  };
+
+  const table = (caption, heads, rows, kind) => el("div", { class: "scroll" }, el("table", { class: kind || "wide" },
+    el("caption", { class: "dim" }, caption),
+    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows)));
+  const data_ = (text) => el("span", { class: "data" }, text);
+
+  const sections = (detail, number) => {
+    const clashes = clashesOf(detail);
+    const flags = run().flags[number];
+    const edgeRow = ([source, target, relation, kind, , , , path, position]) => el("tr", {},
+      el("td", {}, path === undefined ? "" : `${path}, step ${position}`),
+      el("td", { class: `status-${kind}` }, kind === "turn" ? "wrong turn" : kind),
+      el("td", {}, data_(detail.nodes[source][0])), el("td", {}, data_(relation)), el("td", {}, data_(detail.nodes[target][0])));
+    const name = (commit) => el("span", {}, data_(detail.commits[commit][0]), " at ", data_(commitText(detail, commit)));
+    const chunkRow = ([id, gain, score, commit, text], rank) => el("tr", {},
+      el("td", { class: "num" }, rank + 1),
+      el("td", { class: "num" }, gain ? el("b", { class: "met" }, `+${gain}`) : "0"),
+      el("td", { class: "num" }, score === null ? "" : Number(score.toPrecision(5))),
+      el("td", {}, data_(id), commit >= 0 ? el("div", { class: "dim" }, commitText(detail, commit), clashes.has(commit) ? ` ✕${clashes.get(commit).join(",")}` : "") : null),
+      el("td", {}, text ? el("pre", { class: "chunk" }, text) : ""));
+    return [
+      el("p", { class: "question data" }, detail.question),
+      el("p", {}, tags(number)),
+      detail.error !== null ? el("p", { class: "note" }, el("b", {}, "Not answered: "), data_(detail.error)) : null,
+      flags & BITS.absent ? el("p", { class: "note" }, "The run has no record for this question: only the gold path is drawn.") : null,
+      el("p", {}, el("b", {}, detail.stage[0]), ": ", data_(detail.stage[1]), detail.stage[2].length ? [" (", detail.stage[2].map((one, place) => [place ? ", " : "", data_(one)]), ")"] : null,
+        detail.undecided ? el("span", { class: "dim" }, " Not in the two by two: ", data_(detail.undecided)) : null),
+      el("h3", {}, "Gold path and walk"),
+      detail.words.length ? el("ul", { class: "words", id: "divergence" }, detail.words.map((text) => el("li", {}, text))) : null,
+      drawing(detail),
+      detail.pairs.length ? [el("h3", {}, "Commits that don't belong together"), el("ol", { id: "pairs" }, detail.pairs.map(([one, other, rule, count]) =>
+        el("li", {}, name(one), " with ", name(other), `: ${rule} (${count} ${count === 1 ? "pair" : "pairs"} of chunks)`))),
+        detail.more_pairs ? el("p", { class: "dim" }, `and ${detail.more_pairs} more`) : null] : null,
+      detail.edges.length ? el("details", { id: "edges" }, el("summary", {}, `All ${detail.edges.length} edges as a table`),
+        table("Gold steps first, in order", ["gold path", "status", "source", "relation", "target"], detail.edges.map(edgeRow))) : null,
+      el("div", { class: "columns" },
+        el("section", {}, el("h3", {}, "Answer"), detail.answer === null ? el("p", { class: "dim" }, "The record holds no answer.") : el("p", { class: "data", id: "answer" }, detail.answer)),
+        el("section", {}, el("h3", {}, "Gold answer"), detail.gold === null ? el("p", { class: "dim" }, "None is annotated.") : el("p", { class: "data" }, detail.gold),
+          detail.facts.length ? el("ul", {}, detail.facts.map((fact) => el("li", { class: "data" }, fact))) : null)),
+      el("h3", {}, "Retrieved chunks"),
+      detail.chunks.length ? table("In order of rank, with the gain that the annotation gives each", ["rank", "gain", "score", "chunk", "text"], detail.chunks.map(chunkRow)) : el("p", { class: "dim" }, "Nothing was retrieved."),
+      detail.more_chunks ? el("p", { class: "dim" }, `and ${detail.more_chunks} more`) : null,
+      detail.lost.length ? el("p", {}, "Relevant and not retrieved: ", detail.lost.map(([id, gain], place) => [place ? ", " : "", data_(id), ` (+${gain})`])) : null,
+      el("details", {}, el("summary", {}, "Every measure of this question"), table("A value, or why there is none", ["measure", "value"], data.measures.map((measure, place) => el("tr", {},
+        el("th", { scope: "row", title: measure.definition }, measure.name), el("td", {}, typeof detail.values[place] === "number" ? shown(detail.values[place]) : el("span", { class: "dim" }, `not scored: ${detail.values[place] ?? "unknown"}`)))), "narrow")),
+    ];
+  };
+
+  const dialog = $("detail");
+  const show = (number) => {
+    state.open = number;
+    const place = state.list.indexOf(number);
+    const step = (to, name) => el("button", { type: "button", disabled: to === undefined, on: { click: () => { location.hash = link(to); } } }, name);
+    dialog.replaceChildren(
+      el("div", { class: "bar" }, el("h2", { id: "d-title", tabindex: -1, autofocus: true }, el("bdi", {}, data.questions[number][0]), el("span", { class: "dim" }, " in ", el("bdi", {}, run().name))),
+        step(place > 0 ? state.list[place - 1] : undefined, "Previous"), step(place >= 0 ? state.list[place + 1] : undefined, "Next"),
+        el("button", { type: "button", on: { click: () => dialog.close() } }, "Close")),
+      el("div", { class: "body" }, sections(detailOf(number), number)));
+    if (!dialog.open) dialog.showModal();
+    else dialog.querySelector("h2").focus();
+    dialog.scrollTop = 0;
+  };
+  dialog.addEventListener("close", () => {
+    const number = state.open;
+    state.open = -1;
+    dialog.replaceChildren();
+    if (location.hash.includes("/")) history.replaceState(null, "", "#questions");
+    const row = [...$("table").tBodies[0].querySelectorAll("a")].find((one) => one.getAttribute("href") === link(number));
+    if (row) row.focus();
+  });
+
+  const decode = (text) => { try { return decodeURIComponent(text); } catch { return text; } };
+  const byId = new Map(data.questions.map((question, number) => [question[0], number]));
+  const follow = () => {
+    const [name, id] = location.hash.slice(1).split("/", 2).map(decode);
+    if (id === undefined) return;
+    const wanted = data.runs.findIndex((one) => one.name === name);
+    const number = byId.get(id);
+    if (wanted < 0 || number === undefined) return;
+    if (wanted !== state.run) choose(wanted);
+    show(number);
+  };
+
+  const choose = (number) => {
+    state.run = number;
+    $("run").value = String(number);
+    drawTwo();
+    drawDistributions();
+    filter();
+  };
+  const options = (select, pairs) => select.replaceChildren(...pairs.map(([value, name]) => el("option", { value }, name)));
+  const all = [...new Set(data.questions.map((question) => question[2]))].filter(Boolean).sort();
+  options($("run"), data.runs.map((one, number) => [number, one.name]));
+  options($("f-category"), [["", "any"], ...all.map((one) => [one, one])]);
+  options($("f-difficulty"), [["", "any"], ["easy", "easy"], ["medium", "medium"], ["hard", "hard"]]);
+  options($("f-what"), WHAT.map(([value, name]) => [value, name]));
+  options($("f-measure"), data.measures.map((one, number) => [number, one.name]));
+  $("f-measure").value = String(EDGE_RECALL);
+  let waiting = 0;
+  $("filters").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(filter, 60); });
+  $("filters").addEventListener("submit", (event) => event.preventDefault());
+  $("filters").addEventListener("reset", () => setTimeout(() => { $("f-measure").value = String(EDGE_RECALL); filter(); }, 0));
+  $("run").addEventListener("change", (event) => choose(Number(event.target.value)));
+  window.addEventListener("hashchange", follow);
+  document.querySelector(".scripted").hidden = false;
+  choose(0);
+  follow();
+})();

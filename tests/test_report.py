@@ -1,0 +1,374 @@
+"""The report page without a browser: what is written into it, and where the drawing goes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from base64 import b64encode
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphkit.commits import CommitGraph
+from graphkit.errors import InputError
+from graphkit.measures.case import Case
+from graphkit.measures.coherence import OffPin
+from graphkit.models import Commit, Compatibility
+from graphkit.report import write_report
+from graphkit.report.data import ABSENT, COMPLETE, FAILED, INCOHERENT, OFF_PIN, TURN, detail, edge_statuses, visible
+from graphkit.report.layout import NODE_HEIGHT, NODE_WIDTH, draw
+from graphkit.report.page import json_for_html
+from tests import cli
+from tests.cases import answer, either, optional, question
+from tests.datasets import write_jsonl
+
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "\"'`><img src=x onerror=alert(2)>",
+    "{{ 7*7 }}{% raw %}${alert(3)}",
+    "\x1b[31mred\x07",
+    "\u202eright to left\u2066",
+    "line\u2028and\u2029paragraph",
+)
+
+X, Y, Z, W = "a:m.py#x", "a:m.py#y", "b:n.py#z", "c:o.py#w"
+
+
+class _Page(HTMLParser):
+    """Every element with its attributes, and the text of the scripts and of the rest."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.styles: list[str] = []
+        self.text = ""
+        self._open = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._open = tag
+        if tag == "script":
+            self.scripts.append((dict(attrs), ""))
+
+    def handle_data(self, data: str) -> None:
+        if self._open == "script":
+            self.scripts[-1] = (self.scripts[-1][0], self.scripts[-1][1] + data)
+        elif self._open == "style":
+            self.styles.append(data)
+        else:
+            self.text += data
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open = ""
+
+    def json(self, name: str) -> Any:
+        return next(json.loads(text) for attributes, text in self.scripts if attributes.get("id") == name)
+
+
+def hostile_dataset(folder: Path) -> Path:
+    """Write a dataset in which every text that a user can give is hostile, and return its run."""
+    questions, answers = [], []
+    for number, text in enumerate(HOSTILE):
+        source, target = f"{text}:{text}#{text}", f"api:{text}.py#{text}{number}"
+        questions.append(
+            {
+                "id": f"{number} {text}",
+                "question": text,
+                "category": text,
+                "gold_answer": text,
+                "expected_output": text,
+                "facts": [{"text": text}],
+                "commits": {"api": text},
+                "paths": [{"id": text, "steps": [[source, text, target], [target, text, f"{target}2"]]}],
+                "relevant": {source: 1, f"{text} lost": 2},
+            }
+        )
+        answers.append(
+            {
+                "run": HOSTILE[0],
+                "question_id": f"{number} {text}",
+                "retrieved": [{"id": source, "repo": text, "path": text, "commit": text, "text": text}],
+                "traversal": [
+                    {"source": source, "relation": text, "target": target, "source_commit": text},
+                    {"source": target, "relation": text, "target": f"{text}:elsewhere"},
+                ],
+                "answer": text,
+                **({"error": text} if number == 1 else {}),
+            }
+        )
+    write_jsonl(folder / "questions.jsonl", questions)
+    write_jsonl(folder / "commits.jsonl", [{"repo": "api", "sha": text, "tag": text} for text in HOSTILE])
+    return write_jsonl(folder / "runs" / "r.jsonl", answers)
+
+
+def _plain(folder: Path) -> Path:
+    write_jsonl(folder / "questions.jsonl", cli.QUESTIONS)
+    return write_jsonl(folder / "runs" / "r.jsonl", cli.ANSWERS)
+
+
+def _edges(shown: dict[str, Any]) -> set[tuple[str, str, str, str]]:
+    nodes = [node[0] for node in shown["nodes"]]
+    return {(nodes[edge[0]], edge[2], nodes[edge[1]], edge[3]) for edge in shown["edges"]}
+
+
+def test_each_edge_has_its_status() -> None:
+    """Matched, missed, optional, wrong turn and extra edges of a case worked by hand are told apart."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z), optional(X, "IMPORTS", Z)])
+    walked = answer([(X, "CALLS", Y), (Y, "CALLS", W), (W, "READS", Z)])
+    shown, flags, share = detail(Case(gold, walked), ())
+    assert _edges(shown) == {
+        (X, "CALLS", Y, "matched"),
+        (Y, "CALLS", Z, "missed"),
+        (X, "IMPORTS", Z, "optional"),
+        (Y, "CALLS", W, "turn"),
+        (W, "READS", Z, "extra"),
+    }
+    assert share == (1, 2)
+    assert flags == TURN
+
+
+def test_the_divergence_is_told_in_words() -> None:
+    """The sentence is the one that `graphkit failures` prints, with the name of the path."""
+    gold = question({"id": "main", "steps": [(X, "CALLS", Y), (Y, "CALLS", Z)]})
+    shown, _, _ = detail(Case(gold, answer([(X, "CALLS", Y), (Y, "READS", W)])), ())
+    assert shown["words"] == [
+        f"left gold path main at step 1, at {Y}: expected to go by CALLS to {Z}, but went by READS to {W}"
+    ]
+
+
+def test_a_needless_alternative_is_no_loss() -> None:
+    """Of alternatives only what the best one lacks is missed, as EdgeRecall counts."""
+    gold = question(*either("g", [(X, "CALLS", Y)], [(X, "CALLS", Z), (Z, "CALLS", W)]))
+    statuses, share = edge_statuses(Case(gold, answer([(X, "CALLS", Y)])))
+    assert statuses == {
+        (X, "CALLS", Y): "matched",
+        (X, "CALLS", Z): "alternative",
+        (Z, "CALLS", W): "alternative",
+    }
+    assert share == (1, 1)
+
+
+def test_a_relation_is_compared_where_both_have_one() -> None:
+    """A walked edge without relation matches the gold edge; one with another relation is extra."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    statuses, _ = edge_statuses(Case(gold, answer([(X, None, Y), (Y, "READS", Z)])))
+    assert statuses == {(X, "CALLS", Y): "matched", (Y, "CALLS", Z): "missed", (Y, "READS", Z): "extra"}
+
+
+def test_incoherent_pairs_are_listed_and_marked() -> None:
+    """Two commits that are known not to fit are a pair with its rule, and their nodes carry these commits."""
+    commits = CommitGraph.build(
+        [Commit(repo="a", sha="a1", tag="v1"), Commit(repo="b", sha="b2")],
+        [Compatibility(id="no", commits={"a": "a1", "b": "b2"}, compatible=False)],
+    )
+    chunks = [{"id": X, "commit": "a1"}, {"id": Z, "commit": "b2"}]
+    gold = question([(X, "CALLS", Z)], commits={"a": "a1", "b": "b1"})
+    shown, flags, _ = detail(Case(gold, answer([(X, "CALLS", Z)], retrieved=chunks), commits), ())
+    table = shown["commits"]
+    [[one, other, rule, count]] = shown["pairs"]
+    assert (table[one], table[other]) == (["a", "a1", "v1"], ["b", "b2", ""])
+    assert (rule, count) == ("incompatible", 1)
+    assert flags & INCOHERENT
+    assert [(node[0], node[5], node[6]) for node in shown["nodes"]] == [(X, [one], 0), (Z, [other], 2)]
+
+
+def test_a_node_that_was_not_read_shows_its_pin() -> None:
+    """A missed node carries the commit of the annotation, marked as pinned and not as read."""
+    shown, _, _ = detail(Case(question([(X, "CALLS", Y)], commits={"a": "a1"}), answer()), ())
+    assert [(shown["commits"][node[5][0]][1], node[6]) for node in shown["nodes"]] == [("a1", 1), ("a1", 1)]
+
+
+def test_a_commit_off_pin_is_flagged_where_the_measure_says_so() -> None:
+    """The flag and the measure OffPin agree, also where the commit is that of a chunk outside the drawing."""
+    gold = question([(X, "CALLS", Y)], commits={"a": "a1"})
+    for sha in ("a1", "a2"):
+        case = Case(gold, answer(retrieved=[{"id": Z, "repo": "a", "commit": sha}]))
+        assert bool(detail(case, ())[1] & OFF_PIN) == (OffPin().score(case) == 1)
+        assert (OffPin().score(case) == 1) == (sha == "a2")
+
+
+def test_failed_and_absent_records_are_flagged() -> None:
+    """A record with an error keeps its words, and a question without a record shows its gold path as missed."""
+    gold = question([(X, "CALLS", Y)])
+    failed, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y)], error="out of budget")), ())
+    assert (failed["error"], flags, failed["words"]) == ("out of budget", FAILED, [])
+    absent, flags, share = detail(Case(gold, None), ())
+    assert (_edges(absent), flags, share) == ({(X, "CALLS", Y, "missed")}, ABSENT, (0, 1))
+
+
+def test_chunks_carry_their_gain_and_what_was_lost_is_named() -> None:
+    """Each chunk has the gain of the annotation, and a relevant id that was not retrieved is listed with its own."""
+    gold = question(relevant={X: 3, Z: 2})
+    shown, _, _ = detail(Case(gold, answer(retrieved=[{"id": Y, "text": "t" * 500}, {"id": X}])), ())
+    assert [(chunk[0], chunk[1]) for chunk in shown["chunks"]] == [(Y, 0), (X, 3)]
+    assert shown["chunks"][0][4] == "t" * 399 + "…"
+    assert shown["lost"] == [[Z, 2]]
+
+
+def test_gold_runs_from_left_to_right_in_its_lanes() -> None:
+    """Nodes of a path get a column a step and the lane of their repository, gold lanes first."""
+    drawing = draw(["x", "a", "a", "b"], [[(1, 2), (2, 3)]], [[(2, 0)]], [(1, 2), (2, 3), (2, 0)])
+    assert [lane.name for lane in drawing.lanes] == ["a", "b", "x"]
+    assert [box.column for box in drawing.boxes] == [2, 0, 1, 2]
+    assert [box.lane for box in drawing.boxes] == [2, 0, 0, 1]
+
+
+def test_what_is_drawn_does_not_overlap() -> None:
+    """No two boxes cover one another, each lies in its lane, and all of them in the drawing."""
+    names = [f"r{number % 3}" for number in range(12)]
+    walks = [[(number, (number * 5 + 1) % 12) for number in range(12)]]
+    drawing = draw(names, [[(0, 1), (1, 2)]], walks, walks[0])
+    boxes = drawing.boxes
+    for number, one in enumerate(boxes):
+        lane = drawing.lanes[one.lane]
+        assert lane.name == names[number]
+        assert lane.y <= one.y
+        assert one.y + NODE_HEIGHT <= lane.y + lane.height <= drawing.height
+        assert one.x + NODE_WIDTH <= drawing.width
+        for other in boxes[number + 1 :]:
+            assert abs(one.x - other.x) >= NODE_WIDTH or abs(one.y - other.y) >= NODE_HEIGHT
+
+
+def test_edges_between_the_same_nodes_run_apart() -> None:
+    """Two relations between two nodes are two different lines."""
+    drawing = draw(["a", "a"], [[(0, 1)]], [], [(0, 1), (0, 1), (1, 0), (0, 0)])
+    assert len({line.path for line in drawing.lines}) == 4
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_json_in_the_page_ends_nothing(text: str) -> None:
+    """JSON written into a script holds no markup and no line separator, and reads back as it was."""
+    written = json_for_html({"text": text})
+    assert not re.search("[<>&\u2028\u2029]", written)
+    assert json.loads(written) == {"text": text}
+
+
+def test_hidden_characters_are_written_out() -> None:
+    """Control characters and marks of the reading direction are shown, tabs and line ends stay."""
+    assert visible("a\x1b[1m\u202eb\tc\n\x00") == "a\\u001b[1m\\u202eb\tc\n\\u0000"
+
+
+def test_a_hostile_dataset_stays_text(tmp_path: Path) -> None:
+    """The page over hostile strings has no element, attribute or script but its own, and shows them all as text."""
+    harmless = _Page(write_report([_plain(tmp_path / "plain")], tmp_path / "plain.html").read_text("utf-8"))
+    out = write_report([hostile_dataset(tmp_path / "hostile")], tmp_path / "r.html", title=HOSTILE[0])
+    page = _Page(out.read_text("utf-8"))
+    code = [text for attributes, text in page.scripts if attributes.get("type") != "application/json"]
+    assert code == [text for attributes, text in harmless.scripts if attributes.get("type") != "application/json"]
+    assert {tag for tag, _ in page.elements} - {"li", "ul", "a", "strong"} <= {tag for tag, _ in harmless.elements}
+    assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+    shown = [row[1] for row in page.json("summary")["questions"]]
+    assert shown == [visible(text) for text in HOSTILE]
+    assert page.json("summary")["runs"][0]["name"] == HOSTILE[0]
+    assert HOSTILE[0] in page.text
+
+
+def test_the_policy_allows_the_own_blocks_only(tmp_path: Path) -> None:
+    """The content security policy names exactly the hashes of the style sheet and of the one script, and no address."""
+    page = _Page(write_report([_plain(tmp_path)], tmp_path / "r.html").read_text("utf-8"))
+    [policy] = [one["content"] for tag, one in page.elements if tag == "meta" and "http-equiv" in one]
+    [code] = [text for attributes, text in page.scripts if attributes.get("type") != "application/json"]
+
+    def source(text: str) -> str:
+        return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+    [style] = page.styles
+    assert policy == (
+        f"default-src 'none'; style-src {source(style)}; script-src {source(code)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    assert not [one for _, attributes in page.elements for one in attributes if one in {"src", "style"}]
+
+
+def test_several_runs_share_a_scoreboard(tmp_path: Path) -> None:
+    """Each run has a column with its own means, and details of its own."""
+    first = _plain(tmp_path)
+    second = write_jsonl(tmp_path / "runs" / "s.jsonl", [{**one, "run": "s", "traversal": []} for one in cli.ANSWERS])
+    page = _Page(write_report([first, second], tmp_path / "r.html").read_text("utf-8"))
+    place = [measure["name"] for measure in page.json("summary")["measures"]].index("EdgeRecall")
+    assert [run["name"] for run in page.json("summary")["runs"]] == ["r", "s"]
+    assert [run["values"][place] for run in page.json("summary")["runs"]] == [[0.5, 1.0], [0.0, 0.0]]
+    assert page.json("summary")["runs"][0]["flags"][1] == COMPLETE
+    assert _edges(page.json("d-1-0")["1"]) == {(X, "CALLS", "a:m.py#w", "missed")}
+
+
+def test_answers_in_another_order_meet_their_questions(tmp_path: Path) -> None:
+    """Details belong to their question whatever the order of the run, and a question without a record is there."""
+    write_jsonl(tmp_path / "questions.jsonl", [*cli.QUESTIONS, {"id": "q3", "question": "?"}])
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", reversed(cli.ANSWERS))
+    page = _Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
+    shown = page.json("d-0-0")
+    assert [shown[str(number)]["question"] for number in range(3)] == ["Who calls z?", "What does x call?", "?"]
+    assert [len(shown[str(number)]["chunks"]) for number in range(3)] == [2, 1, 0]
+    assert page.json("summary")["runs"][0]["flags"] == [0, COMPLETE, ABSENT]
+
+
+def test_a_page_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where writing breaks off, the old page stays and nothing else is left behind."""
+    run = _plain(tmp_path)
+    out = tmp_path / "pages" / "r.html"
+    out.parent.mkdir()
+    out.write_text("old")
+
+    def broken(*_: object) -> None:
+        raise InputError("broken")
+
+    monkeypatch.setattr("graphkit.report.data.detail", broken)
+    with pytest.raises(InputError, match="broken"):
+        write_report([run], out)
+    assert [(path.name, path.read_text()) for path in out.parent.iterdir()] == [("r.html", "old")]
+
+
+def test_bytes_grow_with_the_questions(tmp_path: Path) -> None:
+    """Four times the questions add four times the bytes beyond the page itself."""
+    sizes = []
+    for count in (0, 100, 400):
+        folder = tmp_path / str(count)
+        [asked], [told] = cli.QUESTIONS[:1], cli.ANSWERS[:1]
+        numbers = range(max(count, 1))
+        write_jsonl(folder / "questions.jsonl", [{**asked, "id": f"q{number:04}"} for number in numbers])
+        run = write_jsonl(folder / "runs" / "r.jsonl", [{**told, "question_id": f"q{number:04}"} for number in numbers])
+        sizes.append(write_report([run], folder / "r.html").stat().st_size)
+    assert 3.8 < (sizes[2] - sizes[0]) / (sizes[1] - sizes[0]) < 4.2
+
+
+def test_the_same_input_gives_the_same_page(tmp_path: Path) -> None:
+    """Two pages over the same files are equal byte for byte."""
+    run = _plain(tmp_path)
+    pages = [write_report([run], tmp_path / name).read_bytes() for name in ("1.html", "2.html")]
+    assert pages[0] == pages[1]
+
+
+def test_the_command_prints_the_path(tmp_path: Path) -> None:
+    """`graphkit report` writes the page with its title and prints where it is, or JSON."""
+    run = _plain(tmp_path)
+    done = cli.graphkit("report", run, "-o", "r.html", "--title", "Tuesday <1>", cwd=tmp_path, code=0)
+    assert done.out == "r.html\n"
+    text = (tmp_path / "r.html").read_text("utf-8")
+    assert "<title>Tuesday &lt;1&gt;</title>" in text
+    told = cli.graphkit("report", run, "-o", "r.html", "--json", cwd=tmp_path, code=0).object()
+    assert told == {"report": "r.html", "bytes": (tmp_path / "r.html").stat().st_size}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.jsonl", "-o", "r.html"], "there is no such file"),
+        (["runs/r.jsonl", "runs/r.jsonl", "-o", "r.html"], "another file holds the run 'r', too"),
+        (["runs/r.jsonl", "other/runs/r.jsonl", "-o", "r.html"], "the run is of another dataset"),
+        (["runs/r.jsonl", "-o", "no/such/r.html"], "the file can't be written"),
+    ],
+)
+def test_bad_arguments_are_told(arguments: list[str], message: str, tmp_path: Path) -> None:
+    """What can't be done is refused with exit code 2 and no page."""
+    _plain(tmp_path)
+    _plain(tmp_path / "other")
+    done = cli.graphkit("report", *arguments, cwd=tmp_path, code=2)
+    assert message in done.err
+    assert not list(tmp_path.rglob("*.html"))
