@@ -1,0 +1,22 @@
+"""graphkit: the whole path family."""
+
+from benchmarks.contenders.common import finish, folder
+from graphkit.commits import CommitGraph
+from graphkit.engines.python import score_file
+from graphkit.measures.registry import resolve_measures
+
+MEASURES = (
+    "EdgeRecall",
+    "EdgePrecision",
+    "EdgeF1",
+    "BoundaryRecall",
+    "BoundaryPrecision",
+    "PathExact",
+    "PathInOrder",
+    "PathPrefix",
+)
+
+if __name__ == "__main__":
+    data = folder()
+    found = score_file(data / "questions.jsonl", data / "runs/a.jsonl", resolve_measures(MEASURES), CommitGraph())
+    finish({name: one.mean or 0.0 for name, one in found.measures.items()})

@@ -1,0 +1,46 @@
+"""The floor: reads and decodes the same bytes with graphkit's decoder, on as many processes, and forgets them."""
+
+import os
+from collections import deque
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from benchmarks.contenders.common import finish, folder
+from graphkit.engines.batches import PackedBatch, Unpacker, packed
+from graphkit.sources.lean import LeanAnswer, LeanQuestion, LeanReader
+
+_unpacker: Unpacker
+_question = LeanReader(LeanQuestion).decode
+_answer = LeanReader(LeanAnswer).decode
+
+
+def _start(questions: Path, answers: Path) -> None:
+    global _unpacker
+    _unpacker = Unpacker(questions, answers)
+
+
+def _decode(work: PackedBatch) -> int:
+    batch = _unpacker.unpack(work)
+    for question, answer in zip(batch.questions, batch.answers, strict=True):
+        _question(question)
+        _answer(answer)
+    return len(batch.questions)
+
+
+def main() -> None:
+    files = folder() / "questions.jsonl", folder() / "runs/a.jsonl"
+    workers = len(os.sched_getaffinity(0)) if files[1].stat().st_size > 8 << 20 else 1
+    count = 0
+    with ProcessPoolExecutor(workers, get_context("fork"), _start, files) as pool:
+        under_way: deque[Future[int]] = deque()
+        for batch in packed(*files):
+            under_way.append(pool.submit(_decode, batch))
+            if len(under_way) > 2 * workers:
+                count += under_way.popleft().result()
+        count += sum(future.result() for future in under_way)
+    finish({}, questions=count)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Scoring from the files: the bar, with graphkit, its peers and mere parsing on the same files in one run."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.files import dataset
+from benchmarks.processes import Usage, measure
+from benchmarks.results import Line, write
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A program of ``benchmarks.contenders``, how it is called, and how many times as fast graphkit is meant to be."""
+
+    program: str
+    title: str
+    wanted: int | None = None
+    arguments: tuple[str, ...] = ()
+
+
+#: The contenders of each family, graphkit first and parsing second.
+FAMILIES = {
+    "ranking": (
+        Contender("graphkit_ranking", "graphkit"),
+        Contender("parsing", "parsing alone"),
+        Contender("pytrec_eval_ranking", "pytrec_eval", 4),
+        Contender("pytrec_eval_ranking", "pytrec_eval, lines decoded by msgspec", None, ("quick",)),
+        Contender("ir_measures_ranking", "ir_measures", 8),
+    ),
+    "paths": (
+        Contender("graphkit_paths", "graphkit"),
+        Contender("parsing", "parsing alone"),
+        Contender("networkx_paths", "networkx, 3 measures of 8", 8),
+        Contender("agentevals_paths", "agentevals, in memory, 1 measure of 8", 3, ("quick",)),
+    ),
+}
+MEMORY = 150
+PARSING = 4
+#: Memory counts as flat up to this ratio: what a kilobyte a question would add is many times that.
+FLAT = 1.25
+
+
+@dataclass
+class Runs:
+    """The runs of one contender over one dataset."""
+
+    count: int
+    usages: list[Usage] = field(default_factory=list)
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """What the last run printed."""
+        found: dict[str, Any] = json.loads(self.usages[-1].output)
+        return found
+
+    @property
+    def seconds(self) -> float:
+        """The median of the wall times, or of those that the program took itself."""
+        own = [json.loads(usage.output).get("seconds") for usage in self.usages]
+        return median(usage.wall if one is None else one for one, usage in zip(own, self.usages, strict=True))
+
+    @property
+    def memory(self) -> float:
+        """The median of the peaks, in MB."""
+        return median(usage.memory for usage in self.usages)
+
+    @property
+    def speed(self) -> str:
+        """Questions a second as text."""
+        return f"{spaced(self.count / self.seconds)} q/s"
+
+
+def run(contender: Contender, folder: Path, runs: Runs) -> None:
+    """Run a contender once."""
+    program = f"benchmarks.contenders.{contender.program}"
+    runs.usages.append(measure(["-m", program, str(folder), *contender.arguments]))
+
+
+def compared(folder: Path, family: str, count: int, repeats: int) -> list[tuple[Contender, Runs]]:
+    """Run all contenders of a family in turns, and check that they agree."""
+    data = dataset(folder, family, count)
+    found = [(contender, Runs(count)) for contender in FAMILIES[family]]
+    for _ in range(repeats):
+        for contender, runs in found:
+            run(contender, data, runs)
+    means = found[0][1].result["means"]
+    for contender, runs in found:
+        for name, mean in runs.result["means"].items():
+            if not math.isclose(means[name], mean, abs_tol=1e-6):
+                raise RuntimeError(f"{name}: graphkit says {means[name]}, {contender.title} says {mean}")
+    return found
+
+
+def lines_of(family: str, found: list[tuple[Contender, Runs]], held: bool) -> list[Line]:
+    """Return a line for each contender; the bar is held to where the files are large enough."""
+    (_, ours), (parsing, floor), *peers = found
+    what = f"{family}, {spaced(ours.count)}"
+    own = f"{ours.speed}, {ours.memory:.0f} MB"
+    cost = ours.seconds / floor.seconds
+    bar = f"at most {PARSING} times the cost"
+    met = cost <= PARSING if held else None
+    lines = [Line(what, own, parsing.title, floor.speed, f"{cost:.1f} times the cost", bar, met)]
+    for peer, other in peers:
+        ratio = other.seconds / ours.seconds
+        measured = other.speed if "seconds" in other.result else f"{other.speed}, {other.memory:.0f} MB"
+        bar = f"at least {peer.wanted} times as fast"
+        met = ratio >= peer.wanted if held and peer.wanted is not None else None
+        lines.append(Line(what, own, peer.title, measured, f"{ratio:.1f} times as fast", bar, met))
+    return lines
+
+
+def memory_line(folder: Path, family: str, few: int, many: int) -> Line:
+    """Return the line that compares the memory of many questions with that of few."""
+    found = []
+    for count in (few, many):
+        runs = Runs(count)
+        run(FAMILIES[family][0], dataset(folder, family, count), runs)
+        found.append(runs)
+    one, other = found
+    ratio = other.memory / one.memory
+    bar, met = f"under {MEMORY} MB and flat", other.memory < MEMORY and ratio <= FLAT
+    value = f"{other.memory:.0f} MB, {other.speed}"
+    title = f"{family}, memory at {spaced(many)}"
+    return Line(title, value, f"at {spaced(few)}", f"{one.memory:.0f} MB", f"{ratio:.2f}", bar, met)
+
+
+def spaced(number: float) -> str:
+    """Return a whole number with its thousands apart."""
+    return f"{number:,.0f}".replace(",", " ")
+
+
+def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:
+    """Measure every line of the bar."""
+    lines = []
+    for family in FAMILIES:
+        for count in (10_000, 100_000):
+            lines += lines_of(family, compared(folder, family, count, repeats), held=count == 100_000)
+        # Both large enough for two processes.
+        lines.append(memory_line(folder, family, 20_000, 1_000_000 if large else 300_000))
+    if save:
+        note = f"End to end from JSON Lines to means, whole processes, median of {repeats} in turns."
+        write("Scoring", note, lines)
+    return lines

@@ -1,0 +1,176 @@
+"""Which module may import which, how little ``graphkit --help`` loads, and that every public name is there."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import graphkit
+from tests.cli import ROOT, environment
+
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((ROOT / "graphkit").rglob("*.py"))
+}
+#: What is slow to import, or shouldn't be needed to say how graphkit is used.
+HEAVY = (
+    "networkx",
+    "pandas",
+    "numpy",
+    "neo4j",
+    "dulwich",
+    "rich",
+    "arcadedb_embedded",
+    "jpype",
+    "msgspec",
+    "anthropic",
+)
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the full name of everything that a module imports anywhere, also late and for type checks."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def own(module: str) -> set[str]:
+    """Return the modules of graphkit that a module imports."""
+    found = set()
+    for name in imports(MODULES[module]):
+        home = name if name in MODULES else name.rpartition(".")[0]
+        if home in MODULES:
+            found.add(home)
+    return found
+
+
+def importers(package: str) -> set[str]:
+    """Return the modules that import a package."""
+    return {
+        module
+        for module, path in MODULES.items()
+        if any(name == package or name.startswith(f"{package}.") for name in imports(path))
+    }
+
+
+def test_there_are_modules() -> None:
+    """The tests below look at something."""
+    assert {"graphkit", "graphkit.models", "graphkit.cli.app", "graphkit.graph.serve"} <= set(MODULES)
+
+
+@pytest.mark.parametrize(
+    ("module", "allowed"),
+    [
+        ("graphkit.errors", set()),
+        ("graphkit.forms", {"graphkit.errors"}),
+        ("graphkit.models", {"graphkit.errors", "graphkit.forms"}),
+        ("graphkit.identity", set()),
+        ("graphkit.identifiers", set()),
+        ("graphkit.commits", {"graphkit.models"}),
+    ],
+)
+def test_records_know_nothing_of_the_rest(module: str, allowed: set[str]) -> None:
+    """Errors, forms and records stand on their own."""
+    assert own(module) <= allowed
+
+
+def test_measures_know_only_records() -> None:
+    """A measure is computed from records, and knows neither files nor graphs."""
+    allowed = {"graphkit.errors", "graphkit.models", "graphkit.commits", "graphkit.identity", "graphkit.identifiers"}
+    for module in MODULES:
+        if module.startswith("graphkit.measures"):
+            others = {name for name in own(module) if not name.startswith("graphkit.measures")}
+            assert others <= allowed, module
+
+
+def test_nothing_imports_the_command_line() -> None:
+    """The command line composes the parts, and no part knows of it."""
+    found = {module for module in importers("graphkit.cli") if not module.startswith("graphkit.cli")}
+    assert found == {"graphkit.__main__"}
+
+
+def test_one_door_to_each_database() -> None:
+    """The driver is imported behind the connection only, the embedded engine by its server only."""
+    driver = importers("neo4j")
+    assert "graphkit.graph.connection" in driver
+    assert driver <= {"graphkit.graph.connection", "graphkit.graph.troubles", "graphkit.graph.values"}
+    assert importers("arcadedb_embedded") == {"graphkit.graph.serve"}
+    assert importers("jpype") <= {"graphkit.graph.serve"}
+
+
+def test_sources_and_engine_know_no_graph() -> None:
+    """A run is scored from its files without a line of the graph's code."""
+    for module in MODULES:
+        if module.startswith("graphkit.sources") or module == "graphkit.engines.python":
+            assert not {name for name in own(module) if name.startswith("graphkit.graph")}, module
+
+
+def loaded(*command: str) -> set[str]:
+    """Return what a process of its own has imported once a command is done."""
+    program = (
+        "import atexit, sys\n"
+        "atexit.register(lambda: print('loaded:', *sys.modules, file=sys.stderr))\n"
+        "sys.argv = ['graphkit', *sys.argv[1:]]\n"
+        "from graphkit.cli import main\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command], capture_output=True, text=True, env=environment(), check=True
+    )
+    return set(done.stderr.partition("loaded:")[2].split())
+
+
+@pytest.mark.parametrize("command", [("--help",), ("evaluate", "--help"), ("--version",)], ids=" ".join)
+def test_help_is_quick(command: tuple[str, ...]) -> None:
+    """Help and version load nothing that is slow to import."""
+    found = loaded(*command)
+    assert not found & set(HEAVY)
+    allowed = {"graphkit", "graphkit.cli", "graphkit.cli.app", "graphkit.cli.base", "graphkit.errors"}
+    assert {name for name in found if name.startswith("graphkit")} == allowed
+
+
+def test_scoring_loads_no_database(tmp_path: Path) -> None:
+    """Scoring without a store loads neither the driver nor git nor networkx."""
+    run = ROOT / "fixtures" / "storefront" / "runs" / "storefront-bm25.jsonl"
+    found = loaded("evaluate", "--no-store", "--json", str(run))
+    assert "msgspec" in found
+    assert not found & {"neo4j", "dulwich", "networkx", "pandas", "numpy", "arcadedb_embedded", "jpype"}
+
+
+def test_import_is_quick() -> None:
+    """``import graphkit`` itself loads next to nothing; its names come when they are used."""
+    program = "import graphkit, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment(), check=True
+    )
+    assert {name for name in done.stdout.split() if name.startswith("graphkit")} == {"graphkit"}
+    assert not set(done.stdout.split()) & {*HEAVY, "pydantic", "typer"}
+
+
+@pytest.mark.parametrize("name", graphkit.__all__)
+def test_public_name(name: str) -> None:
+    """Every public name resolves, is documented, and comes from graphkit."""
+    value = getattr(graphkit, name)
+    if not isinstance(value, tuple):
+        assert value.__doc__
+        assert value.__module__.startswith("graphkit")
+
+
+def test_public_names_are_listed() -> None:
+    """The list of public names is sorted as ruff sorts it, holds each once, and dir() shows it."""
+    assert len(set(graphkit.__all__)) == len(graphkit.__all__)
+    assert dir(graphkit) == sorted(graphkit.__all__)
+
+
+def test_unknown_name() -> None:
+    """A name that isn't there is an AttributeError like any other."""
+    with pytest.raises(AttributeError, match="'nothing'"):
+        graphkit.nothing  # noqa: B018

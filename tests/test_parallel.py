@@ -1,0 +1,121 @@
+"""The Python engine gives the same result on any number of processes, and for lines in any order."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import pytest
+
+from graphkit.engines import batches
+from graphkit.engines.python import score_file
+from graphkit.errors import InputError
+from graphkit.measures.registry import resolve_measures
+from graphkit.results import Evaluation, Row
+from graphkit.sources.dataset import Dataset
+from graphkit.sources.report import Report
+from tests.datasets import generate, read_jsonl, write_jsonl
+
+MEASURED = resolve_measures(["EdgeRecall", "PathPrefix", "Coherence", "nDCG@10", "P", "OffPin"])
+
+
+@pytest.fixture
+def dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A generated dataset that takes many batches, with a run in the order of its questions."""
+    monkeypatch.setattr(batches, "SIZE", 16)
+    folder = generate(tmp_path, 5, questions=100)
+    answers = sorted(read_jsonl(folder / "runs" / "gen5-a.jsonl"), key=lambda one: str(one["question_id"]))
+    write_jsonl(folder / "runs" / "gen5-a.jsonl", answers)
+    return folder
+
+
+def scored(
+    dataset: Path, name: str = "gen5-a.jsonl", workers: int = 1, report: Report | None = None
+) -> tuple[Evaluation, dict[str, Row]]:
+    """Score a run, and return the result with the rows of the questions, each of which must come once."""
+    rows: list[Row] = []
+    file = Dataset(dataset)
+    commits = file.commit_graph(Report())
+    result = score_file(
+        file.questions_file,
+        dataset / "runs" / name,
+        MEASURED,
+        commits,
+        report=report,
+        sink=rows.extend,
+        workers=workers,
+    )
+    by_question = {row.question: row for row in rows}
+    assert len(by_question) == len(rows)
+    return result, by_question
+
+
+def assert_same(one: tuple[Evaluation, dict[str, Row]], two: tuple[Evaluation, dict[str, Row]]) -> None:
+    """Check that two results are alike: each question exactly, the means but for the order of the sums."""
+    assert one[1] == two[1]
+    first, second = one[0], two[0]
+    assert (first.questions, first.failed, first.missing) == (second.questions, second.failed, second.missing)
+    for name, summary in first.measures.items():
+        other = second.measures[name]
+        assert (summary.scored, summary.total) == (other.scored, other.total)
+        assert other.mean == pytest.approx(summary.mean, rel=1e-12)
+
+
+def test_two_processes_give_the_result_of_one(dataset: Path) -> None:
+    """Batches that travel to other processes score as here."""
+    alone = scored(dataset)
+    assert len(alone[1]) == 100
+    assert_same(alone, scored(dataset, workers=2))
+
+
+def test_two_processes_read_compressed_files(dataset: Path) -> None:
+    """A file that can't be sought into is scored by several processes all the same."""
+    file = dataset / "runs" / "gen5-a.jsonl"
+    (dataset / "runs" / "packed.jsonl.gz").write_bytes(gzip.compress(file.read_bytes()))
+    assert_same(scored(dataset), scored(dataset, "packed.jsonl.gz", workers=2))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_order_of_the_lines_does_not_matter(dataset: Path, workers: int) -> None:
+    """Records that meet their question in another batch, or at the very end, score as in lockstep."""
+    records = read_jsonl(dataset / "runs" / "gen5-a.jsonl")
+    write_jsonl(dataset / "runs" / "backwards.jsonl", reversed(records))
+    write_jsonl(dataset / "runs" / "shuffled.jsonl", random.Random(1).sample(records, len(records)))
+    alone = scored(dataset)
+    for name in ("backwards.jsonl", "shuffled.jsonl"):
+        assert_same(alone, scored(dataset, name, workers=workers))
+
+
+def test_order_of_the_questions_does_not_matter(dataset: Path) -> None:
+    """The same holds for the other file."""
+    alone = scored(dataset)
+    questions = read_jsonl(dataset / "questions.jsonl")
+    write_jsonl(dataset / "questions.jsonl", random.Random(2).sample(questions, len(questions)))
+    assert_same(alone, scored(dataset, workers=2))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(("answer_distance", "question_distance"), [(1, 1), (60, 1), (1, 60), (60, 60)])
+def test_repeats_and_strangers_are_told(
+    dataset: Path, workers: int, answer_distance: int, question_distance: int
+) -> None:
+    """A second record, a second question and a record of no question are each told once; the first ones count."""
+    expected = scored(dataset)
+    answers = read_jsonl(dataset / "runs" / "gen5-a.jsonl")
+    questions = read_jsonl(dataset / "questions.jsonl")
+    answers.insert(3 + answer_distance, {**answers[3], "retrieved": [], "traversal": []})
+    answers.insert(50, {"run": "gen5-a", "question_id": "stranger"})
+    questions.insert(30 + question_distance, {**questions[30], "paths": [], "relevant": {}})
+    write_jsonl(dataset / "runs" / "gen5-a.jsonl", answers)
+    write_jsonl(dataset / "questions.jsonl", questions)
+    report = Report("skip")
+    assert_same(expected, scored(dataset, workers=workers, report=report))
+    told = sorted((Path(one.where.rpartition(":")[0]).name, one.record) for one in report.problems)
+    assert told == [
+        ("gen5-a.jsonl", answers[3]["question_id"]),
+        ("gen5-a.jsonl", "stranger"),
+        ("questions.jsonl", questions[30]["id"]),
+    ]
+    with pytest.raises(InputError, match=r"3 record\(s\) can't be used"):
+        scored(dataset, workers=workers, report=Report("fail"))

@@ -1,0 +1,206 @@
+"""What must hold for any question and any run, drawn by Hypothesis."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphkit.commits import CommitGraph
+from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.case import Case
+from graphkit.measures.registry import MEASURES, parse_measure, resolve_measures
+from graphkit.models import Answer, Commit, Compatibility, Question
+from tests.cases import answer, question, score
+
+#: Few nodes and relations, so that gold and traversal meet often.
+NODES = st.sampled_from(["x:a", "x:b", "x:c", "y:d", "y:e#f", "bare"])
+RELATIONS = st.sampled_from(["R", "S", None])
+STEPS = st.fixed_dictionaries({"source": NODES, "relation": RELATIONS, "target": NODES})
+GOLD_STEPS = st.fixed_dictionaries(
+    {"source": NODES, "relation": RELATIONS, "target": NODES, "optional": st.booleans()},
+    optional={"evidence": st.just("manual")},
+)
+PLAIN_PATHS = st.lists(st.fixed_dictionaries({"steps": st.lists(GOLD_STEPS, max_size=4)}), max_size=3)
+PATHS = st.lists(
+    st.fixed_dictionaries({"steps": st.lists(GOLD_STEPS, max_size=4), "group": st.sampled_from([None, "g", "h"])}),
+    max_size=4,
+)
+WALKS = st.lists(st.lists(STEPS, max_size=5), max_size=3)
+
+COMMITS = CommitGraph.build(
+    [
+        Commit(repo=repo, sha=sha, branch=branch, committed_at=datetime(2025, 1, day, tzinfo=UTC))
+        for repo, sha, branch, day in (("x", "1", "main", 1), ("x", "2", "2.x", 9), ("y", "3", "main", 1))
+    ],
+    [Compatibility(id="s", commits={"x": "2", "y": "3"}), Compatibility(id="t", commits={"x": "1", "y": "3"})],
+)
+CHUNKS = st.lists(
+    st.fixed_dictionaries({"id": NODES}, optional={"commit": st.sampled_from(["1", "2", "3", "?"]), "text": st.text()}),
+    max_size=6,
+)
+QUESTIONS = st.builds(
+    lambda paths, fields: question(*paths, **fields),
+    PATHS,
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "relevant": st.dictionaries(NODES, st.floats(0, 5), max_size=4),
+            "k": st.integers(1, 7),
+            "stack": st.sampled_from(["s", "none"]),
+            "expected_files": st.lists(st.sampled_from(["x/a", "y/e", "z/z"])),
+            "expected_symbols": st.lists(st.sampled_from(["f", "g"])),
+            "gold_answer": st.text(),
+        },
+    ),
+)
+ANSWERS = st.builds(
+    lambda walks, fields: answer(*walks, **fields),
+    WALKS,
+    st.fixed_dictionaries(
+        {"retrieved": CHUNKS},
+        optional={"evidence_files": st.lists(st.sampled_from(["x/a", "y/e"])), "answer": st.text()},
+    ),
+)
+
+EVERY: tuple[Measure, ...] = resolve_measures(
+    [*(kind.__name__ for kind in MEASURES), "EdgeRecall(static=True)", "EdgeF1(relation=False)", "nDCG@2", "P@3"]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(QUESTIONS, ANSWERS)
+def test_each_value_is_a_share_or_has_a_reason(asked: Question, run: Answer) -> None:
+    """Every measure gives a number from 0 to 1, or says why there is none."""
+    case = Case(asked, run, COMMITS)
+    for measure in EVERY:
+        found = measure.score(case)
+        if isinstance(found, Unscored):
+            assert found.reason
+        else:
+            assert 0.0 <= found <= 1.0 + 1e-12, measure
+
+
+@settings(deadline=None)
+@given(QUESTIONS, ANSWERS)
+def test_scoring_has_no_memory(asked: Question, run: Answer) -> None:
+    """The order in which measures are asked of one case, and asking again, change nothing."""
+    one, two = Case(asked, run, COMMITS), Case(asked, run, COMMITS)
+    forwards = [measure.score(one) for measure in EVERY]
+    backwards = [measure.score(two) for measure in reversed(EVERY)]
+    assert forwards == backwards[::-1] == [measure.score(one) for measure in EVERY]
+
+
+GRAPH_MEASURES = tuple(one for one in EVERY if type(one).__module__.rpartition(".")[2] in {"edges", "paths"})
+
+
+@settings(deadline=None)
+@given(PLAIN_PATHS.flatmap(lambda paths: st.tuples(st.just(paths), st.permutations(paths))), ANSWERS)
+def test_order_of_required_paths_does_not_matter(paths: tuple[list[Any], list[Any]], run: Answer) -> None:
+    """Gold paths without groups are all required, in any order."""
+    one, two = (question(*given) for given in paths)
+    for measure in GRAPH_MEASURES:
+        found, other = score(measure, one, run), score(measure, two, run)
+        if isinstance(found, Unscored) or isinstance(other, Unscored):
+            assert found == other
+        else:
+            assert abs(found - other) < 1e-12, measure  # a mean of floats depends on their order in the last digit
+
+
+@settings(deadline=None)
+@given(QUESTIONS, WALKS.flatmap(lambda walks: st.tuples(st.just(walks), st.permutations(walks))))
+def test_order_of_retrieved_paths_does_not_matter(asked: Question, walks: tuple[list[Any], list[Any]]) -> None:
+    """Edges are compared over the union of the retrieved paths, and of paths the best counts."""
+    one, two = (answer(*given) for given in walks)
+    for measure in GRAPH_MEASURES:
+        assert score(measure, asked, one) == score(measure, asked, two), measure
+
+
+@settings(deadline=None)
+@given(QUESTIONS, WALKS, STEPS)
+def test_a_further_edge_never_lowers_edge_recall_without_alternatives(
+    asked: Question, walks: list[Any], step: dict[str, Any]
+) -> None:
+    """Walking on can't lose what was found."""
+    required = question(*({"steps": [dict(one) for one in path.steps]} for path in asked.paths))
+    for name in ("EdgeRecall", "EdgeRecall(relation=False)", "EdgeRecall(static=True)", "BoundaryRecall"):
+        before, after = score(name, required, answer(*walks)), score(name, required, answer(*walks, [step]))
+        if isinstance(before, Unscored):
+            assert before == after
+        else:
+            assert isinstance(after, float)
+            assert after >= before
+
+
+@settings(deadline=None)
+@given(QUESTIONS, ANSWERS)
+def test_exact_paths_are_in_order_and_followed_whole(asked: Question, run: Answer) -> None:
+    """PathExact <= PathInOrder <= PathPrefix, so that 1 in one is 1 in the next."""
+    exact, ordered, prefix = (score(name, asked, run) for name in ("PathExact", "PathInOrder", "PathPrefix"))
+    if isinstance(exact, Unscored):
+        assert exact == ordered == prefix
+    else:
+        assert isinstance(ordered, float)
+        assert isinstance(prefix, float)
+        assert exact <= ordered + 1e-12
+        assert ordered <= prefix + 1e-12
+
+
+@settings(deadline=None)
+@given(QUESTIONS, ANSWERS)
+def test_f1_lies_between_recall_and_precision(asked: Question, run: Answer) -> None:
+    """A harmonic mean is no less than the smaller and no more than the larger of the two."""
+    recall, precision, mean = (score(name, asked, run) for name in ("EdgeRecall", "EdgePrecision", "EdgeF1"))
+    if isinstance(recall, Unscored):
+        assert isinstance(mean, Unscored)
+    elif isinstance(precision, Unscored):
+        assert mean == 0.0  # nothing was traversed
+    else:
+        assert isinstance(mean, float)
+        assert min(recall, precision) - 1e-12 <= mean <= max(recall, precision) + 1e-12
+
+
+#: Gold whose steps all carry a relation, at most one between two nodes.
+TYPED = st.lists(
+    st.fixed_dictionaries({"source": NODES, "relation": st.just("R"), "target": NODES, "optional": st.booleans()}),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(deadline=None)
+@given(TYPED, WALKS)
+def test_comparing_ends_only_never_lowers_edge_recall(steps: list[dict[str, Any]], walks: list[Any]) -> None:
+    """Without relations an edge matches wherever it did with them."""
+    asked = question(steps)
+    run = answer(*walks)
+    typed, untyped = score("EdgeRecall", asked, run), score("EdgeRecall(relation=False)", asked, run)
+    if isinstance(typed, Unscored):
+        assert typed == untyped
+    else:
+        assert isinstance(untyped, float)
+        assert untyped >= typed
+
+
+@settings(deadline=None)
+@given(QUESTIONS, st.permutations(["x:a", "x:b", "x:c", "y:d", "y:e#f"]), st.integers(0, 5))
+def test_longer_rankings_never_lower_recall(asked: Question, ids: list[str], count: int) -> None:
+    """What comes behind can't take away what was found."""
+    shorter, longer = answer(retrieved=ids[:count]), answer(retrieved=ids)
+    for name in ("Success@5", "Recall@5", "P@5", "RR", "nDCG@5"):
+        one, two = score(name, asked, shorter), score(name, asked, longer)
+        if isinstance(one, Unscored):
+            assert one == two
+        else:
+            assert isinstance(two, float)
+            assert one <= two + 1e-12
+
+
+def test_gold_walked_as_it_is_scores_one() -> None:
+    """A run that walks exactly the gold path is perfect in each measure of edges and paths."""
+    steps: list[Any] = [("x:a", "R", "y:d"), ("y:d", "S", "x:c")]
+    found = [score(measure, question(steps), answer(steps)) for measure in GRAPH_MEASURES]
+    assert found == [1.0] * len(GRAPH_MEASURES)
+    assert parse_measure("PathExact") in GRAPH_MEASURES

@@ -1,0 +1,90 @@
+"""The built wheel, not the checkout: what it holds, and that it works from another folder."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli import ROOT, environment, tiny
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout."""
+    pytest.importorskip("hatchling", reason="hatchling builds the wheel")
+    folder = tmp_path_factory.mktemp("wheel")
+    built = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    [found] = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which graphkit comes from the wheel, and the libraries from where they are."""
+    target = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target)
+    return environment({"PYTHONPATH": str(target)})
+
+
+def files(folder: str) -> Iterator[str]:
+    """Yield the files of the checkout below a folder that git knows, by their path from there."""
+    listed = subprocess.run(["git", "ls-files", folder], cwd=ROOT, capture_output=True, text=True, check=True)
+    yield from (name for name in listed.stdout.splitlines() if (ROOT / name).exists())
+
+
+def test_what_the_wheel_holds(wheel: Path) -> None:
+    """All of the package, the queries and the fixture, the marker of types and the licence; no tests."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert {f"graphkit/{name}" for folder in ("cypher", "fixtures/storefront") for name in files(folder)} <= names
+    assert set(files("graphkit")) <= names
+    assert "graphkit/py.typed" in names
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"graphkit"}
+    assert not [name for name in names if "test" in name.rpartition("/")[2] or "__pycache__" in name]
+
+
+def test_metadata(wheel: Path) -> None:
+    """The wheel names the command and the Python that it needs, and carries the README."""
+    with zipfile.ZipFile(wheel) as archive:
+        [info] = {name.partition("/")[0] for name in archive.namelist() if ".dist-info/" in name}
+        metadata = archive.read(f"{info}/METADATA").decode()
+        points = archive.read(f"{info}/entry_points.txt").decode()
+    assert "Requires-Python: >=3.11" in metadata
+    assert "# graphkit" in metadata
+    assert "graphkit = graphkit.cli:main" in points
+
+
+def test_wheel_works_elsewhere(installed: dict[str, str], tmp_path: Path) -> None:
+    """Installed and run from another folder, the demo tells its story, from the queries and data in the wheel."""
+
+    def run(*arguments: object) -> str:
+        command = [sys.executable, *map(str, arguments)]
+        done = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    home = run("-c", "import graphkit; print(graphkit.__file__)").strip()
+    assert Path(home).parent.parent == Path(installed["PYTHONPATH"])
+    run("-m", "graphkit", "db", "start")
+    told = run("-m", "graphkit", "demo")
+    assert "storefront-graph" in told
+    assert "0.5163" in told
+    assert "What to type next" in told
+    assert '"EdgeRecall": {"mean": 0.75' in run(
+        "-m", "graphkit", "evaluate", "--json", "--no-store", tiny(tmp_path / "data")
+    )
+    run("-m", "graphkit", "db", "stop")
