@@ -47,6 +47,11 @@ def table(lines: Sequence[Line]) -> str:
     return "\n".join([shown[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *shown[1:]])
 
 
+def spaced(number: float) -> str:
+    """Return a whole number with its thousands apart."""
+    return f"{number:,.0f}".replace(",", " ")
+
+
 def machine() -> str:
     """Return the size of this machine."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

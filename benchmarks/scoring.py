@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.files import dataset
 from benchmarks.processes import Usage, measure
-from benchmarks.results import Line, write
+from benchmarks.results import Line, spaced, write
 
 
 @dataclass(frozen=True)
@@ -128,11 +128,6 @@ def memory_line(folder: Path, family: str, few: int, many: int) -> Line:
     value = f"{other.memory:.0f} MB, {other.speed}"
     title = f"{family}, memory at {spaced(many)}"
     return Line(title, value, f"at {spaced(few)}", f"{one.memory:.0f} MB", f"{ratio:.2f}", bar, met)
-
-
-def spaced(number: float) -> str:
-    """Return a whole number with its thousands apart."""
-    return f"{number:,.0f}".replace(",", " ")
 
 
 def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:

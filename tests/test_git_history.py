@@ -193,14 +193,14 @@ def test_folder_inside_a_repository(graph: Graph, shop: Path) -> None:
 
 def test_shallow_clone(graph: Graph, shop: Path) -> None:
     """A shallow clone gives the commits that it holds; a later, whole reading adds the others and joins them."""
-    git(shop, "clone", "-q", "--depth", "2", "--no-single-branch", f"file://{shop}/infra", "shallow")
+    git(shop, "clone", "-q", "--depth", "2", f"file://{shop}/api", "shallow")
     few = logged(shop / "shallow", "--branches", "--remotes", "--tags")
-    everything = logged(shop / "infra")
+    everything = logged(shop / "api")
     assert 0 < len(few) < len(everything)
     assert read(graph, shop, "shallow") == {"shallow": (len(few), 0)}
     assert set(held(graph, "shallow")) == set(few)
     assert read(graph, shop, "shallow") == {"shallow": (0, len(few))}
-    read(graph, shop, "infra", "--name", "shallow")
+    read(graph, shop, "api", "--name", "shallow")
     commits = held(graph, "shallow")
     assert {sha: set(row["parents"]) for sha, row in commits.items()} == {
         sha: parents for sha, (_, parents) in everything.items()
@@ -245,7 +245,7 @@ def test_damaged_object(graph: Graph, shop: Path) -> None:
     spoiled.write_bytes(b"spoiled")
     done = refused(graph, shop, "contracts", "--name", "damaged")
     assert "contracts: the repository holds a damaged object" in done.err
-    assert "git fsck" in done.err
+    assert "Clone it anew." in done.err
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 // title: Known commits
-// answers: Which commits of a repository were read from its history, and with which branch and tag?
+// answers: Which commits of a repository were read from its history, with which branch, tag and number of parents?
 // parameters: repo
-// columns: sha, branch, tag
+// columns: sha, branch, tag, parents
 MATCH (:Repository {name: $repo})<-[:IN]-(c:Commit {listed: true})
-RETURN c.sha AS sha, c.branch AS branch, c.tag AS tag
+RETURN c.sha AS sha, c.branch AS branch, c.tag AS tag, COUNT { MATCH (c)-[:PARENT]->() } AS parents

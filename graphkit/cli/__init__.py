@@ -1,5 +1,15 @@
 """The command line: it composes the parts and holds no logic. Heavy imports wait until a command needs them."""
 
-from graphkit.cli.app import main
+import signal
 
 __all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line."""
+    # While the parts are imported, Ctrl-C just ends the process; from then on the command itself is told.
+    handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from graphkit.cli import app
+
+    signal.signal(signal.SIGINT, handler)
+    app.main()

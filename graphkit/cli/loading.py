@@ -40,10 +40,12 @@ def show_load(summary: LoadSummary) -> None:
 def git_command(repositories: list[Path], name: str | None) -> None:
     """Read the history of repositories into the graph."""
     from graphkit.errors import InputError
-    from graphkit.graph.history import load_history
+    from graphkit.graph.history import load_history, open_repository
 
     if name is not None and len(repositories) > 1:
         raise InputError("--name names one repository, but several are given", remedy="Run the command once for each.")
+    for path in repositories:
+        open_repository(path).close()  # a mistake is told before anything is written
     loaded = []
     with open_graph() as store, shown_progress("git") as progress:
         for path in repositories:

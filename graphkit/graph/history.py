@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
@@ -44,22 +45,23 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
     InputError
         There is no git repository, or it can't be read.
     """
-    from dulwich.errors import NotGitRepository
-    from dulwich.repo import Repo
-
-    try:
-        opened = Repo.discover(str(path))
-    except (NotGitRepository, OSError) as error:
-        raise InputError(
-            "this is no git repository", where=str(path), remedy="Name the folder of a local clone."
-        ) from error
-    with opened as repository:
+    with open_repository(path) as repository:
         chosen = name or _folder_name(repository, path)
         with claim(store, f"history of {chosen}") as held:
-            known = _known(store, chosen)
+            rows = store.read(cypher("load/known_commits"), {"repo": chosen})
+            known = {str(row["sha"]): (row["branch"], row["tag"]) for row in rows}
+            linked = {str(row["sha"]): int(str(row["parents"])) for row in rows}
             written = unchanged = 0
+            there: set[str] = set()
             for batch in batched(read_history(repository, chosen, path), BATCH):
-                fresh = [commit for commit in batch if known.get(commit.sha) != (commit.branch, commit.tag)]
+                there.update(commit.sha for commit in batch)
+                # A shallow clone lacks parents that a later reading has.
+                fresh = [
+                    commit
+                    for commit in batch
+                    if known.get(commit.sha) != (commit.branch, commit.tag)
+                    or linked[commit.sha] < len(there.intersection(commit.parents))
+                ]
                 unchanged += len(batch) - len(fresh)
                 write_commits(store, fresh, lambda count: progress("commits", count))
                 written += len(fresh)
@@ -68,14 +70,28 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
     return HistoryLoad(chosen, written, unchanged)
 
 
+def open_repository(path: Path) -> Repo:
+    """Open the git repository at a path or around it.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    from dulwich.errors import NotGitRepository
+    from dulwich.repo import Repo
+
+    try:
+        return Repo.discover(str(path))
+    except (NotGitRepository, OSError, ValueError) as error:
+        raise InputError(
+            "this is no git repository", where=str(path), remedy="Name the folder of a local clone."
+        ) from error
+
+
 def _folder_name(repository: Repo, path: Path) -> str:
     folder = Path(repository.path).resolve()
     return folder.name.removesuffix(".git") or folder.parent.name or path.name
-
-
-def _known(store: Store, repo: str) -> dict[str, tuple[Any, Any]]:
-    rows = store.read(cypher("load/known_commits"), {"repo": repo})
-    return {str(row["sha"]): (row["branch"], row["tag"]) for row in rows}
 
 
 def read_history(repository: Repo, name: str, path: Path) -> Iterator[Commit]:
@@ -84,28 +100,41 @@ def read_history(repository: Repo, name: str, path: Path) -> Iterator[Commit]:
     The branch of a commit is the one on whose chain of first parents it lies: the default branch is asked first, then
     the others by name. A commit that came in by a merge has none.
     """
-    heads, tags = _references(repository)
-    branches = _first_parents(repository, heads)
+    from dulwich.errors import ChecksumMismatch, FileFormatException, MissingCommitError
+
     try:
-        walker = repository.get_walker(include=_reached(repository, heads, tags), reverse=True)
-        for entry in walker:
+        heads, tags = _references(repository)
+        branches = _first_parents(repository, heads)
+        for entry in repository.get_walker(include=_reached(repository, heads, tags), order="topo", reverse=True):
             commit = entry.commit
             sha = commit.id.decode()
-            zone = timezone(timedelta(seconds=commit.commit_timezone))
             yield Commit(
                 repo=name,
                 sha=sha,
                 parents=tuple(parent.decode() for parent in commit.parents),
                 branch=branches.get(sha),
-                committed_at=datetime.fromtimestamp(commit.commit_time, UTC).astimezone(zone),
+                committed_at=_moment(commit.commit_time, commit.commit_timezone),
                 tag=tags.get(sha),
             )
-    except KeyError as error:
+    except (KeyError, MissingCommitError) as error:
         missing = error.args[0]
-        shown = missing.decode() if isinstance(missing, bytes) else str(missing)
+        shown = (missing.decode() if isinstance(missing, bytes) else str(missing)).partition(" ")[0]
         raise InputError(
             f"the repository lacks the object {shown}", where=str(path), remedy="Fetch it whole, or `git fsck` it."
         ) from None
+    except (ChecksumMismatch, FileFormatException, zlib.error) as error:
+        raise InputError(
+            f"the repository holds a damaged object: {error}", where=str(path), remedy="Clone it anew."
+        ) from None
+
+
+def _moment(seconds: int, offset: int) -> datetime | None:
+    """Return the time of a commit; old tools have written offsets of several days, and times beyond the calendar."""
+    zone = timezone(timedelta(seconds=offset)) if abs(offset) < 86_400 else UTC
+    try:
+        return datetime.fromtimestamp(seconds, UTC).astimezone(zone)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _references(repository: Repo) -> tuple[dict[str, str], dict[str, str]]:

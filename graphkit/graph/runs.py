@@ -65,9 +65,7 @@ def _clear_run(store: Store, run: str) -> None:
     clear(store, "load/clear_answers", {"run": run})
 
 
-def _write_run(
-    store: Store, questions: set[str], run: str, run_file: Path, held: Claim, progress: Progress
-) -> RunLoad:
+def _write_run(store: Store, questions: set[str], run: str, run_file: Path, held: Claim, progress: Progress) -> RunLoad:
     there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
     resumed, written, failed = len(there), 0, 0
     for batch in batched(_answers(run_file, questions), RECORDS):

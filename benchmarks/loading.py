@@ -1,0 +1,111 @@
+"""Loading through Bolt: graphkit's load of a dataset and a run, beside a bare driver that sends the same rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+from benchmarks.results import Line, spaced, write
+from benchmarks.stores import fresh, servers
+from benchmarks.world import RUNS, world
+from graphkit.graph.connection import Store
+from graphkit.graph.loading import load_dataset
+from graphkit.graph.runs import load_run
+from graphkit.sources.dataset import Dataset
+from graphkit.sources.report import Report
+from tests.engines import Neo4jServer
+
+Statement = tuple[str, Mapping[str, object]]
+
+
+class Recorder:
+    """A store that remembers the rows of each transaction it was given."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.transactions: list[list[Statement]] = []
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def write(self, cypher: str, parameters: Mapping[str, object] | None = None) -> object:
+        """Pass a statement on."""
+        self._keep([(cypher, parameters or {})])
+        return self._store.write(cypher, parameters)
+
+    def write_many(self, statements: Sequence[Statement]) -> None:
+        """Pass statements on."""
+        self._keep(statements)
+        self._store.write_many(statements)
+
+    def _keep(self, statements: Sequence[Statement]) -> None:
+        with_rows = [(cypher, parameters) for cypher, parameters in statements if parameters.get("rows")]
+        if with_rows:
+            self.transactions.append(with_rows)
+
+
+def load(store: Store, data: Path) -> None:
+    """Load a dataset and its first run."""
+    dataset = Dataset(data)
+    load_dataset(store, dataset, Report())
+    load_run(store, dataset.name, RUNS[0], data / f"runs/{RUNS[0]}.jsonl")
+
+
+def rows_of(transactions: Sequence[Sequence[Statement]]) -> int:
+    """Count the rows that statements were given."""
+    return sum(
+        len(rows) for one in transactions for _, parameters in one if isinstance(rows := parameters["rows"], list)
+    )
+
+
+def bare(store: Store, transactions: Sequence[Sequence[Statement]]) -> None:
+    """Send the same statements and rows in as many transactions, by the driver itself."""
+    with store._driver.session(database=store.database) as session:
+        for statements in transactions:
+            with session.begin_transaction() as transaction:
+                for cypher, parameters in statements:
+                    transaction.run(cypher, dict(parameters)).consume()
+                transaction.commit()
+
+
+def seconds(work: object, *arguments: object) -> float:
+    """Return how long a call takes."""
+    started = time.perf_counter()
+    work(*arguments)  # type: ignore[operator]
+    return time.perf_counter() - started
+
+
+def line(engine: str, server: Neo4jServer | None, data: Path, repeats: int) -> Line:
+    """Measure one engine."""
+    ours, theirs = [], []
+    with fresh(server) as store:  # to warm up, and for the rows
+        recorder = Recorder(store)
+        load(recorder, data)  # type: ignore[arg-type]
+    for _ in range(repeats):
+        with fresh(server) as store:
+            ours.append(seconds(load, store, data))
+        with fresh(server) as store:
+            theirs.append(seconds(bare, store, recorder.transactions))
+    rows = rows_of(recorder.transactions)
+    own, other = median(ours), median(theirs)
+    return Line(
+        f"{engine}, {data.name}, {spaced(rows)} rows",
+        f"{spaced(rows / own)} rows/s",
+        "bare driver, the same rows in memory",
+        f"{spaced(rows / other)} rows/s",
+        f"{own / other:.2f} times the cost",
+    )
+
+
+def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:
+    """Measure both engines."""
+    lines = []
+    with servers() as found:
+        for count in (5_000, 20_000) if large else (5_000,):
+            lines += [line(engine, server, world(folder, count), repeats) for engine, server in found.items()]
+    if save:
+        note = f"A dataset with a graph of hubs, and one run, from files into an empty database; median of {repeats}."
+        write("Loading", note, lines)
+    return lines
