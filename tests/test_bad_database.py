@@ -40,6 +40,12 @@ def refused(tmp_path: Path, env: dict[str, str], *commands: tuple[object, ...]) 
     return told
 
 
+def repository(tmp_path: Path) -> Path:
+    """Make an empty git repository."""
+    subprocess.run(["git", "init", "-q", "repository"], cwd=tmp_path, check=True)
+    return tmp_path / "repository"
+
+
 def commands(tmp_path: Path) -> tuple[tuple[object, ...], ...]:
     """Return commands that write and that read."""
     run = tiny(tmp_path / "data")
@@ -51,7 +57,7 @@ def test_closed_port(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     env = {"NEO4J_URI": f"bolt://me:secret@127.0.0.1:{port}"}
-    for err in refused(tmp_path, env, *commands(tmp_path), ("db", "status"), ("git", ".")):
+    for err in refused(tmp_path, env, *commands(tmp_path), ("db", "status"), ("git", repository(tmp_path))):
         assert f"bolt://127.0.0.1:{port}: " in err
         assert "connection was refused" in err
         assert "NEO4J_URI" in err
@@ -102,8 +108,7 @@ def test_read_only_account(graph: Graph, tmp_path: Path) -> None:
     run = tiny(tmp_path / "data")
     graphkit("evaluate", run, cwd=tmp_path, env=graph.env, code=0)
     before = graph.content()
-    subprocess.run(["git", "init", "-q", "repository"], cwd=tmp_path, check=True)
-    writing = (("load", tmp_path / "data"), ("evaluate", run), ("git", "repository"))
+    writing = (("load", tmp_path / "data"), ("evaluate", run), ("git", repository(tmp_path)))
     for err in refused(tmp_path, env, *writing):
         assert "may only read" in err
         assert password not in err

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from tests.cli import ANSWERS, QUESTIONS, Graph, Row, graphkit, tiny, write_lines
+from tests.cli import ANSWERS, QUESTIONS, Graph, Row, graphkit, inside, tiny, write_lines
 
 Lines = tuple[Row | str | bytes, ...]
 Q1, Q2 = QUESTIONS
@@ -173,7 +173,7 @@ SCORE = ("evaluate", "--no-store", "--json", "-m", "EdgeRecall", "-m", "Coherenc
 def test_evaluate_refuses(name: str, tmp_path: Path) -> None:
     """A record that can't be used is told with its file, line, id and remedy, and nothing is scored."""
     mistake = MISTAKES[name]
-    done = graphkit(*SCORE, mistake.write(tmp_path), cwd=tmp_path, code=2)
+    done = inside(*SCORE, mistake.write(tmp_path), cwd=tmp_path, code=2)
     assert done.out == ""
     [line] = [line for line in done.err.splitlines() if f"{tmp_path / mistake.place}: " in line]
     assert mistake.told in line
@@ -186,7 +186,7 @@ def test_evaluate_refuses(name: str, tmp_path: Path) -> None:
 def test_evaluate_skips(name: str, tmp_path: Path) -> None:
     """With --on-error skip the record is reported and left out, and the rest is scored."""
     mistake = MISTAKES[name]
-    done = graphkit(*SCORE, "--on-error", "skip", mistake.write(tmp_path), cwd=tmp_path, code=0)
+    done = inside(*SCORE, "--on-error", "skip", mistake.write(tmp_path), cwd=tmp_path, code=0)
     assert done.object()["measures"]["EdgeRecall"] == mistake.left
     told = [line for line in done.err.splitlines() if line.startswith(f"left out: {tmp_path / mistake.place}: ")]
     assert len(told) == 1
@@ -214,7 +214,7 @@ def test_many_mistakes_are_counted(tmp_path: Path) -> None:
 def test_nothing_usable(questions: Lines, tmp_path: Path) -> None:
     """Skipping doesn't help where nothing usable is left: that ends with 2."""
     run = tiny(tmp_path, questions, ("{", "["))
-    done = graphkit(*SCORE, "--on-error", "skip", run, cwd=tmp_path, code=2)
+    done = inside(*SCORE, "--on-error", "skip", run, cwd=tmp_path, code=2)
     assert "nothing usable is left" in done.err
     assert f"{run}:1: " in done.err
 
@@ -238,7 +238,7 @@ def test_positions(positions: tuple[int | None, int | None], told: str | None, t
         for step, position in zip((STEP, second), positions, strict=True)
     ]
     run = tiny(tmp_path, answers=({**A1, "traversal": steps}, A2))
-    done = graphkit("evaluate", "--no-store", "--json", "-m", "PathInOrder", run, cwd=tmp_path, code=0)
+    done = inside("evaluate", "--no-store", "--json", "-m", "PathInOrder", run, cwd=tmp_path, code=0)
     # Both gold paths are walked in their order.
     assert done.object()["measures"]["PathInOrder"] == {"mean": 1.0, "scored": 2, "total": 2}
     if told is None:
@@ -351,22 +351,22 @@ def test_form_that_is_no_mistake(name: str, tmp_path: Path) -> None:
     run = tiny(tmp_path)
     for path in (run, tmp_path / "questions.jsonl"):
         rewritten(FORMS[name])(path)
-    done = graphkit(*SCORE, run, cwd=tmp_path, code=0)
+    done = inside(*SCORE, run, cwd=tmp_path, code=0)
     assert done.object()["measures"]["EdgeRecall"] == WHOLE
     assert done.err == ""
 
 
 def test_missing_files(tmp_path: Path) -> None:
     """A path that leads nowhere is told as such, and a folder without questions by what it lacks."""
-    done = graphkit(*SCORE, "nowhere.jsonl", cwd=tmp_path, code=2)
+    done = inside(*SCORE, "nowhere.jsonl", cwd=tmp_path, code=2)
     assert "nowhere.jsonl: there is no such file\n  Check the path" in done.err
     run = tiny(tmp_path / "data")
     for folder, told in ((tmp_path / "no", "no such folder"), (run, "a file where"), (tmp_path, "no questions.jsonl")):
-        done = graphkit(*SCORE, run, "--dataset", folder, cwd=tmp_path, code=2)
+        done = inside(*SCORE, run, "--dataset", folder, cwd=tmp_path, code=2)
         assert f"error: {folder}: " in done.err
         assert told in done.err
         # load looks at its folder before it starts a database.
-        done = graphkit("load", folder, cwd=tmp_path, code=2)
+        done = inside("load", folder, cwd=tmp_path, code=2)
         assert told in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 

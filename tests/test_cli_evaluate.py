@@ -12,14 +12,14 @@ import pytest
 import zstandard
 
 from graphkit.measures.registry import DEFAULT_MEASURES
-from tests.cli import ANSWERS, QUESTIONS, ROOT, Graph, Row, graphkit, tiny, write_lines
+from tests.cli import ANSWERS, QUESTIONS, ROOT, Graph, Row, graphkit, inside, tiny, write_lines
 
 STOREFRONT = ROOT / "fixtures" / "storefront"
 
 
 def mean(measure: str, run: Path, *options: object) -> object:
     """Return the mean of one measure of a run, scored without a database."""
-    done = graphkit("evaluate", "--no-store", "--json", "-m", measure, *options, run, cwd=run.parent, code=0)
+    done = inside("evaluate", "--no-store", "--json", "-m", measure, *options, run, cwd=run.parent, code=0)
     [one] = done.object()["measures"].values()
     return one["mean"]
 
@@ -180,7 +180,7 @@ def void(_: object) -> None:
 )
 def test_gate(tmp_path: Path, option: str, gate: str, code: int, told: str) -> None:
     """A mean on the wrong side of its gate ends with 1 and says by how much; the result is printed all the same."""
-    done = graphkit("evaluate", "--no-store", "--json", option, gate, tiny(tmp_path), cwd=tmp_path, code=code)
+    done = inside("evaluate", "--no-store", "--json", option, gate, tiny(tmp_path), cwd=tmp_path, code=code)
     assert done.object()["run"] == "r"
     assert told in done.err
     assert bool(done.err) == bool(code)
@@ -192,7 +192,7 @@ def test_gate_on_a_measure_with_a_parameter(tmp_path: Path) -> None:
     run = tiny(tmp_path, QUESTIONS[1:], [{**ANSWERS[1], "traversal": [walked]}])
     # The only edge is walked by another relation: 0 with relations, 1 without.
     for gate, code in (("EdgeRecall=1", 1), ("EdgeRecall(relation=False)=1", 0)):
-        done = graphkit(
+        done = inside(
             "evaluate", "--no-store", "--json", "-m", "RR", "--fail-under", gate, run, cwd=tmp_path, code=code
         )
         assert list(done.object()["measures"]) == ["RR", gate.rpartition("=")[0]]
@@ -212,7 +212,7 @@ def test_gate_takes_the_cut_off(tmp_path: Path) -> None:
 @pytest.mark.parametrize("gate", ["EdgeRecall", "EdgeRecall=", "=0.5", "EdgeRecall=high", "EdgeRecall=nan"])
 def test_gate_that_is_none(tmp_path: Path, gate: str) -> None:
     """A gate without a name or a number is a mistake of usage, found before anything is read."""
-    done = graphkit("evaluate", "--no-store", "--fail-under", gate, "nowhere.jsonl", cwd=tmp_path, code=2)
+    done = inside("evaluate", "--no-store", "--fail-under", gate, "nowhere.jsonl", cwd=tmp_path, code=2)
     assert "MEASURE=VALUE" in done.err or "NAME=VALUE" in done.err
     assert repr(gate) in done.err
 
@@ -233,7 +233,7 @@ def test_cut_off(tmp_path: Path) -> None:
 @pytest.mark.parametrize("k", ["0", "-1", "x"])
 def test_cut_off_that_is_none(tmp_path: Path, k: str) -> None:
     """A cut-off is a whole number of at least 1."""
-    assert "--k" in graphkit("evaluate", "--no-store", "--k", k, tiny(tmp_path), cwd=tmp_path, code=2).err
+    assert "--k" in inside("evaluate", "--no-store", "--k", k, tiny(tmp_path), cwd=tmp_path, code=2).err
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_cut_off_that_is_none(tmp_path: Path, k: str) -> None:
 )
 def test_unknown_measure(tmp_path: Path, name: str, hint: str) -> None:
     """A measure that isn't known is told with the nearest name, or where the names are found."""
-    done = graphkit("evaluate", "--no-store", "-m", name, tiny(tmp_path), cwd=tmp_path, code=2)
+    done = inside("evaluate", "--no-store", "-m", name, tiny(tmp_path), cwd=tmp_path, code=2)
     assert hint in done.err
     assert done.out == ""
 
@@ -266,7 +266,7 @@ def test_unknown_measure(tmp_path: Path, name: str, hint: str) -> None:
 )
 def test_wrong_option(tmp_path: Path, options: tuple[str, ...], told: str) -> None:
     """An option that can't be used is named, and no database is started for it."""
-    done = graphkit("evaluate", tiny(tmp_path / "data"), *options, cwd=tmp_path, code=2)
+    done = inside("evaluate", tiny(tmp_path / "data"), *options, cwd=tmp_path, code=2)
     assert told in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from graphkit.cli.failing import ORDER
 from graphkit.graph.catalog import named_queries
-from tests.cli import ROOT, Done, Graph, Row, graphkit
+from tests.cli import ROOT, Done, Graph, Row, graphkit, inside
 
 STOREFRONT = ROOT / "fixtures" / "storefront"
 RUN, OTHER = "storefront-graph", "storefront-graph-v2"
@@ -37,7 +37,7 @@ def shop(graph: Graph) -> Graph:
 
 def ask(shop: Graph, *arguments: object, code: int = 0) -> Done:
     """Ask for failures."""
-    return graphkit("failures", *arguments, cwd=STOREFRONT, env=shop.env, code=code)
+    return inside("failures", *arguments, cwd=STOREFRONT, env=shop.env, code=code)
 
 
 def lines(name: str) -> dict[str, Row]:

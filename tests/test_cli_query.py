@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphkit.graph.catalog import named_queries
-from tests.cli import Done, Graph, graphkit, tiny
+from tests.cli import Done, Graph, graphkit, inside, tiny
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def held(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Graph:
 
 def query(graph: Graph, *arguments: object, cwd: Path, code: int = 0) -> Done:
     """Run a query."""
-    return graphkit("query", *arguments, cwd=cwd, env=graph.env, code=code)
+    return inside("query", *arguments, cwd=cwd, env=graph.env, code=code)
 
 
 def test_text(held: Graph, tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def as_json() -> bool:
 
 def print_json(value: Any) -> None:
     """Print a value as one line of JSON on standard output; a number that JSON doesn't have becomes null."""
-    escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
+    escaped = (sys.stdout.encoding or "utf-8").lower() not in ("utf-8", "utf8")
     try:
         text = json.dumps(value, ensure_ascii=escaped, default=str, allow_nan=False)
     except ValueError:

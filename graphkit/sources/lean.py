@@ -6,7 +6,6 @@ path, a mistake), it hands to the models, which accept it or say what is wrong: 
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -18,6 +17,10 @@ Name = Annotated[str, Meta(min_length=1)]
 Gain = Annotated[float, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
+
+
+#: The type of a field that must not be there: no value fits it, so that the decoder itself refuses the record.
+Nothing = Annotated[str, Meta(min_length=1, max_length=0)]
 
 
 class LeanStep(Struct, gc=False, forbid_unknown_fields=True):
@@ -162,24 +165,19 @@ class LeanReader:
         ]
         kind = msgspec.defstruct(
             f"{self._lean.__name__}Spelled",
-            fields + [(f"trap_{number}", Any, UNSET) for number in range(len(traps))],
+            fields + [(f"trap_{number}", Nothing, UNSET) for number in range(len(traps))],
             rename={**spelling, **{f"trap_{number}": name for number, name in enumerate(traps)}},
             gc=False,
         )
         self._decode = msgspec.json.Decoder(kind).decode
-        # One call for all traps; the name that is there twice makes it a tuple where there is a single trap.
-        names = [f"trap_{number}" for number in range(len(traps))]
-        self._trapped = attrgetter(*names, *names[:1])
-        self._clean = (UNSET,) * (len(names) + 1)
         self._learnt = bool(spelling)
 
     def decode(self, line: bytes) -> Any:
         """Return the lean record of a line, or None where the model has to look at it."""
         try:
-            record = self._decode(line)
+            return self._decode(line)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
             return self._learn(line)
-        return record if self._trapped(record) == self._clean else self._learn(line)
 
     def _learn(self, line: bytes) -> Any:
         """Take the spelling of the first line that needs it, and try once more."""
