@@ -80,6 +80,8 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "COLUMNS": "400",
         "PYTHONWARNINGS": "error::ResourceWarning",
+        # A file of compiled code that a full disk cut short would break the next import.
+        "PYTHONDONTWRITEBYTECODE": "1",
         **(extra or {}),
     }
 

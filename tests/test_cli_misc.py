@@ -20,7 +20,7 @@ from graphkit.cli.app import app
 from graphkit.graph.catalog import named_queries
 from graphkit.measures.registry import MEASURES
 from graphkit.models import RECORDS
-from tests.cli import ANSWERS, COMMAND, QUESTIONS, ROOT, Graph, Row, environment, graphkit, tiny
+from tests.cli import ANSWERS, COMMAND, QUESTIONS, ROOT, Graph, Row, environment, graphkit, inside, tiny
 
 PAGE = (ROOT / "docs" / "commands.md").read_text()
 
@@ -119,7 +119,7 @@ def test_help_of_every_command() -> None:
 @pytest.mark.parametrize("arguments", [("evalute",), ("db", "stat"), ("--colour",)])
 def test_unknown_command(arguments: tuple[str, ...], tmp_path: Path) -> None:
     """An unknown command or option ends with 2 and points to the help."""
-    done = graphkit(*arguments, cwd=tmp_path, code=2)
+    done = inside(*arguments, cwd=tmp_path, code=2)
     assert arguments[-1] in done.err
     assert "-h" in done.err
 
@@ -134,7 +134,7 @@ def test_version(tmp_path: Path) -> None:
 
 def test_measures_json(tmp_path: Path) -> None:
     """Each measure is an object with its definition and source."""
-    rows = graphkit("measures", "--json", cwd=tmp_path, code=0).objects()
+    rows = inside("measures", "--json", cwd=tmp_path, code=0).objects()
     assert len(rows) == len(MEASURES)
     for row, kind in zip(rows, MEASURES, strict=True):
         assert re.match(rf"{kind.__name__}\b", row["measure"])
@@ -144,22 +144,22 @@ def test_measures_json(tmp_path: Path) -> None:
 
 def test_queries_json(tmp_path: Path) -> None:
     """Each named query is an object with its parameters and columns."""
-    rows = graphkit("queries", "--json", cwd=tmp_path, code=0).objects()
+    rows = inside("queries", "--json", cwd=tmp_path, code=0).objects()
     assert [row["name"] for row in rows] == list(named_queries())
     assert all(row["columns"] and row["answers"] and "run" in row["parameters"] for row in rows)
 
 
 def test_schema_json(tmp_path: Path) -> None:
     """The schema of all records is one object by their names; that of one record is its JSON Schema."""
-    schemas = graphkit("schema", "--json", cwd=tmp_path, code=0).object()
+    schemas = inside("schema", "--json", cwd=tmp_path, code=0).object()
     assert list(schemas) == list(RECORDS)
-    one = graphkit("schema", "question", "--json", cwd=tmp_path, code=0).object()
+    one = inside("schema", "question", "--json", cwd=tmp_path, code=0).object()
     assert one == schemas["question"]
     assert one["type"] == "object"
     assert {"id", "question"} <= set(one["properties"])
-    text = graphkit("schema", "question", cwd=tmp_path, code=0).out
+    text = inside("schema", "question", cwd=tmp_path, code=0).out
     assert json.loads(text) == one
-    done = graphkit("schema", "questions", cwd=tmp_path, code=2)
+    done = inside("schema", "questions", cwd=tmp_path, code=2)
     assert "'questions'" in done.err
     assert "question, answer" in done.err
 
@@ -299,7 +299,7 @@ def test_hostile_text_is_shown_harmless(graph: Graph, tmp_path: Path) -> None:
     )
     shown = ""
     for command in commands:
-        done = graphkit(*command, cwd=tmp_path, env=graph.env)
+        done = inside(*command, cwd=tmp_path, env=graph.env)
         assert not CONTROLS.search(done.out + done.err), command
         shown += done.out
     # Markup is text like any other.
@@ -312,7 +312,7 @@ def test_hostile_text_in_a_mistake(tmp_path: Path) -> None:
     forged = f"q9\nerror: all is well{HOSTILE}"
     run = tiny(tmp_path, answers=[*ANSWERS, {**ANSWERS[0], "question_id": forged}, {"run": "r", "id": 1, forged: 1}])
     for option in ("fail", "skip"):
-        done = graphkit("evaluate", "--no-store", "--on-error", option, run, cwd=tmp_path)
+        done = inside("evaluate", "--no-store", "--on-error", option, run, cwd=tmp_path)
         assert not CONTROLS.search(done.out + done.err)
         assert not any(line.startswith("error: all is well") for line in done.err.splitlines())
 
@@ -321,7 +321,7 @@ def test_hostile_text_in_json(graph: Graph, tmp_path: Path) -> None:
     """JSON keeps the text as it is, escaped, one object a line."""
     graph.store.write("MERGE (n:Question {id: 'hostile'}) SET n.question = $text", {"text": HOSTILE + "\n\u2028"})
     text = "MATCH (n:Question {id: 'hostile'}) RETURN n.question AS text"
-    done = graphkit("query", "-e", text, "--json", cwd=tmp_path, env=graph.env, code=0)
+    done = inside("query", "-e", text, "--json", cwd=tmp_path, env=graph.env, code=0)
     assert json.loads(done.out)["text"] == HOSTILE + "\n\u2028"
     assert "\x1b" not in done.out
     assert done.out.count("\n") == 1

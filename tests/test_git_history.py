@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli import ROOT, Done, Graph, Row, graphkit
+from tests.cli import ROOT, Done, Graph, Row, graphkit, inside
 
 BUILD = ROOT / "fixtures" / "storefront" / "build_repos.py"
 NAMES = ("api", "contracts", "infra", "orders", "schema", "web")
@@ -46,7 +46,7 @@ def shop(built: Path, tmp_path: Path) -> Path:
 
 def read(graph: Graph, folder: Path, *arguments: object) -> dict[str, tuple[int, int]]:
     """Run ``graphkit git`` and return what it wrote and what was there, by repository."""
-    done = graphkit("git", *arguments, "--json", cwd=folder, env=graph.env, code=0)
+    done = inside("git", *arguments, "--json", cwd=folder, env=graph.env, code=0)
     return {row["repository"]: (row["written"], row["unchanged"]) for row in done.objects()}
 
 
@@ -217,7 +217,7 @@ def test_empty_repository(graph: Graph, tmp_path: Path) -> None:
 def refused(graph: Graph, folder: Path, *arguments: object) -> Done:
     """Run ``graphkit git``, which must end with 2 and leave the graph as it was."""
     before = graph.content()
-    done = graphkit("git", *arguments, cwd=folder, env=graph.env, code=2)
+    done = inside("git", *arguments, cwd=folder, env=graph.env, code=2)
     assert graph.content() == before
     return done
 

@@ -10,17 +10,17 @@ WITH q, a, COLLECT {
   RETURN {commit: commit, branch: branch, chunks: chunks, committed: committed} AS version
   ORDER BY commit, branch
 } AS versions
-WITH q, a, versions, reduce(sum = 0, v IN versions | sum + v.chunks) AS chunks
+WITH q.id AS question, a IS NULL AS missing, a.error AS error, versions,
+  reduce(sum = 0, v IN versions | sum + v.chunks) AS chunks, any(v IN versions WHERE v.committed > 0) AS committed
 UNWIND CASE WHEN size(versions) = 0 THEN [null] ELSE range(0, size(versions) - 1) END AS i
 UNWIND CASE WHEN i IS NULL THEN [null] ELSE range(i, size(versions) - 1) END AS j
-WITH q, a, versions, chunks, versions[i] AS one, versions[j] AS two,
+WITH i, j, [question, missing, error, chunks, committed] AS asked, versions[i] AS one, versions[j] AS two,
   CASE WHEN i = j THEN versions[i].chunks * (versions[i].chunks - 1) / 2
     ELSE versions[i].chunks * versions[j].chunks END AS pairs
-// Each pair of versions is decided once for the whole run.
-WITH one.commit AS first, one.branch AS first_branch, two.commit AS second, two.branch AS second_branch,
-  collect({question: q.id, pairs: pairs, chunks: chunks,
-    committed: any(v IN versions WHERE v.committed > 0),
-    missing: a IS NULL, error: a.error}) AS uses
+WHERE pairs > 0 OR i IS NULL OR (i = 0 AND j = 0)
+WITH asked, pairs, one.commit AS first, one.branch AS first_branch, two.commit AS second, two.branch AS second_branch
+// Each pair of versions is decided once for the whole run. What is grouped is kept small: a database holds it all.
+WITH first, first_branch, second, second_branch, collect([asked, pairs]) AS uses
 OPTIONAL MATCH (c:Commit {key: first})
 OPTIONAL MATCH (d:Commit {key: second})
 WITH uses, c, d, coalesce(first_branch, c.branch) AS c_branch, coalesce(second_branch, d.branch) AS d_branch
@@ -35,8 +35,8 @@ WITH uses, CASE
     AND abs(c.committed_ms - d.committed_ms) < $window_ms THEN true
   ELSE false END AS fits
 UNWIND uses AS use
-WITH use.question AS question, use.chunks AS chunks, use.committed AS committed, use.missing AS missing,
-  use.error AS error, sum(CASE WHEN fits THEN use.pairs ELSE 0 END) AS fitting
+WITH use[0] AS asked, sum(CASE WHEN fits THEN use[1] ELSE 0 END) AS fitting
+WITH asked[0] AS question, asked[1] AS missing, asked[2] AS error, asked[3] AS chunks, asked[4] AS committed, fitting
 WITH *, EXISTS { MATCH (:Commit) } AS known
 RETURN question,
   CASE WHEN missing OR error IS NOT NULL OR chunks = 0 OR NOT committed OR NOT known THEN null
