@@ -81,18 +81,30 @@ class Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an error of graphkit's becomes its message on standard error and its exit code."""
         try:
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()  # here, where a full disk can still be told, and not at the interpreter's exit
         except GraphkitError as error:
             sys.stderr.write(f"error: {printable(str(error))}\n")
             raise typer.Exit(error.exit_code) from None
         except BrokenPipeError:
             # The reader of our output has gone: nothing is left to say, not even at interpreter exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             raise typer.Exit(0) from None
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             sys.stderr.write(f"error: {place}{error.strerror or error}\n")
+            _drop_output()
             raise typer.Exit(2) from None
+
+
+def _drop_output() -> None:
+    """Where standard output takes nothing more, send what is still to be written nowhere."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def printable(text: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from graphkit.commits import CommitGraph, Version
@@ -35,7 +36,7 @@ class PathLike(Protocol):
     @property
     def group(self) -> str | None: ...
     @property
-    def steps(self) -> Iterable[StepLike]: ...
+    def steps(self) -> Sequence[StepLike]: ...
 
 
 class ComponentLike(Protocol):
@@ -266,7 +267,7 @@ class Case:
         self._irregular = []
         start = 0
         while start < len(steps):
-            end = start + numbers.count(numbers[start])
+            end = bisect_right(numbers, numbers[start], start)
             if positions[start:end] != _COUNTING[: end - start]:
                 steps[start:end] = walk = _by_position(steps[start:end])
                 self._irregular.append(walk)

@@ -68,5 +68,5 @@ class CrossRepoRecall(Measure):
             return named(*(node for edge in gold.required for node in (edge[0], edge[2])))
 
         required, _ = best_alternatives(case.units, items, lambda wanted: wanted & retrieved)
-        required |= of_relevant_ids(case)
+        required = required | of_relevant_ids(case)
         return len(required & retrieved) / len(required) if required else Unscored(NO_REPOSITORY)
