@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one process took: seconds, MB at the peak (its children included), and what it printed."""
+    """What one process took: seconds, MB at the peak (its children included; 0 unwatched), and what it printed."""
 
     wall: float
     cpu: float
@@ -22,8 +22,8 @@ class Usage:
     output: str
 
 
-def measure(arguments: Sequence[str]) -> Usage:
-    """Run Python with these arguments to its end.
+def measure(arguments: Sequence[str], memory: bool = False) -> Usage:
+    """Run Python with these arguments to its end, and where asked for look at its memory many times a second.
 
     Raises
     ------
@@ -34,10 +34,12 @@ def measure(arguments: Sequence[str]) -> Usage:
     begin = time.perf_counter()
     with subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True) as process:
         watch = _PeakWatch(process.pid)
-        watch.start()
+        if memory:
+            watch.start()
         output, _ = process.communicate()
         wall = time.perf_counter() - begin
-        watch.stop()
+        if memory:
+            watch.stop()
     if process.returncode:
         raise SystemExit(f"python {' '.join(arguments)} failed with {process.returncode}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

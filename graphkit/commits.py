@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from graphkit.models import Commit, Compatibility
+if TYPE_CHECKING:
+    from graphkit.models import Commit, Compatibility
 
 #: Branch names that count as a repository's default branch.
 DEFAULT_BRANCHES = frozenset({"main", "master", "trunk"})

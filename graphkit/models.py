@@ -15,9 +15,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field,
 from pydantic.types import AwareDatetime, StrictBool, StrictFloat, StrictStr
 
 from graphkit.forms import citation_ids, error_text, gains, gold_paths, retrieved_chunks, walk_steps
-
-#: The largest whole number that the database can hold.
-LARGEST = 2**63 - 1
+from graphkit.spellings import ANSWER, LARGEST, QUESTION, Spellings
 
 
 def _present(text: str) -> str:
@@ -46,11 +44,25 @@ Positive = Annotated[StrictInt, Field(ge=1, le=LARGEST)]
 Difficulty = Literal["easy", "medium", "hard"]
 
 
+def _names(spellings: Spellings, field: str) -> AliasChoices:
+    return AliasChoices(field, *spellings[field])
+
+
 class Record(BaseModel):
     """Base of every record: frozen, and built by field names as well as by their aliases."""
 
     # Built when first validated: most commands use few of the models, and the lean decoder spares scoring all of them.
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, defer_build=True)
+
+
+def other_names(model: type[Record]) -> dict[str, str]:
+    """Return every name that a model accepts on input beside the names of its fields, with the field it stands for."""
+    names: dict[str, str] = {}
+    for field, info in model.model_fields.items():
+        for choice in getattr(info.validation_alias, "choices", ()):
+            if isinstance(choice, str) and choice not in model.model_fields:
+                names.setdefault(choice, field)
+    return names
 
 
 class Step(Record):
@@ -107,30 +119,22 @@ class Question(Record):
         The cut-off that this question is scored at, whatever the measure says.
     """
 
-    id: Name = Field(validation_alias=AliasChoices("id", "question_id", "query_id"))
-    question: Name = Field(validation_alias=AliasChoices("question", "query", "user_input"))
+    id: Name = Field(validation_alias=_names(QUESTION, "id"))
+    question: Name = Field(validation_alias=_names(QUESTION, "question"))
     category: StrictStr | None = None
     difficulty: Difficulty | None = None
-    group: StrictStr | None = Field(default=None, validation_alias=AliasChoices("group", "domain"))
+    group: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "group"))
     stack: StrictStr | None = None
-    gold_answer: StrictStr | None = Field(
-        default=None, validation_alias=AliasChoices("gold_answer", "ground_truth", "answer", "reference")
-    )
-    expected_output: StrictStr | None = Field(
-        default=None, validation_alias=AliasChoices("expected_output", "answer_span")
-    )
+    gold_answer: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "gold_answer"))
+    expected_output: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "expected_output"))
     commits: dict[str, Name] = Field(default_factory=dict)
-    paths: tuple[GoldPath, ...] = Field(default=(), validation_alias=AliasChoices("paths", "gold_paths"))
-    relevant: dict[str, Gain] = Field(
-        default_factory=dict, validation_alias=AliasChoices("relevant", "relevant_ids", "qrels")
-    )
+    paths: tuple[GoldPath, ...] = Field(default=(), validation_alias=_names(QUESTION, "paths"))
+    relevant: dict[str, Gain] = Field(default_factory=dict, validation_alias=_names(QUESTION, "relevant"))
     expected_files: tuple[StrictStr, ...] = ()
     expected_symbols: tuple[StrictStr, ...] = ()
-    facts: tuple[Component, ...] = Field(
-        default=(), validation_alias=AliasChoices("facts", "required_facts", "components", "required_components")
-    )
+    facts: tuple[Component, ...] = Field(default=(), validation_alias=_names(QUESTION, "facts"))
     conflicts: tuple[Conflict, ...] = ()
-    min_sources: Count | None = Field(default=None, validation_alias=AliasChoices("min_sources", "minimum_sources"))
+    min_sources: Count | None = Field(default=None, validation_alias=_names(QUESTION, "min_sources"))
     k: Positive | None = None
 
     @field_validator("paths", mode="before")
@@ -196,23 +200,19 @@ class Answer(Record):
     node-link JSON. A record with an ``error`` (a sentence) is a result: kept, counted, and not scored.
     """
 
-    run: Name = Field(validation_alias=AliasChoices("run", "run_id"))
-    question_id: Name = Field(validation_alias=AliasChoices("question_id", "query_id", "id"))
-    retrieved: tuple[Chunk, ...] = Field(
-        default=(), validation_alias=AliasChoices("retrieved", "chunks", "retrieved_chunks")
-    )
-    traversal: tuple[WalkStep, ...] = Field(default=(), validation_alias=AliasChoices("traversal", "retrieved_paths"))
-    answer: StrictStr | None = Field(default=None, validation_alias=AliasChoices("answer", "response"))
+    run: Name = Field(validation_alias=_names(ANSWER, "run"))
+    question_id: Name = Field(validation_alias=_names(ANSWER, "question_id"))
+    retrieved: tuple[Chunk, ...] = Field(default=(), validation_alias=_names(ANSWER, "retrieved"))
+    traversal: tuple[WalkStep, ...] = Field(default=(), validation_alias=_names(ANSWER, "traversal"))
+    answer: StrictStr | None = Field(default=None, validation_alias=_names(ANSWER, "answer"))
     citations: tuple[StrictStr, ...] = ()
     evidence_files: tuple[StrictStr, ...] | None = None
     latency_ms: Annotated[Number, Field(ge=0)] | None = Field(
-        default=None, validation_alias=AliasChoices("latency_ms", "latency")
+        default=None, validation_alias=_names(ANSWER, "latency_ms")
     )
     model_calls: Count | None = None
-    prompt_tokens: Count | None = Field(default=None, validation_alias=AliasChoices("prompt_tokens", "input_tokens"))
-    output_tokens: Count | None = Field(
-        default=None, validation_alias=AliasChoices("output_tokens", "completion_tokens")
-    )
+    prompt_tokens: Count | None = Field(default=None, validation_alias=_names(ANSWER, "prompt_tokens"))
+    output_tokens: Count | None = Field(default=None, validation_alias=_names(ANSWER, "output_tokens"))
     cost: Annotated[Number, Field(ge=0)] | None = None
     error: StrictStr | None = None
     error_type: StrictStr | None = None
@@ -339,4 +339,5 @@ __all__ = [
     "Step",
     "WalkStep",
     "datetime",
+    "other_names",
 ]

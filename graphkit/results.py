@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from graphkit.models import Measurement
-
 if TYPE_CHECKING:
     import pandas
+
+    from graphkit.models import Measurement
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,8 @@ def shown(value: float | None) -> str:
 
 def measurements(run: str, names: Sequence[str], row: Row) -> Iterator[Measurement]:
     """Yield the measurement of each measure for one question."""
+    from graphkit.models import Measurement
+
     for name, value in zip(names, row.values, strict=True):
         reason = value if isinstance(value, str) else None
         number = None if isinstance(value, str) else value

@@ -71,7 +71,8 @@ def test_there_are_modules() -> None:
     [
         ("graphkit.errors", set()),
         ("graphkit.forms", {"graphkit.errors"}),
-        ("graphkit.models", {"graphkit.errors", "graphkit.forms"}),
+        ("graphkit.spellings", set()),
+        ("graphkit.models", {"graphkit.errors", "graphkit.forms", "graphkit.spellings"}),
         ("graphkit.identity", set()),
         ("graphkit.identifiers", set()),
         ("graphkit.commits", {"graphkit.models"}),

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import gzip
 import random
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphkit.engines import batches
 from graphkit.engines.python import score_file
 from graphkit.errors import InputError
 from graphkit.measures.registry import resolve_measures
 from graphkit.results import Evaluation, Row
+from graphkit.sources import jsonl
 from graphkit.sources.dataset import Dataset
 from graphkit.sources.report import Report
 from tests.datasets import generate, read_jsonl, write_jsonl
@@ -119,3 +125,42 @@ def test_repeats_and_strangers_are_told(
     ]
     with pytest.raises(InputError, match=r"3 record\(s\) can't be used"):
         scored(dataset, workers=workers, report=Report("fail"))
+
+
+def lines_or_refusal(pieces: Iterator[list[bytes]]) -> list[list[bytes]] | str:
+    """Return the lines of a file, some at a time, or the message that refuses it."""
+    try:
+        return list(pieces)
+    except InputError as error:
+        return str(error)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=12),
+    st.sampled_from([b"", b"\n", b"\n\n"]),
+    st.booleans(),
+    st.sampled_from([3, 4, 7, 64]),
+    st.integers(0, 5),
+    st.integers(1, 5),
+)
+def test_spans_are_the_lines(lengths: list[int], end: bytes, marked: bool, block: int, more: int, count: int) -> None:
+    """The spans of a file cover the lines that are read from it, however blocks cut them, and refuse what these do."""
+    data = (jsonl.BOM if marked else b"") + b"\n".join(b"x" * length for length in lengths) + end
+
+    def spans() -> Iterator[list[bytes]]:
+        for offset, length, lines in jsonl.line_spans(path, count):
+            assert data[offset : offset + length].count(b"\n") == lines - 1
+            yield data[offset : offset + length].split(b"\n")
+
+    def read() -> Iterator[list[bytes]]:
+        lines = jsonl.raw_lines(path)
+        while some := list(islice(lines, count)):
+            yield some
+
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        path = Path(folder) / "lines.jsonl"
+        path.write_bytes(data)
+        patch.setattr(jsonl, "_BLOCK", block)
+        patch.setattr(jsonl, "MAX_LINE", block + more)
+        assert lines_or_refusal(spans()) == lines_or_refusal(read())

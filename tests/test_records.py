@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from graphkit.models import RECORDS, Answer, Chunk, Commit, Compatibility, Question, Record, WalkStep
-from graphkit.sources.lean import TWINS, LeanAnswer, LeanQuestion, LeanReader, other_names
-from graphkit.sources.records import RecordReader, parse_record
+from graphkit.models import RECORDS, Answer, Chunk, Commit, Compatibility, Question, Record, WalkStep, other_names
+from graphkit.sources.lean import UNDECODED, LeanAnswer, LeanQuestion, LeanReader
+from graphkit.sources.records import RecordReader, parse_record, twin_of
 from graphkit.sources.report import Report
 from tests.datasets import STOREFRONT, generate, pallets
 
@@ -339,7 +339,7 @@ def plain(record: Any) -> Any:
     return {name: plain(one) for name, one in record.items()} if isinstance(record, dict) else record
 
 
-@pytest.mark.parametrize(("lean", "model"), TWINS.items(), ids=lambda one: one.__name__)
+@pytest.mark.parametrize(("lean", "model"), [(LeanQuestion, Question), (LeanAnswer, Answer)])
 def test_twins_have_the_same_fields(lean: type[msgspec.Struct], model: type[Record]) -> None:
     """The lean record has exactly the model's fields, with the same defaults."""
     assert lean.__struct_fields__ == tuple(model.model_fields)
@@ -351,10 +351,13 @@ def compare_lines(lean: type[msgspec.Struct], file: Path) -> int:
     """Compare each line that the lean decoder takes with the model, and return how many it took."""
     reader, taken = LeanReader(lean), 0
     for line in file.read_bytes().splitlines():
-        record = reader.decode(line)
+        try:
+            record = reader.decode(line)
+        except UNDECODED:
+            record = reader.learn(line)
         if record is not None:
             taken += 1
-            assert repr(plain(record)) == repr(plain(TWINS[lean].model_validate_json(line))), line
+            assert repr(plain(record)) == repr(plain(twin_of(lean).model_validate_json(line))), line
     return taken
 
 
@@ -414,7 +417,7 @@ QUESTIONS = records(Question, {"paths": GOLD, "relevant": st.dictionaries(TEXT, 
 
 def agree(lean: type[msgspec.Struct], lines: list[dict[str, Any]]) -> None:
     """Check that reading lines takes and refuses what the model does, with the same values."""
-    model = TWINS[lean]
+    model = twin_of(lean)
     report = Report()
     reader = RecordReader(Path("f.jsonl"), lean, report)
     for number, value in enumerate(lines, 1):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 
-from graphkit.sources.jsonl import BOM, is_compressed, raw_lines
+from graphkit.sources.jsonl import is_compressed, line_spans, raw_lines
 
 #: Lines of each file that are worked on together.
 SIZE = 1000
@@ -53,33 +53,24 @@ def batches(questions_file: Path, run_file: Path) -> Iterator[Batch]:
 
 def packed(questions_file: Path, run_file: Path) -> Iterator[PackedBatch]:
     """Yield the same batches, packed."""
-    questions, answers = _Packer(questions_file), _Packer(run_file)
-    for batch in batches(questions_file, run_file):
-        yield PackedBatch(
-            batch.question_start, questions.pack(batch.questions), batch.answer_start, answers.pack(batch.answers)
-        )
+    question_number = answer_number = 1
+    for (questions, asked), (answers, answered) in zip_longest(
+        _packed(questions_file), _packed(run_file), fillvalue=(None, 0)
+    ):
+        yield PackedBatch(question_number, questions, answer_number, answers)
+        question_number += asked
+        answer_number += answered
 
 
-class _Packer:
-    """Packs the lines of one file, which must be given in order and none left out."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._seekable = path.is_file() and not is_compressed(path)
-        self._offset: int | None = None
-
-    def pack(self, lines: list[bytes]) -> Packed:
-        if not lines:
-            return None
-        if not self._seekable:
-            return b"\n".join(lines)
-        if self._offset is None:
-            with self._path.open("rb") as stream:
-                self._offset = len(BOM) if stream.read(len(BOM)) == BOM else 0
-        offset, length = self._offset, sum(map(len, lines)) + len(lines)
-        self._offset += length
-        # Without the end of the last line.
-        return offset, length - 1
+def _packed(path: Path) -> Iterator[tuple[Packed, int]]:
+    """Yield the lines of a file, ``SIZE`` at a time, and how many they are."""
+    if path.is_file() and not is_compressed(path):
+        for offset, length, count in line_spans(path, SIZE):
+            yield (offset, length), count
+        return
+    lines = raw_lines(path)
+    while some := list(islice(lines, SIZE)):
+        yield b"\n".join(some), len(some)
 
 
 class Unpacker:

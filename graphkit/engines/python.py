@@ -14,7 +14,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from itertools import zip_longest
 from multiprocessing import get_context
 from pathlib import Path
@@ -90,33 +89,36 @@ class Scorer:
     def score(self, question: Any, answer: Any, number: int = 0) -> None:
         """Score one question; :meth:`settle` brings the values into the totals and the rows."""
         case = Case(question, answer, self.commits)
-        totals = self.totals
-        totals.questions += 1
-        if answer is None:
-            totals.missing += 1
-        elif answer.error is not None:
-            totals.failed += 1
-        else:
+        if answer is not None and answer.error is None:
             self._note(case, answer, number)
-        self.values.append([measure.score(case) for measure in self.measures])
-        if self.keep_rows:
-            self.names.append(question.id)
+            self.values.append([measure._value(case) for measure in self.measures])
+        else:
+            self.totals.missing += answer is None
+            self.totals.failed += answer is not None
+            self.values.append([measure.score(case) for measure in self.measures])
+        self.names.append(question.id)
 
     def settle(self) -> list[Row]:
         """Bring the values since the last call into the totals, and return the rows where they are wanted."""
         totals = self.totals
+        totals.questions += len(self.names)
         for index, column in enumerate(zip(*self.values, strict=True)):
-            numbers = [value for value in column if isinstance(value, float)]
+            numbers = (
+                column if Unscored not in map(type, column) else [one for one in column if type(one) is not Unscored]
+            )
             totals.sums[index] += sum(numbers)
             totals.scored[index] += len(numbers)
-        rows = [
-            Row(name, tuple([value.reason if isinstance(value, Unscored) else value for value in values]))
-            for name, values in zip(self.names, self.values, strict=False)
-        ]
+        rows = []
+        if self.keep_rows:
+            rows = [
+                Row(name, tuple([value.reason if isinstance(value, Unscored) else value for value in values]))
+                for name, values in zip(self.names, self.values, strict=True)
+            ]
         self.values, self.names = [], []
         return rows
 
     def _note(self, case: Case, answer: Any, number: int) -> None:
+        """Report what is odd about a record, yet doesn't keep it from being scored."""
         if answer.retrieved and len(case.ranks) < len(case.chunks):
             what = "the ranking holds an id more than once; each counts at its first rank"
             self.report.note(Problem(f"{self.answers.path}:{number}", what, record=case.question.id))
@@ -134,10 +136,18 @@ class Scorer:
         questions: dict[str, tuple[int, Any, bytes]] = {}
         answers: dict[str, tuple[int, Any, bytes]] = {}
         second_answers: list[tuple[str, Numbered]] = []
+        parse_question, parse_answer = self.questions.parse, self.answers.parse
         lines = zip_longest(batch.questions, batch.answers, fillvalue=b"")
         for offset, (question_line, answer_line) in enumerate(lines):
-            question = self._question(batch.question_start + offset, question_line, taken)
-            answer = self._answer(batch.answer_start + offset, answer_line)
+            place = batch.question_start + offset
+            question = parse_question(place, question_line)
+            if question is not None and (first := taken.setdefault(question.id, place)) != place:
+                what = f"the id is already taken by line {first}"
+                self.report.add(Problem(f"{self.questions.path}:{place}", what, record=question.id))
+                question = None
+            answer = parse_answer(batch.answer_start + offset, answer_line)
+            if answer is not None:
+                self.runs.add(answer.run)
             if question is not None:
                 name = question.id
                 if answer is not None and answer.question_id == name and name not in answers:
@@ -162,29 +172,11 @@ class Scorer:
         hashes = array("q", map(self.hash, taken)).tobytes()
         return _Part(self.totals, self.settle(), lonely_questions, lonely_answers, self.report, hashes, self.runs)
 
-    def _question(self, number: int, line: bytes, taken: dict[str, int]) -> Any:
-        """Return the question of a line, or None where there is none or its id is taken already."""
-        if not line or line.isspace():
-            return None
-        question = self.questions.parse(number, line)
-        if question is not None and (first := taken.setdefault(question.id, number)) != number:
-            what = f"the id is already taken by line {first}"
-            self.report.add(Problem(f"{self.questions.path}:{number}", what, record=question.id))
-            return None
-        return question
-
-    def _answer(self, number: int, line: bytes) -> Any:
-        """Return the answer of a line, or None where there is none."""
-        if not line or line.isspace():
-            return None
-        answer = self.answers.parse(number, line)
-        if answer is not None:
-            self.runs.add(answer.run)
-        return answer
-
 
 def digest(name: str) -> int:
     """Return a hash of a name that is the same in every process."""
+    from hashlib import blake2b
+
     raw = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(raw, "little", signed=True)
 

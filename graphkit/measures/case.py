@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from graphkit.commits import CommitGraph, Version
 from graphkit.identity import REPOSITORIES, file_of, path_of, repo_of, symbol_of
@@ -196,12 +196,15 @@ class Case:
         alternatives that share a group; the distinct edges of all gold paths, optional ones included.
     walked_paths, walked
         The retrieved paths as edges in the order of their positions, and the distinct edges of all of them.
+    memo
+        What measures found and others ask for again.
     """
 
     def __init__(self, question: QuestionLike, answer: AnswerLike | None, commits: CommitGraph | None = None) -> None:
         self.question = question
         self.answer = answer
         self.commits = commits if commits is not None else _NO_COMMITS
+        self.memo: dict[Any, Any] = {}
 
     # Retrieval -------------------------------------------------------------------------------------------------------
 
@@ -209,21 +212,26 @@ class Case:
     def chunks(self) -> list[ChunkLike]:
         """The retrieved chunks, best first: as listed, or by rank where the ranks say another order."""
         chunks = list(self.answer.retrieved) if self.answer is not None else []
-        ranks = [chunk.rank for chunk in chunks]
-        if None not in ranks and ranks != sorted(ranks):  # type: ignore[type-var]
-            chunks.sort(key=lambda chunk: chunk.rank or 0)
+        if chunks and chunks[0].rank is not None:
+            ranks = [chunk.rank for chunk in chunks]
+            if None not in ranks and ranks != sorted(ranks):  # type: ignore[type-var]
+                chunks.sort(key=lambda chunk: chunk.rank or 0)
         return chunks
 
     def _rank(self) -> None:
-        ids = [chunk.id for chunk in self.chunks]
-        # Backwards, so that an id's first rank is the one that stays.
-        self.ranks = ranks = dict(zip(reversed(ids), range(len(ids), 0, -1), strict=True))
-        gains = [gain for gain in self.question.relevant.values() if gain > 0]
-        gains.sort(reverse=True)
-        self.gains = gains
-        hits = [(ranks[node], gain) for node, gain in self.question.relevant.items() if node in ranks and gain > 0]
-        hits.sort()
-        self.hits = hits
+        chunks = self.chunks
+        ranks = {chunk.id: rank for rank, chunk in enumerate(chunks, 1)}
+        if len(ranks) < len(chunks):
+            ranks = {}
+            for rank, chunk in enumerate(chunks, 1):
+                ranks.setdefault(chunk.id, rank)
+        self.ranks = ranks
+        relevant = self.question.relevant
+        self.gains = gains = sorted(relevant.values(), reverse=True)
+        if gains and gains[-1] <= 0:
+            relevant = {node: gain for node, gain in relevant.items() if gain > 0}
+            self.gains = gains[: len(relevant)]
+        self.hits = sorted([(ranks[node], gain) for node, gain in relevant.items() if node in ranks])
 
     ranks: dict[str, int] = filled_by(_rank)
     hits: list[tuple[int, float]] = filled_by(_rank)
@@ -263,20 +271,20 @@ class Case:
             steps.sort(key=lambda step: step.path)
             numbers.sort()
         positions = [step.position for step in steps]
-        spans = []
+        self._spans = spans = []
         self._irregular = []
-        start = 0
-        while start < len(steps):
+        start, count = 0, len(steps)
+        while start < count:
             end = bisect_right(numbers, numbers[start], start)
             if positions[start:end] != _COUNTING[: end - start]:
                 steps[start:end] = walk = _by_position(steps[start:end])
                 self._irregular.append(walk)
             spans.append((start, end))
             start = end
+        self._steps = steps
         edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
-        self._steps, self._spans = steps, spans
-        self.walked_paths = [edges[start:end] for start, end in spans]
         self.walked = set(edges)
+        self.walked_paths = [edges[start:end] for start, end in spans]
 
     @lazy
     def walks(self) -> list[list[WalkLike]]:
@@ -297,10 +305,10 @@ class Case:
     @lazy
     def gold_boundary(self) -> set[Edge]:
         """The distinct edges of all gold paths whose ends lie in different repositories."""
-        return boundary(self.gold_edges)
+        return set(boundary(self.gold_edges))
 
     @lazy
-    def walked_boundary(self) -> set[Edge]:
+    def walked_boundary(self) -> list[Edge]:
         """The distinct traversed edges whose ends lie in different repositories."""
         return boundary(self.walked)
 
@@ -393,12 +401,12 @@ def _lacks_relation(edges: set[Edge]) -> bool:
     return False
 
 
-def boundary(edges: set[Edge]) -> set[Edge]:
+def boundary(edges: set[Edge]) -> list[Edge]:
     """Return those edges whose ends lie in different repositories."""
     # What `crosses` says, without the call.
     repo = REPOSITORIES
-    return {
+    return [
         edge
         for edge in edges
         if (start := repo[edge[0]]) != (end := repo[edge[2]]) and start is not None and end is not None
-    }
+    ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TypeVar
 
 from graphkit.measures.base import NO_GOLD, NOTHING_TRAVERSED, Measure, Unscored
@@ -26,10 +27,10 @@ def without_relation(edge: Edge) -> Edge:
     return (edge[0], None, edge[2])
 
 
-def contained(edges: set[Edge], others: set[Edge], untyped: bool) -> set[Edge]:
+def contained(edges: Iterable[Edge], others: Iterable[Edge], untyped: bool) -> set[Edge]:
     """Return those of ``edges`` that match one of ``others``. ``untyped`` says that a relation may be missing."""
     if not untyped:
-        return edges & others
+        return set(edges).intersection(others)
     relations: dict[tuple[str, str], set[str | None]] = {}
     for source, relation, target in others:
         relations.setdefault((source, target), set()).add(relation)
@@ -42,16 +43,17 @@ def contained(edges: set[Edge], others: set[Edge], untyped: bool) -> set[Edge]:
 
 
 def best_alternatives(
-    units: Iterable[list[Gold]], items: Callable[[Gold], set[T]], found: Callable[[set[T]], set[T]]
+    units: Sequence[list[Gold]], items: Callable[[Gold], set[T]], found: Callable[[set[T]], set[T]]
 ) -> tuple[set[T], set[T]]:
     """Return what is required and what of it was found, over all units.
 
     ``items`` tells what a gold path requires, ``found`` which of these the run has. Of alternatives the one with the
     largest share found counts (the first of equals); one that requires nothing is no choice.
     """
+    if len(units) == 1 and len(units[0]) == 1:
+        wanted = items(units[0][0])
+        return wanted, found(wanted)
     chosen = [_best(unit, items, found) for unit in units]
-    if len(chosen) == 1:
-        return chosen[0]
     return set().union(*[required for required, _ in chosen]), set().union(*[hit for _, hit in chosen])
 
 
@@ -82,9 +84,17 @@ class EdgeMeasure(Measure):
 
 def edge_recall(case: Case, relation: bool, boundary: bool, static: bool = False) -> tuple[int, int]:
     """Return (found, required): the required gold edges, each once, and how many of them the traversal contains."""
-    walked = case.walked if relation else {without_relation(edge) for edge in case.walked}
-    untyped = relation and case.untyped
+    key = edge_recall, relation, boundary, static
+    counts: tuple[int, int] | None = case.memo.get(key)
+    if counts is None:
+        counts = case.memo[key] = _edge_recall(case, relation, boundary, static)
+    return counts
 
+
+_needed: Callable[[Gold], set[Edge]] = attrgetter("needed")
+
+
+def _edge_recall(case: Case, relation: bool, boundary: bool, static: bool) -> tuple[int, int]:
     def items(gold: Gold) -> set[Edge]:
         edges = gold.needed
         if static:
@@ -97,18 +107,34 @@ def edge_recall(case: Case, relation: bool, boundary: bool, static: bool = False
             edges = edges & case.gold_boundary
         return edges if relation else {without_relation(edge) for edge in edges}
 
-    required, found = best_alternatives(case.units, items, lambda wanted: contained(wanted, walked, untyped))
+    if relation and not case.untyped:
+        asked = items if static or boundary else _needed
+        required, found = best_alternatives(case.units, asked, case.walked.intersection)
+    else:
+        walked = case.walked if relation else {without_relation(edge) for edge in case.walked}
+        required, found = best_alternatives(case.units, items, lambda wanted: contained(wanted, walked, relation))
     return len(found), len(required)
 
 
 def edge_precision(case: Case, relation: bool, boundary: bool) -> tuple[int, int, bool]:
     """Return how many distinct traversed edges a gold path holds, how many there are, and whether gold has an edge."""
+    key = edge_precision, relation, boundary
+    counts: tuple[int, int, bool] | None = case.memo.get(key)
+    if counts is None:
+        counts = case.memo[key] = _edge_precision(case, relation, boundary)
+    return counts
+
+
+def _edge_precision(case: Case, relation: bool, boundary: bool) -> tuple[int, int, bool]:
     walked = case.walked_boundary if boundary else case.walked
     gold = case.gold_boundary if boundary else case.gold_edges
+    if relation and not case.untyped:
+        # Of two equal edges both cross a boundary or none: all that was walked serves as well, and is a set already.
+        return len(gold & case.walked), len(walked), bool(gold)
     if not relation:
         walked = {without_relation(edge) for edge in walked}
         gold = {without_relation(edge) for edge in gold}
-    return len(contained(walked, gold, relation and case.untyped)), len(walked), bool(gold)
+    return len(contained(walked, gold, relation)), len(walked), bool(gold)
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,9 @@ class PathMeasure(Measure):
     def _value(self, case: Case) -> float | Unscored:
         # Where every edge carries its relation, only equal ones match.
         same: SamePair = _same_ends if not self.relation else same_edge if case.untyped else None
+        if len(case.gold) == 1:
+            gold = case.gold[0]
+            return self._path(gold, case, same) if gold.required else Unscored(NO_GOLD)
         scores = []
         for unit in case.units:
             options = [self._path(gold, case, same) for gold in unit if gold.required]
@@ -101,6 +104,8 @@ class PathExact(PathMeasure):
     query_parameters = {"unscored": NO_GOLD}
 
     def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
+        if same is None and gold.required is gold.edges:
+            return 1.0 if gold.edges in case.walked_paths else 0.0
         return 1.0 if any(equals(gold, walk, same) for walk in case.walked_paths) else 0.0
 
 

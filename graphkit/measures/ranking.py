@@ -5,16 +5,23 @@ from __future__ import annotations
 import math
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
+from operator import mul
 
 from graphkit.measures.base import NO_RELEVANT, CutMeasure, Measure, Unscored
 from graphkit.measures.case import Case
 
 
-@lru_cache(maxsize=4096)
 def discount(rank: int) -> float:
     """Return 1 / log2(rank + 1), the weight of a rank (from 1) in nDCG."""
     return 1.0 / math.log2(rank + 1)
+
+
+def _discounts(ranks: int) -> list[float]:
+    return [discount(rank) for rank in range(1, ranks + 1)]
+
+
+#: Those of the ranks that rankings are usually cut at.
+_DISCOUNTS = _discounts(1000)
 
 
 @dataclass(frozen=True)
@@ -95,15 +102,15 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
         if not case.question.relevant:
             return Unscored(NO_RELEVANT)
         k = self.cutoff(case)
-        ideal = 0.0
-        for rank, gain in enumerate(case.gains[:k], 1):
-            ideal += gain * discount(rank)
+        discounts = _DISCOUNTS if k <= len(_DISCOUNTS) else _discounts(max(len(case.gains), len(case.chunks)))
+        ideal: float = sum(map(mul, case.gains[:k], discounts))
         if ideal == 0:
             return 0.0
         found = 0.0
         for rank, gain in case.hits:
-            if rank <= k:
-                found += gain * discount(rank)
+            if rank > k:
+                break
+            found += gain * discounts[rank - 1]
         return found / ideal
 
 

@@ -13,7 +13,7 @@ from graphkit.errors import InputError
 #: The longest line that is read, in bytes: a longer one is a damaged or a wrong file.
 MAX_LINE = 32 * 1024 * 1024
 
-_BLOCK = 1 << 18
+_BLOCK = 1 << 16
 _COMPRESSED = 1 << 13  # what is decompressed at once: a small file may hold a very large one
 BOM = b"\xef\xbb\xbf"
 SUFFIXES = ("", ".gz", ".zst")
@@ -94,26 +94,83 @@ def _line_blocks(path: Path) -> Iterator[list[bytes]]:
     done = 0
     rest = b""
     with open_binary(path) as stream:
-        block = _read(stream, path, done)
-        if not block:
-            raise InputError("the file is empty", where=str(path), remedy="It must hold one JSON record a line.")
-        block = block.removeprefix(BOM)
-        _refuse_binary(path, block)
+        _, block = _first_block(stream, path)
         while block:
             lines = (rest + block).split(b"\n")
             rest = lines.pop()
             if len(rest) > MAX_LINE or any(len(line) > MAX_LINE for line in lines):
                 place = next((number for number, line in enumerate(lines) if len(line) > MAX_LINE), len(lines))
-                raise InputError(
-                    f"the line is longer than {MAX_LINE // 2**20} MiB",
-                    where=f"{path}:{done + place + 1}",
-                    remedy="Each line must be one JSON record; split or shorten this one.",
-                )
+                raise _too_long(path, done + place + 1)
             done += len(lines)
             yield lines
             block = _read(stream, path, done)
         if rest:
             yield [rest]
+
+
+def line_spans(path: Path, count: int) -> Iterator[tuple[int, int, int]]:
+    """Yield where in a plain file its lines are, ``count`` at a time: offset, length without the last end, and lines.
+
+    The lines of :func:`raw_lines`, at the cost of reading the file: no line is made. Raises what that raises.
+
+    A line within a block is no longer than the block, so that only lines over several blocks may be too long.
+    """
+    with open_binary(path) as stream:
+        at, block = _first_block(stream, path)
+        begin = line = at  # where the span begins, and its last line; the block begins at ``at``
+        lines = done = 0  # of the span, and before it
+        while block:
+            there, start = block.count(b"\n"), 0
+            first_end = block.find(b"\n") if there else len(block)
+            if at + first_end - line > MAX_LINE:
+                raise _too_long(path, done + lines + 1)
+            while lines + there >= count:
+                end = _nth_end(block, count - lines, start)
+                yield begin, at + end - begin, count
+                there -= count - lines
+                done, lines = done + count, 0
+                start, begin = end + 1, at + end + 1
+            lines += there
+            if first_end < len(block):
+                line = at + block.rfind(b"\n") + 1
+            at += len(block)
+            block = _read(stream, path, done + lines)
+        if at > line:
+            yield begin, at - begin, lines + 1
+        elif lines:
+            yield begin, at - 1 - begin, lines
+
+
+def _nth_end(block: bytes, wanted: int, start: int) -> int:
+    """Return where in a block the end of a line is, counted from 1 from ``start`` on; there are as many."""
+    low, high = start, len(block)
+    while high - low > 1:
+        middle = (low + high) // 2
+        there = block.count(b"\n", low, middle)
+        if there < wanted:
+            low, wanted = middle, wanted - there
+        else:
+            high = middle
+    return low
+
+
+def _too_long(path: Path, number: int) -> InputError:
+    return InputError(
+        f"the line is longer than {MAX_LINE // 2**20} MiB",
+        where=f"{path}:{number}",
+        remedy="Each line must be one JSON record; split or shorten this one.",
+    )
+
+
+def _first_block(stream: IO[bytes], path: Path) -> tuple[int, bytes]:
+    """Return the length of the byte order mark, if there is one, and the block that follows it."""
+    block = _read(stream, path, 0)
+    skipped = len(BOM) if block.startswith(BOM) else 0
+    block = block[skipped:] or _read(stream, path, 0)
+    if not block:
+        raise InputError("the file is empty", where=str(path), remedy="It must hold one JSON record a line.")
+    _refuse_binary(path, block)
+    return skipped, block
 
 
 def _read(stream: IO[bytes], path: Path, done: int) -> bytes:

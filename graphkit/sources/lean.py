@@ -6,18 +6,22 @@ path, a mistake), it hands to the models, which accept it or say what is wrong: 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
-from graphkit.models import LARGEST, Answer, Question, Record
+from graphkit.spellings import ANSWER, LARGEST, QUESTION, Spellings, fields_by_other_name
 
 Name = Annotated[str, Meta(min_length=1)]
 Gain = Annotated[float, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 
+
+#: What the decoder raises on a line that it doesn't take.
+UNDECODED = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 #: The type of a field that must not be there: no value fits it, so that the decoder itself refuses the record.
 Nothing = Annotated[str, Meta(min_length=1, max_length=0)]
@@ -123,24 +127,13 @@ class LeanAnswer(Struct, gc=False):
     error_type: str | None = None
 
 
-#: Each lean record, and the model whose meaning it has.
-TWINS: dict[type[Struct], type[Record]] = {LeanQuestion: Question, LeanAnswer: Answer}
+_SPELLINGS: dict[type[Struct], Spellings] = {LeanQuestion: QUESTION, LeanAnswer: ANSWER}
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:
     if field.default_factory is msgspec.NODEFAULT:
         return msgspec.field(default=field.default)
     return msgspec.field(default_factory=field.default_factory)
-
-
-def other_names(model: type[Record]) -> dict[str, str]:
-    """Return every name that a model accepts on input beside the names of its fields, with the field it stands for."""
-    names: dict[str, str] = {}
-    for field, info in model.model_fields.items():
-        for choice in getattr(info.validation_alias, "choices", ()):
-            if isinstance(choice, str) and choice not in model.model_fields:
-                names.setdefault(choice, field)
-    return names
 
 
 class LeanReader:
@@ -153,7 +146,7 @@ class LeanReader:
 
     def __init__(self, lean: type[Struct]) -> None:
         self._lean = lean
-        self._others = other_names(TWINS[lean])
+        self._others = fields_by_other_name(_SPELLINGS[lean])
         self._build({})
 
     def _build(self, spelling: dict[str, str]) -> None:
@@ -169,24 +162,18 @@ class LeanReader:
             rename={**spelling, **{f"trap_{number}": name for number, name in enumerate(traps)}},
             gc=False,
         )
-        self._decode = msgspec.json.Decoder(kind).decode
+        #: Returns the lean record of a line; raises one of ``UNDECODED`` where the model has to look at it.
+        self.decode: Callable[[bytes], Any] = msgspec.json.Decoder(kind).decode
         self._learnt = bool(spelling)
 
-    def decode(self, line: bytes) -> Any:
-        """Return the lean record of a line, or None where the model has to look at it."""
-        try:
-            return self._decode(line)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            return self._learn(line)
-
-    def _learn(self, line: bytes) -> Any:
-        """Take the spelling of the first line that needs it, and try once more."""
+    def learn(self, line: bytes) -> Any:
+        """Take over the spelling of the first line that :attr:`decode` refuses, and return its record if that helps."""
         if self._learnt:
             return None
         self._learnt = True
         try:
             keys = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        except UNDECODED:
             return None
         spelling: dict[str, str] = {}
         for name, field in self._others.items():
@@ -195,4 +182,7 @@ class LeanReader:
         if not spelling:
             return None
         self._build(spelling)
-        return self.decode(line)
+        try:
+            return self.decode(line)
+        except UNDECODED:
+            return None

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
-from pydantic import ValidationError
 
-from graphkit.models import Record
 from graphkit.sources.jsonl import read_lines
-from graphkit.sources.lean import TWINS, LeanReader, other_names
+from graphkit.sources.lean import UNDECODED, LeanAnswer, LeanReader
 from graphkit.sources.report import Problem, Report
 
-R = TypeVar("R", bound=Record)
+# The models are imported when a record needs them: lines in the canonical spelling don't.
+if TYPE_CHECKING:
+    from graphkit.models import Record
+
+R = TypeVar("R", bound="Record")
 
 #: The names by which a broken record is told, where it has one of them.
 _ID_FIELDS = ("id", "question_id", "query_id", "sha")
@@ -23,6 +25,10 @@ _ID_FIELDS = ("id", "question_id", "query_id", "sha")
 
 def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R | None:
     """Validate one line, or add a problem that says what is wrong with it and return None."""
+    from pydantic import ValidationError
+
+    from graphkit.models import other_names
+
     try:
         value = json.loads(line)
     except UnicodeDecodeError as error:
@@ -85,6 +91,8 @@ def _sentence(mistake: Any) -> str:
 
 
 def _remedy(model: type[Record], mistake: Any) -> str | None:
+    from graphkit.models import other_names
+
     if mistake["type"] == "missing" and len(mistake["loc"]) == 1:
         field = str(mistake["loc"][0])
         names = [field, *(name for name, stands_for in other_names(model).items() if stands_for == field)]
@@ -101,20 +109,32 @@ def read_records(path: Path, model: type[R], report: Report) -> Iterator[tuple[s
             yield where, record
 
 
+def twin_of(lean: type[Struct]) -> type[Record]:
+    """Return the model whose meaning a lean record has."""
+    from graphkit.models import Answer, Question
+
+    return Answer if lean is LeanAnswer else Question
+
+
 class RecordReader:
     """Decodes questions or run records of one file: by the lean decoder, and by the model where that has to look."""
 
     def __init__(self, path: Path, lean: type[Struct], report: Report) -> None:
         self.path = path
         self.report = report
-        self._model = TWINS[lean]
+        self._kind = lean
         self._lean = LeanReader(lean)
 
     def parse(self, number: int, line: bytes) -> Any:
-        """Return the record of a line, or None after adding a problem to the report."""
-        record = self._lean.decode(line)
+        """Return the record of a line, or None for a blank one, and after adding a problem to the report."""
+        try:
+            return self._lean.decode(line)
+        except UNDECODED:
+            if not line or line.isspace():
+                return None
+        record = self._lean.learn(line)
         if record is None:
-            record = parse_record(self._model, line, f"{self.path}:{number}", self.report)
+            record = parse_record(twin_of(self._kind), line, f"{self.path}:{number}", self.report)
         return record
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:

@@ -9,9 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from graphkit.models import Answer
+from graphkit.models import Answer, other_names
 from graphkit.sources.jsonl import MAX_LINE
-from graphkit.sources.lean import other_names
 from graphkit.sources.records import parse_record
 from graphkit.sources.report import Report
 

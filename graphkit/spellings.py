@@ -1,0 +1,43 @@
+"""The names that the field uses for the same thing: what a record accepts beside the names of its own fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: The largest whole number that the database can hold.
+LARGEST = 2**63 - 1
+
+#: The other names of a field, by the field's own.
+Spellings = Mapping[str, tuple[str, ...]]
+
+QUESTION: Spellings = {
+    "id": ("question_id", "query_id"),
+    "question": ("query", "user_input"),
+    "group": ("domain",),
+    "gold_answer": ("ground_truth", "answer", "reference"),
+    "expected_output": ("answer_span",),
+    "paths": ("gold_paths",),
+    "relevant": ("relevant_ids", "qrels"),
+    "facts": ("required_facts", "components", "required_components"),
+    "min_sources": ("minimum_sources",),
+}
+
+ANSWER: Spellings = {
+    "run": ("run_id",),
+    "question_id": ("query_id", "id"),
+    "retrieved": ("chunks", "retrieved_chunks"),
+    "traversal": ("retrieved_paths",),
+    "answer": ("response",),
+    "latency_ms": ("latency",),
+    "prompt_tokens": ("input_tokens",),
+    "output_tokens": ("completion_tokens",),
+}
+
+
+def fields_by_other_name(spellings: Spellings) -> dict[str, str]:
+    """Return the field that each other name stands for; of two fields the first."""
+    found: dict[str, str] = {}
+    for field, others in spellings.items():
+        for other in others:
+            found.setdefault(other, field)
+    return found
