@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.results import table
 
-NAMES = ("scoring", "startup", "loading", "engines")
+NAMES = ("scoring", "comparing", "reporting", "running", "startup", "loading", "engines")
 
 
 def main() -> None:

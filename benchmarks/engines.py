@@ -10,7 +10,7 @@ from benchmarks.results import Line, spaced, write
 from benchmarks.stores import fresh, servers
 from benchmarks.world import RUNS, world
 from graphkit.engines.cypher import commit_graph, score_run
-from graphkit.engines.python import score_file
+from graphkit.engines.python import Job, score_file
 from graphkit.graph.catalog import Query, named_queries
 from graphkit.graph.connection import Store
 from graphkit.graph.loading import load_dataset
@@ -46,7 +46,7 @@ def measured(store: Store, data: Path, count: int) -> Times:
     load = time.perf_counter() - started
     commits = commit_graph(store, dataset.name)
     started = time.perf_counter()
-    ours = score_file(dataset.questions_file, data / f"runs/{RUNS[0]}.jsonl", MEASURES, commits)
+    ours = score_file(Job(dataset.questions_file, data / f"runs/{RUNS[0]}.jsonl", MEASURES, commits))
     python = time.perf_counter() - started
     score_run(store, dataset.name, RUNS[0], MEASURES, keep_rows=False)  # to warm up
     started = time.perf_counter()

@@ -24,6 +24,7 @@ class World:
     def __init__(self, count: int) -> None:
         self.count = count
         self.draw = random.Random(count)
+        self.gold: list[Record] = []
         size = max(500, count)
         self.artifacts = [f"{REPOSITORIES[number % 6]}:src/m{number // 40}.py#f{number % 40}" for number in range(size)]
 
@@ -76,16 +77,18 @@ class World:
     def nodes(self) -> Iterable[Record]:
         """Yield the artifacts of the knowledge graph."""
         for artifact in self.artifacts:
-            yield {"id": artifact, "kind": "function", "commit": self.sha(artifact)}
+            yield {"id": artifact, "kind": "function"}
 
     def edges(self) -> Iterable[Record]:
-        """Yield the edges of the knowledge graph."""
-        for _ in range(3 * len(self.artifacts)):
+        """Yield the edges of the knowledge graph: the gold of the questions drawn so far, and as many besides."""
+        yield from self.gold
+        for _ in self.gold:
             yield self.edge()
 
     def question(self, number: int) -> Record:
         """Draw a question with its gold path."""
         gold = self.chain(GOLD_EDGES)
+        self.gold += gold
         nodes = [str(edge["target"]) for edge in gold]
         return {
             "id": f"q{number}",
@@ -113,15 +116,6 @@ class World:
     def write(self, folder: Path) -> None:
         """Write everything as a dataset."""
         (folder / "runs").mkdir(parents=True)
-        parts = {
-            "commits": self.commits(),
-            "compatibility": self.compatibility(),
-            "artifacts": self.nodes(),
-            "edges": self.edges(),
-        }
-        for name, records in parts.items():
-            with (folder / f"{name}.jsonl").open("wb") as stream:
-                stream.writelines(map(_line, records))
         with (
             (folder / "questions.jsonl").open("wb") as questions,
             (folder / f"runs/{RUNS[0]}.jsonl").open("wb") as first,
@@ -132,6 +126,15 @@ class World:
                 questions.write(_line(question))
                 first.write(_line(self.answer(RUNS[0], question)))
                 second.write(_line(self.answer(RUNS[1], question)))
+        parts = {
+            "commits": self.commits(),
+            "compatibility": self.compatibility(),
+            "artifacts": self.nodes(),
+            "edges": self.edges(),
+        }
+        for name, records in parts.items():
+            with (folder / f"{name}.jsonl").open("wb") as stream:
+                stream.writelines(map(_line, records))
 
 
 def _line(record: Record) -> bytes:

@@ -19,6 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphkit.assets import storefront_folder
+    from graphkit.cascade import two_by_two
+    from graphkit.checking import check_dataset
+    from graphkit.comparing import RunComparison, compare_grades, compare_runs
+    from graphkit.efficiency import Prices
     from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
     from graphkit.measures.base import Measure, Unscored
     from graphkit.measures.case import Case
@@ -39,12 +43,22 @@ if TYPE_CHECKING:
     )
     from graphkit.networks import comparison_graph, gold_graph, score_graphs, walked_graph
     from graphkit.results import Evaluation, Summary
+    from graphkit.scoring import Scorecard, load_config, score_layers
+    from graphkit.sources.dataset import Dataset
+    from graphkit.summarizing import GradeSummary, summarize
+    from graphkit.systems.context import Context
+    from graphkit.systems.runner import Limits
+    from graphkit.systems.running import RunSummary, run_systems
     from graphkit.workflow import evaluate, failures, load, open_store
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "graphkit.assets": ("storefront_folder",),
+    "graphkit.cascade": ("two_by_two",),
+    "graphkit.checking": ("check_dataset",),
+    "graphkit.comparing": ("RunComparison", "compare_grades", "compare_runs"),
+    "graphkit.efficiency": ("Prices",),
     "graphkit.errors": ("DatabaseError", "GateError", "GraphkitError", "InputError", "MeasureError"),
     "graphkit.measures.base": ("Measure", "Unscored"),
     "graphkit.measures.case": ("Case",),
@@ -65,6 +79,12 @@ _HOMES = {
     ),
     "graphkit.networks": ("comparison_graph", "gold_graph", "score_graphs", "walked_graph"),
     "graphkit.results": ("Evaluation", "Summary"),
+    "graphkit.scoring": ("Scorecard", "load_config", "score_layers"),
+    "graphkit.sources.dataset": ("Dataset",),
+    "graphkit.summarizing": ("GradeSummary", "summarize"),
+    "graphkit.systems.context": ("Context",),
+    "graphkit.systems.runner": ("Limits",),
+    "graphkit.systems.running": ("RunSummary", "run_systems"),
     "graphkit.workflow": ("evaluate", "failures", "load", "open_store"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -77,32 +97,48 @@ __all__ = [
     "Chunk",
     "Commit",
     "Compatibility",
+    "Context",
     "DatabaseError",
+    "Dataset",
     "Divergence",
     "Edge",
     "Evaluation",
     "GateError",
     "GoldPath",
+    "GradeSummary",
     "GraphkitError",
     "InputError",
+    "Limits",
     "Measure",
     "MeasureError",
     "Measurement",
+    "Prices",
     "Question",
+    "RunComparison",
+    "RunSummary",
+    "Scorecard",
     "Step",
     "Summary",
     "Unscored",
     "WalkStep",
+    "check_dataset",
+    "compare_grades",
+    "compare_runs",
     "comparison_graph",
     "evaluate",
     "failures",
     "first_divergences",
     "gold_graph",
     "load",
+    "load_config",
     "open_store",
     "parse_measure",
+    "run_systems",
     "score_graphs",
+    "score_layers",
     "storefront_folder",
+    "summarize",
+    "two_by_two",
     "walked_graph",
 ]
 

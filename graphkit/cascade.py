@@ -74,6 +74,40 @@ class TwoByTwo:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one question went: whether its answer and its path are right (None where that can't be told), and where it
+    ended.
+
+    ``undecided`` says why one of the two can't be told.
+    """
+
+    answer: bool | None
+    path: bool | None
+    stage: Stage
+    undecided: str = ""
+
+
+def verdict(case: Case, invalid: str | None = None) -> Verdict:
+    """Judge one question.
+
+    Parameters
+    ----------
+    invalid
+        Why its gold is stale: a path can't be told by it, and what is not right failed for not being in the graph.
+    """
+    answer = right_answer(case)
+    if invalid is None:
+        path, stage = right_path(case), cascade(case)
+    else:
+        path, stage = Unscored(invalid), Stage(case.question.id, NOT_IN_GRAPH, invalid)
+        if answer is True:
+            stage = cascade(case)
+    undecided = next((one.reason for one in (answer, path) if isinstance(one, Unscored)), "")
+    told = [None if isinstance(one, Unscored) else one for one in (answer, path)]
+    return Verdict(told[0], told[1], stage, undecided)
+
+
 def cascade(case: Case, known: Collection[str] | None = None) -> Stage:
     """Return the stage that a question ended at.
 
@@ -123,7 +157,7 @@ def cascade(case: Case, known: Collection[str] | None = None) -> Stage:
     return Stage(question, WRONG, "the answer names an expected source and is wrong")
 
 
-def two_by_two(cases: Iterable[Case]) -> TwoByTwo:
+def two_by_two(verdicts: Iterable[Verdict]) -> TwoByTwo:
     """Sort questions by right or wrong answer (:func:`right_answer`) and right or wrong path (:func:`right_path`).
 
     A right answer by a wrong path is luck.
@@ -132,14 +166,11 @@ def two_by_two(cases: Iterable[Case]) -> TwoByTwo:
         (answer, path): [] for answer in (True, False) for path in (True, False)
     }
     undecided: dict[str, str] = {}
-    for case in cases:
-        answer, path = right_answer(case), right_path(case)
-        if isinstance(answer, Unscored):
-            undecided[case.question.id] = answer.reason
-        elif isinstance(path, Unscored):
-            undecided[case.question.id] = path.reason
+    for one in verdicts:
+        if one.answer is None or one.path is None:
+            undecided[one.stage.question] = one.undecided
         else:
-            cells[answer, path].append(case.question.id)
+            cells[one.answer, one.path].append(one.stage.question)
     return TwoByTwo(
         sound=tuple(cells[True, True]),
         luck=tuple(cells[True, False]),
@@ -147,6 +178,14 @@ def two_by_two(cases: Iterable[Case]) -> TwoByTwo:
         lost=tuple(cells[False, False]),
         undecided=undecided,
     )
+
+
+def stage_counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Return how many questions ended at each of the ``STAGES``, in their order."""
+    counts = dict.fromkeys(STAGES, 0)
+    for one in verdicts:
+        counts[one.stage.name] += 1
+    return counts
 
 
 def right_answer(case: Case) -> bool | Unscored:

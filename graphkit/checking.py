@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -76,7 +76,10 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     questions = [question for _, question in dataset.questions(report)]
     findings = [Finding("record", "invalid", f"{one.where}: {one.what}", one.record or None) for one in report.problems]
     findings += [found for question in questions for found in _fields(question)]
-    findings += _stale(dataset, questions)
+    reading = Report()
+    for name, reasons in stale_gold(dataset, reading).items():
+        findings += [Finding("stale-gold", "invalid", what, name) for what in reasons]
+    reading.settle()
     findings += _duplicates(questions)
     findings += _difficulty(questions)
     if baseline is not None:
@@ -147,34 +150,56 @@ class _Graph:
     has_edges: bool = False
 
 
-def _stale(dataset: Dataset, questions: list[Any]) -> list[Finding]:
-    """Find gold that the knowledge graph doesn't hold, or not at the commit at which the question was annotated."""
-    steps = [(question, step) for question in questions for path in question.paths for step in path.steps]
-    if not steps:
-        return []
-    report = Report()
-    nodes = {node for _, step in steps for node in (step.source, step.target)}
-    graphs = {name: _read_graph(dataset, files, nodes, report) for name, files in dataset.graphs.items()}
+def stale_gold(dataset: Dataset, report: Report) -> dict[str, tuple[str, ...]]:
+    """Return the questions whose gold the dataset's own knowledge graph or commits don't hold, with each reason why.
+
+    Gold that isn't there, or not at the commit at which the question was annotated, says nothing about a run: such a
+    question is invalid, and not scored. Without a knowledge graph and without commits nothing can be stale.
+
+    Parameters
+    ----------
+    report
+        Takes what can't be used of the knowledge graph, commits and compatibility; questions are told elsewhere.
+    """
     commits = dataset.commits(report)
+    if not dataset.graphs and not commits:
+        return {}
+    nodes = {
+        node
+        for _, question in dataset.questions(Report("skip"))
+        for path in question.paths
+        for step in path.steps
+        for node in (step.source, step.target)
+    }
+    graphs = {name: _read_graph(dataset, files, nodes, report) for name, files in dataset.graphs.items()}
     rows = {row.id: row for row in dataset.compatibility(report)}
-    report.settle()
     known = _known_commits(commits, rows.values())
-    findings: dict[Finding, None] = {}
-    for question in questions:
+    found = {}
+    for _, question in dataset.questions(Report("skip")):
         pinned = {**(rows[question.stack].commits if question.stack in rows else {}), **question.commits}
-        for repo, sha in sorted(question.commits.items()):
-            if repo in known and sha not in known[repo]:
-                what = f"is annotated at {repo}@{sha}, a commit that commits.jsonl does not hold"
-                findings[Finding("stale-gold", "invalid", what, question.id)] = None
-        chosen = _graphs_of(question, graphs)
-        for path in question.paths if chosen else ():
-            for step in path.steps:
-                reasons = [_reason(step, graph, pinned) for graph in chosen]
-                if None not in reasons:
-                    # The graph that comes nearest tells: a wrong commit says more than a missing node.
-                    what = sorted((reason for reason in reasons if reason), key=_nearest)[0][1]
-                    findings[Finding("stale-gold", "invalid", what, question.id)] = None
-    return list(findings)
+        if reasons := dict.fromkeys(_stale(question, _graphs_of(question, graphs), known, pinned)):
+            found[question.id] = tuple(reasons)
+    return found
+
+
+def invalid_reasons(stale: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return why each question with stale gold isn't scored, in a sentence."""
+    return {
+        name: f"invalid, stale gold: {reasons[0]}" + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")
+        for name, reasons in stale.items()
+    }
+
+
+def _stale(question: Any, graphs: list[_Graph], known: dict[str, set[str]], pinned: dict[str, str]) -> Iterator[str]:
+    for repo, sha in sorted(question.commits.items()):
+        if repo in known and sha not in known[repo]:
+            yield f"is annotated at {repo}@{sha}, a commit that commits.jsonl does not hold"
+    for path in question.paths if graphs else ():
+        for step in path.steps:
+            reasons = [_reason(step, graph, pinned) for graph in graphs]
+            if None not in reasons:
+                # The graph that comes nearest tells: a wrong commit says more than a missing node.
+                yield sorted((reason for reason in reasons if reason), key=_nearest)[0][1]
 
 
 def _nearest(reason: tuple[int, str]) -> int:

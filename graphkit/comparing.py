@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Mapping, Sequence
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from graphkit.engines.cypher import measure_values
+from graphkit.engines.cypher import invalid_questions, measure_values
 from graphkit.errors import InputError
 from graphkit.graph.catalog import cypher
 from graphkit.graph.connection import Store
+from graphkit.graph.loading import dataset_digest
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import resolve_measures
-from graphkit.statistics import RESAMPLES, SEED, PairedResult, compare_pairs, holm
+from graphkit.scoring import LOWER_IS_BETTER
+from graphkit.sources.dataset import Dataset
+from graphkit.sources.report import Report
+from graphkit.statistics import RESAMPLES, SEED, Accuracy, PairedResult, compare_pairs, holm, right_from
 from graphkit.workflow import failures, require_run
+
+if TYPE_CHECKING:
+    from graphkit.summarizing import Grade
 
 By = Literal["category", "difficulty", "repo", "relation"]
 
@@ -22,10 +33,16 @@ By = Literal["category", "difficulty", "repo", "relation"]
 COMPARED = ("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "PathPrefix", "CrossRepoPrecision", "Coherence")
 COMPARED_RANKING = ("nDCG@10", "Recall@20", "RR", "Success@5")
 
+#: The group of questions that say nothing about theirs.
+NO_GROUP = "(none)"
+
 #: A difference is called significant below this corrected p-value.
 LEVEL = 0.05
 
 Values = Mapping[str, float]
+
+#: Returns the gold edges of a question that one run walked and another did not.
+Edges = Callable[[str, str, str], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +74,23 @@ class Mover:
 class RunComparison:
     """Two runs over the same questions; every difference is second minus first.
 
-    ``left_out`` tells for each measure how many questions only one of the runs was scored on: they are not compared.
+    Attributes
+    ----------
+    dataset
+        None where grades were compared.
+    left_out
+        For each measure, how many questions only one of the runs was scored on: they are not compared.
+    warnings
+        What else the comparison lacks, in sentences: records, or the newest form of the dataset.
     """
 
     first: str
     second: str
-    dataset: str
+    dataset: str | None
     groups: tuple[Group, ...]
     movers: tuple[Mover, ...]
     left_out: Mapping[str, int]
+    warnings: tuple[str, ...] = ()
 
     @property
     def overall(self) -> tuple[PairedResult, ...]:
@@ -74,12 +99,7 @@ class RunComparison:
 
     def regressions(self) -> list[PairedResult]:
         """Return the measures on which the second run is significantly worse, over all questions."""
-        worse = []
-        for result in self.overall:
-            sign = 1 if resolve_measures([result.measure])[0].higher_is_better else -1
-            if result.p_holm < LEVEL and result.delta * sign < 0:
-                worse.append(result)
-        return worse
+        return [one for one in self.overall if one.p_holm < LEVEL and one.delta * _direction(one.measure) < 0]
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``graphkit compare --json`` prints."""
@@ -93,6 +113,7 @@ class RunComparison:
             ],
             "movers": [{**dataclasses.asdict(one), "delta": one.delta} for one in self.movers],
             "left_out": dict(self.left_out),
+            "warnings": list(self.warnings),
             "regressions": [one.measure for one in self.regressions()],
         }
 
@@ -127,29 +148,104 @@ def compare_runs(
     text_only = [str(measure) for measure in chosen if measure.query is None]
     if text_only:
         raise InputError(f"not computed in the graph, so not compared: {', '.join(text_only)}")
-    values = {run: {str(one): _scored(store, dataset, run, one) for one in chosen} for run in (first, second)}
-    before, after = values[first], values[second]
-    groups = [Group(None, _results(before, after, None, resamples, seed))]
-    if by is not None:
-        for name, members in _members(store, dataset, by).items():
-            groups.append(Group(name, _results(before, after, members, resamples, seed)))
+    before, after = ({str(one): _scored(store, dataset, run, one) for one in chosen} for run in (first, second))
+    members = _members(store, dataset, by) if by is not None else {}
+    groups = _groups(before, after, members, resamples, seed)
     if not groups[0].results:
         raise InputError("no question was scored in both runs", remedy=f"`graphkit failures {first}` tells why.")
     return RunComparison(
         first=first,
         second=second,
         dataset=dataset,
-        groups=tuple(group for group in groups if group.results),
-        movers=_movers(store, first, second, before, after, movers),
-        left_out={name: count for name in before if (count := len(before[name].keys() ^ after[name].keys()))},
+        groups=groups,
+        movers=_movers(first, second, before, after, movers, partial(_edges, store)),
+        left_out=_left_out(before, after),
+        warnings=tuple(_warnings(store, dataset, (first, second))),
     )
+
+
+def compare_grades(
+    files: Iterable[str | Path],
+    first: str,
+    second: str,
+    *,
+    measures: Sequence[str] = (),
+    by: By | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    movers: int = 5,
+    report: Report | None = None,
+) -> RunComparison:
+    """Compare two runs by their grades in graded files, whoever graded them, on the questions graded in both.
+
+    Raises
+    ------
+    InputError
+        A file or grade can't be used, a run or measure isn't graded, or the two runs were graded by different versions.
+    """
+    from graphkit.summarizing import read_grades
+
+    _refuse_itself(first, second)
+    if by in ("repo", "relation"):
+        raise InputError(f"grades don't tell the {by} of a question", remedy="Compare by category or difficulty.")
+    every = read_grades(files, report if report is not None else Report())
+    for run in (first, second):
+        _require(run, {grade.run for grade in every}, "no run that is graded is called")
+    grades = [grade for grade in every if grade.run in (first, second)]
+    names = list(dict.fromkeys(grade.measure for grade in grades))
+    for name in measures:
+        _require(name, names, "no grade is by a measure called")
+    chosen = list(dict.fromkeys(measures)) or names
+    before, after = ({name: _graded(grades, run, name) for name in chosen} for run in (first, second))
+    for name in chosen:
+        versions = {grade.version for grade in grades if grade.measure == name}
+        if len(versions) > 1:
+            told = ", ".join(sorted("none" if one is None else str(one) for one in versions))
+            raise InputError(
+                f"the grades by {name} are of different versions: {told}", remedy="Grade both runs by the same version."
+            )
+    members: dict[str, set[str]] = {}
+    for grade in grades if by is not None else ():
+        members.setdefault(getattr(grade, str(by)) or NO_GROUP, set()).add(grade.question)
+    groups = _groups(before, after, dict(sorted(members.items())), resamples, seed)
+    if not groups[0].results:
+        raise InputError("no question was graded in both runs")
+    return RunComparison(
+        first=first,
+        second=second,
+        dataset=None,
+        groups=groups,
+        movers=_movers(first, second, before, after, movers),
+        left_out=_left_out(before, after),
+    )
+
+
+def _require(name: str, known: Iterable[str], what: str) -> None:
+    names = sorted(known)
+    if name not in names:
+        close = difflib.get_close_matches(name, names, n=1)
+        hint = f"Did you mean {close[0]}? " if close else ""
+        raise InputError(f"{what} {name!r}", remedy=f"{hint}There are: {', '.join(names)}.")
+
+
+def _graded(grades: Iterable[Grade], run: str, measure: str) -> dict[str, float]:
+    found = {one.question: one.number for one in grades if one.run == run and one.measure == measure}
+    return {question: value for question, value in found.items() if value is not None}
+
+
+def _refuse_itself(first: str, second: str) -> None:
+    if first == second:
+        raise InputError(f"{first!r} is compared with itself: every difference would be 0", remedy="Name two runs.")
+
+
+def _direction(measure: str) -> int:
+    return -1 if measure.partition("(")[0] in LOWER_IS_BETTER else 1
 
 
 def _common_dataset(store: Store, first: str, second: str) -> str:
     require_run(store, first)
     require_run(store, second)
-    if first == second:
-        raise InputError(f"{first!r} is compared with itself: every difference would be 0", remedy="Name two runs.")
+    _refuse_itself(first, second)
     datasets = {str(row["id"]): str(row["dataset"]) for row in store.read(cypher("read/runs"))}
     if datasets[first] != datasets[second]:
         raise InputError(
@@ -165,6 +261,41 @@ def _scored(store: Store, dataset: str, run: str, measure: Measure) -> dict[str,
     return {question: value for question, value in found.items() if isinstance(value, float)}
 
 
+def _warnings(store: Store, dataset: str, runs: Iterable[str]) -> Iterator[str]:
+    """Yield what the comparison lacks: records of either run, questions without valid gold, changes of the dataset."""
+    for run in runs:
+        rows = store.read(cypher("read/answers"), {"dataset": dataset, "run": run})
+        missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
+        if missing or failed:
+            yield f"{run} has no record for {missing} of {len(rows)} questions and failed on {failed}: not compared"
+    if stale := invalid_questions(store, dataset):
+        yield f"the gold of {len(stale)} question(s) is stale: not compared"
+    for row in store.read(cypher("read/datasets")):
+        with contextlib.suppress(InputError, OSError):  # the folder may be gone, or on another machine
+            if row["name"] == dataset and row["digest"] != dataset_digest(Dataset(str(row["folder"]))):
+                yield (
+                    f"{row['folder']} has changed since it was loaded: both runs are scored by what the graph holds "
+                    "(`graphkit load` brings it up to date)"
+                )
+
+
+def _left_out(before: Mapping[str, Values], after: Mapping[str, Values]) -> dict[str, int]:
+    return {name: count for name in before if (count := len(before[name].keys() ^ after[name].keys()))}
+
+
+def _groups(
+    before: Mapping[str, Values],
+    after: Mapping[str, Values],
+    members: Mapping[str, set[str]],
+    resamples: int,
+    seed: int,
+) -> tuple[Group, ...]:
+    """Compare over all questions, and within each group that has something to compare."""
+    groups = [Group(name, _results(before, after, some, resamples, seed)) for name, some in members.items()]
+    overall = Group(None, _results(before, after, None, resamples, seed))
+    return overall, *(group for group in groups if group.results)
+
+
 def _results(
     before: Mapping[str, Values], after: Mapping[str, Values], members: set[str] | None, resamples: int, seed: int
 ) -> tuple[PairedResult, ...]:
@@ -174,7 +305,11 @@ def _results(
         both = sorted(values.keys() & after[name].keys() & (members if members is not None else values.keys()))
         if both:
             pairs = [values[question] for question in both], [after[name][question] for question in both]
-            results.append(compare_pairs(name, *pairs, resamples=resamples, seed=seed))
+            # Grades of a group may happen to be 0 and 1: all of the measure tell what they are.
+            bound = right_from([*values.values(), *after[name].values()])
+            accuracy = None if bound is None else _accuracy(*pairs, bound, _direction(name))
+            result = compare_pairs(name, *pairs, resamples=resamples, seed=seed)
+            results.append(dataclasses.replace(result, accuracy=accuracy))
     corrected = holm([result.p_value for result in results])
     return tuple(
         dataclasses.replace(result, p_holm=p_value) for result, p_value in zip(results, corrected, strict=True)
@@ -187,17 +322,17 @@ def _members(store: Store, dataset: str, by: By) -> dict[str, set[str]]:
     for row in store.read(cypher("read/question_groups"), {"dataset": dataset}):
         value: Any = row[{"repo": "repositories", "relation": "relations"}.get(by, by)]
         for name in value if isinstance(value, list) else [value]:
-            members.setdefault(str(name) if name else "(none)", set()).add(str(row["question"]))
+            members.setdefault(str(name) if name else NO_GROUP, set()).add(str(row["question"]))
     return dict(sorted(members.items()))
 
 
 def _movers(
-    store: Store,
     first: str,
     second: str,
     before: Mapping[str, Values],
     after: Mapping[str, Values],
     count: int,
+    edges: Edges = lambda run, other, question: (),
 ) -> tuple[Mover, ...]:
     name = next(iter(before))
     both = before[name].keys() & after[name].keys()
@@ -209,8 +344,8 @@ def _movers(
             name,
             before[name][question],
             after[name][question],
-            found=_edges(store, second, first, question),
-            lost=_edges(store, first, second, question),
+            found=edges(second, first, question),
+            lost=edges(first, second, question),
         )
         for question in moved[:count]
     )
@@ -220,6 +355,15 @@ def _edges(store: Store, run: str, other: str, question: str) -> tuple[str, ...]
     """Return the gold edges of a question that one run walked and the other did not."""
     rows = failures(store, run, "found-and-lost", question=question, other=other, limit=100)
     return tuple(f"{row['source']} -{row['relation'] or ''}-> {row['target']}" for row in rows)
+
+
+def _accuracy(first: Sequence[float], second: Sequence[float], bound: int, direction: int) -> Accuracy:
+    """Return the shares of right answers: of values from a bound on, of those below where lower is better."""
+    one, two = (sum((value >= bound) == (direction > 0) for value in values) for values in (first, second))
+    count = len(first)
+    # Of the counts: a difference of rounded shares would fall short of 5 points where it is 5.
+    points = 100 * (two - one) / count
+    return Accuracy(one / count, two / count, points, reading(points))
 
 
 def reading(points: float) -> str:

@@ -197,7 +197,8 @@ class Answer(Record):
     """What one run did with one question: one line of ``runs/NAME.jsonl``.
 
     ``traversal`` is written as steps, as node lists, as ``[source, relation, target]`` triples, or as networkx
-    node-link JSON. A record with an ``error`` (a sentence) is a result: kept, counted, and not scored.
+    node-link JSON. A record with an ``error`` (a sentence) is a result: kept, counted, and not scored; ``failed_at``
+    is the time at which a runner gave the question up (ISO 8601).
     """
 
     run: Name = Field(validation_alias=_names(ANSWER, "run"))
@@ -216,6 +217,7 @@ class Answer(Record):
     cost: Annotated[Number, Field(ge=0)] | None = None
     error: StrictStr | None = None
     error_type: StrictStr | None = None
+    failed_at: StrictStr | None = None
 
     @field_validator("retrieved", mode="before")
     @classmethod

@@ -1,6 +1,7 @@
 """Results as files, by the ending of their name: for programs, spreadsheets, CI and people.
 
-``.jsonl`` one line a run, question and measure; ``.json`` the summary with every value; ``.csv`` and ``.parquet`` the
+``.jsonl`` one line a run, question and measure; ``.summary.json`` the means, by category, difficulty and group too,
+with efficiency; ``.json`` the same with every value; ``.csv`` and ``.parquet`` the
 same rows as a table; ``.xml`` JUnit for CI; ``.md`` a table for a pull request. Each file appears whole, or not at all.
 """
 
@@ -54,7 +55,8 @@ def check_output(path: Path) -> Callable[[Path, Sequence[Evaluation]], None]:
     InputError
         The ending isn't known, or the folder isn't there.
     """
-    writer = FORMATS.get(path.suffix)
+    ending = next((ending for ending in FORMATS if path.name.endswith(ending)), None)
+    writer = FORMATS[ending] if ending is not None else None
     if writer is None:
         raise InputError(
             f"results can't be written as {path.suffix or 'a file without an ending'}",
@@ -72,15 +74,25 @@ def _jsonl(path: Path, results: Sequence[Evaluation]) -> None:
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
+def _summary(result: Evaluation) -> dict[str, Any]:
+    return {**result.as_json(), "groups": result.groups_as_json(), **result.verdicts_as_json()}
+
+
+def _summary_json(path: Path, results: Sequence[Evaluation]) -> None:
+    _write_json(path, [_summary(result) for result in results])
+
+
 def _json(path: Path, results: Sequence[Evaluation]) -> None:
-    detailed = [
-        {
-            **result.as_json(),
-            "values": {row.question: dict(zip(result.measures, row.values, strict=True)) for row in result.rows},
-        }
-        for result in results
-    ]
-    path.write_text(json.dumps({"runs": detailed}, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    detailed = []
+    for result in results:
+        values = {row.question: dict(zip(result.measures, row.values, strict=True)) for row in result.rows}
+        stages = {row.question: row.verdict.stage.name for row in result.rows if row.verdict is not None}
+        detailed.append({**_summary(result), "values": values} | ({"stage_of": stages} if stages else {}))
+    _write_json(path, detailed)
+
+
+def _write_json(path: Path, runs: list[dict[str, Any]]) -> None:
+    path.write_text(json.dumps({"runs": runs}, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
 def _flat(results: Sequence[Evaluation]) -> Records:
@@ -116,7 +128,6 @@ def _junit(path: Path, results: Sequence[Evaluation]) -> None:
         suite = ElementTree.SubElement(root, "testsuite", name=_xml(result.run))
         suite.set("tests", str(len(result.rows)))
         suite.set("errors", str(result.failed))
-        suite.set("skipped", str(result.missing))
         for row in result.rows:
             case = ElementTree.SubElement(suite, "testcase", classname=_xml(result.run), name=_xml(row.question))
             reasons = {value for value in row.values if isinstance(value, str)}
@@ -127,6 +138,7 @@ def _junit(path: Path, results: Sequence[Evaluation]) -> None:
                 ElementTree.SubElement(case, "skipped", message=_xml(reasons.pop()))
             lines = [f"{name}: {value}" for name, value in zip(result.measures, row.values, strict=True)]
             ElementTree.SubElement(case, "system-out").text = _xml("\n".join(lines))
+        suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
@@ -151,9 +163,9 @@ def markdown(results: Sequence[Evaluation]) -> str:
             cells.append(f"{shown(one.mean)} ({one.scored}/{one.total})" if one else "–")
         lines.append(f"| {' | '.join(cells)} |")
     for result in results:
-        lines.append(
-            f"\n{_cell(result.run)}: {result.questions} questions, {result.failed} failed, {result.missing} missing"
-        )
+        counts = [f"{result.questions} questions", f"{result.failed} failed", f"{result.missing} missing"]
+        counts += [f"{len(result.invalid)} invalid (stale gold, not scored)"] if result.invalid else []
+        lines.append(f"\n{_cell(result.run)}: {', '.join(counts)}")
     return "\n".join(lines) + "\n"
 
 
@@ -166,6 +178,7 @@ def _cell(text: str) -> str:
 
 FORMATS: dict[str, Callable[[Path, Sequence[Evaluation]], None]] = {
     ".jsonl": _jsonl,
+    ".summary.json": _summary_json,
     ".json": _json,
     ".csv": _csv,
     ".parquet": _parquet,

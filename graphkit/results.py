@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from graphkit.efficiency import Spread, Tally
 
 if TYPE_CHECKING:
     import pandas
 
+    from graphkit.cascade import Verdict
     from graphkit.models import Measurement
+
+
+Label = Literal["category", "difficulty", "group"]
+
+#: What questions are summarised by, in the order of a row's labels.
+LABELS: tuple[Label, ...] = ("category", "difficulty", "group")
+NO_LABEL = "(none)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +36,15 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The values of one question, in the order of the measures: a number, or the reason why there is none."""
+    """The values of one question, in the order of the measures: a number, or the reason why there is none.
+
+    ``labels`` are its category, difficulty and group. ``verdict`` is how it went, where that was asked for.
+    """
 
     question: str
     values: tuple[float | str, ...]
+    labels: tuple[str | None, ...] = (None, None, None)
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +57,10 @@ class Evaluation:
         How many questions the dataset holds: each counts, also those that the run failed on or has no record for.
     failed, missing
         How many records carry an error, and how many questions have no record.
+    invalid
+        The questions that aren't scored for their gold is stale, and why.
+    efficiency
+        Latency, model calls, tokens and cost over the records, as far as they say.
     measures
         The summary of each measure, by its text.
     rows
@@ -54,6 +74,38 @@ class Evaluation:
     missing: int
     measures: dict[str, Summary]
     rows: tuple[Row, ...] = field(default=(), repr=False)
+    invalid: Mapping[str, str] = field(default_factory=dict, repr=False)
+    efficiency: Mapping[str, Spread] = field(default_factory=dict, repr=False)
+
+    def known_efficiency(self) -> dict[str, Spread]:
+        """Return the figures of efficiency that some record knows."""
+        return {name: one for name, one in self.efficiency.items() if one.total is not None}
+
+    def verdicts(self) -> list[Verdict]:
+        """Return how each question went, where that was asked for."""
+        return [row.verdict for row in self.rows if row.verdict is not None]
+
+    def verdicts_as_json(self) -> dict[str, Any]:
+        """Return the questions by right or wrong answer and path, and how many ended at each stage."""
+        from graphkit.cascade import stage_counts, two_by_two
+
+        verdicts = self.verdicts()
+        if not verdicts:
+            return {}
+        return {"two_by_two": dataclasses.asdict(two_by_two(verdicts)), "stages": stage_counts(verdicts)}
+
+    def grouped(self, by: Label) -> dict[str, dict[str, Summary]]:
+        """Return the summary of each measure within each category, difficulty or group, sorted by its name.
+
+        Questions without one are summarised as ``"(none)"``; nothing where no question has one, or without rows.
+        """
+        place = LABELS.index(by)
+        members: dict[str, list[Row]] = {}
+        for row in self.rows:
+            members.setdefault(row.labels[place] or NO_LABEL, []).append(row)
+        if set(members) <= {NO_LABEL}:
+            return {}
+        return {name: _summaries(tuple(self.measures), rows) for name, rows in sorted(members.items())}
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``graphkit evaluate --json`` prints."""
@@ -63,11 +115,15 @@ class Evaluation:
             "questions": self.questions,
             "failed": self.failed,
             "missing": self.missing,
-            "measures": {
-                name: {"mean": one.mean, "scored": one.scored, "total": one.total}
-                for name, one in self.measures.items()
-            },
+            "invalid": len(self.invalid),
+            "measures": _as_json(self.measures),
+            "efficiency": {name: dataclasses.asdict(one) for name, one in self.known_efficiency().items()},
         }
+
+    def groups_as_json(self) -> dict[str, Any]:
+        """Return the summaries by category, difficulty and group, as far as questions have one."""
+        found = {by: self.grouped(by) for by in LABELS}
+        return {by: {name: _as_json(one) for name, one in groups.items()} for by, groups in found.items() if groups}
 
     def records(self) -> Iterator[Measurement]:
         """Yield one measurement a question and measure, value or reason."""
@@ -105,6 +161,18 @@ class Evaluation:
         )
 
 
+def _as_json(measures: Mapping[str, Summary]) -> dict[str, Any]:
+    return {name: {"mean": one.mean, "scored": one.scored, "total": one.total} for name, one in measures.items()}
+
+
+def _summaries(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Summary]:
+    found = {}
+    for place, name in enumerate(names):
+        values = [value for row in rows if not isinstance(value := row.values[place], str)]
+        found[name] = Summary(sum(values) / len(values) if values else None, len(values), len(rows))
+    return found
+
+
 def shown(value: float | None) -> str:
     """Return a value as text with four decimals, or a dash where there is none."""
     return "–" if value is None else f"{value:.4f}"
@@ -127,6 +195,7 @@ class Totals:
         self.sums = [0.0] * count
         self.scored = [0] * count
         self.questions = self.failed = self.missing = 0
+        self.efficiency = Tally()
 
     def add(self, other: Totals) -> None:
         """Add the sums of another part of the run."""
@@ -135,6 +204,7 @@ class Totals:
         self.questions += other.questions
         self.failed += other.failed
         self.missing += other.missing
+        self.efficiency.merge(other.efficiency)
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Return the summary of each measure."""

@@ -15,11 +15,24 @@ SEED = 20_251
 CONFIDENCE = 0.95
 POWER = 0.8
 
+#: A grade of 0 to 10 counts as right from here on.
+RIGHT = 7
+
 #: Differences that spread less than this are equal: their squares are beyond the range of floating point.
 _EQUAL = 1e-100
 
 #: Sign flips are drawn this many at a time, to keep memory flat.
-_CHUNK = 1 << 22
+_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """The share of right answers of two runs, their difference in percentage points, and how that reads."""
+
+    first: float
+    second: float
+    points: float
+    reading: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +51,8 @@ class PairedResult:
         Cohen's d_z: the mean difference over its standard deviation; None where that is 0.
     detectable
         The smallest mean difference that this many questions show with 80% power at the 5% level.
+    accuracy
+        Of values that are all 0 or 1, and of whole ones of 0 to 10; None of others.
     """
 
     measure: str
@@ -54,6 +69,7 @@ class PairedResult:
     losses: int
     ties: int
     detectable: float | None
+    accuracy: Accuracy | None = None
 
 
 def compare_pairs(
@@ -97,6 +113,17 @@ def compare_pairs(
         ties=int((differences == 0).sum()),
         detectable=detectable(spread, int(differences.size)),
     )
+
+
+def right_from(values: Sequence[float]) -> int | None:
+    """Return the least value that is right: of grades of 0 and 1 it is 1, of whole ones up to 10 it is 7; else None.
+
+    >>> right_from([0, 1, 1]), right_from([1, 4, 10]), right_from([0.5, 1])
+    (1, 7, None)
+    """
+    if not values or any(value != int(value) or not 0 <= value <= 10 for value in values):
+        return None
+    return 1 if max(values) <= 1 else RIGHT
 
 
 def interval(

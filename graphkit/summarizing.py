@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, StrictInt
 from pydantic.types import StrictBool, StrictFloat, StrictStr
 
 from graphkit.models import Name, Record
 from graphkit.sources.records import read_records
 from graphkit.sources.report import Problem, Report
-
-#: A grade of 0 to 10 counts as right from here on.
-RIGHT = 7
+from graphkit.statistics import right_from
 
 
 class Grade(Record):
-    """One grade: of a run's answer to a question, by a measure; null with a reason where there is none."""
+    """One grade: of a run's answer to a question, by a measure; null with a reason where there is none.
+
+    ``version`` is that of the grader; the results that ``graphkit evaluate --out`` writes have graphkit's.
+    """
 
     run: Name = Field(validation_alias=AliasChoices("run", "run_id", "system", "model", "condition"))
     question: Name = Field(validation_alias=AliasChoices("question", "question_id", "query_id", "id"))
@@ -29,6 +30,12 @@ class Grade(Record):
     category: StrictStr | None = None
     difficulty: StrictStr | None = None
     group: StrictStr | None = None
+    version: StrictStr | StrictInt | None = None
+
+    @property
+    def number(self) -> float | None:
+        """The value as a number."""
+        return None if self.value is None else float(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,7 @@ class GradeSummary:
     total: int
 
 
-def summarize(files: Sequence[Path], report: Report) -> list[GradeSummary]:
+def summarize(files: Iterable[str | Path], report: Report | None = None) -> list[GradeSummary]:
     """Summarise graded files by run and measure, and by each category, difficulty and group that they name.
 
     Raises
@@ -64,20 +71,30 @@ def summarize(files: Sequence[Path], report: Report) -> list[GradeSummary]:
         A file or a record can't be used and the report doesn't skip.
     """
     cells: dict[tuple[str, str, str | None], list[float | None]] = {}
-    seen: set[tuple[str, str, str]] = set()
-    for path in files:
-        for where, grade in read_records(path, Grade, report):
-            key = (grade.run, grade.question, grade.measure)
-            if key in seen:
-                report.add(Problem(where, f"{grade.run} already has a grade by {grade.measure}", record=grade.question))
-                continue
-            seen.add(key)
-            for group in (None, *_groups(grade)):
-                value = None if grade.value is None else float(grade.value)
-                cells.setdefault((grade.run, grade.measure, group), []).append(value)
-    report.settle(usable=len(seen))
+    for grade in read_grades(files, report if report is not None else Report()):
+        for group in (None, *_groups(grade)):
+            cells.setdefault((grade.run, grade.measure, group), []).append(grade.number)
     order = sorted(cells, key=lambda cell: (cell[2] is not None, cell[2] or "", cell[1], cell[0]))
     return [_summary(cell, cells[cell]) for cell in order]
+
+
+def read_grades(files: Iterable[str | Path], report: Report) -> list[Grade]:
+    """Return the grades of some files; a second grade of a run's answer by a measure is a problem.
+
+    Raises
+    ------
+    InputError
+        A file or a record can't be used and the report doesn't skip.
+    """
+    grades: dict[tuple[str, str, str], Grade] = {}
+    for path in files:
+        for where, grade in read_records(Path(path), Grade, report):
+            key = (grade.run, grade.question, grade.measure)
+            if key in grades:
+                report.add(Problem(where, f"{grade.run} already has a grade by {grade.measure}", record=grade.question))
+            grades.setdefault(key, grade)
+    report.settle(usable=len(grades))
+    return list(grades.values())
 
 
 def _groups(grade: Grade) -> Iterable[str]:
@@ -103,8 +120,5 @@ def _summary(cell: tuple[str, str, str | None], values: list[float | None]) -> G
 
 
 def _accuracy(scored: list[float]) -> float | None:
-    if not scored or any(value != int(value) or not 0 <= value <= 10 for value in scored):
-        return None
-    if max(scored) <= 1:
-        return statistics.fmean(scored)
-    return sum(value >= RIGHT for value in scored) / len(scored)
+    bound = right_from(scored)
+    return None if bound is None else sum(value >= bound for value in scored) / len(scored)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
+from graphkit.checking import invalid_reasons, stale_gold
 from graphkit.commits import CommitGraph
-from graphkit.engines.python import score_file
+from graphkit.engines.python import Job, score_file
 from graphkit.errors import InputError
 from graphkit.graph.catalog import named_query, schema_statements
 from graphkit.graph.connection import Store
@@ -86,6 +88,7 @@ def evaluate(
     on_error: OnError = "fail",
     report: Report | None = None,
     keep_rows: bool = True,
+    judge: bool = False,
     progress: Progress = quiet,
 ) -> Evaluation:
     """Score a run log.
@@ -106,6 +109,8 @@ def evaluate(
         Keeps dataset, run and scores in the graph. Without one, nothing but the files is needed.
     keep_rows
         Keep the value of each question, not only the means; where they are kept, they also go into the store.
+    judge
+        Also tell of each kept question whether answer and path are right, and at which stage it ended.
 
     Returns
     -------
@@ -130,9 +135,9 @@ def evaluate(
     rows: list[Row] = []
     # With Cypher the files are still read through first: what can't be used must be told before it is stored.
     take = rows.extend if keep_rows else None
-    scored = score_file(
-        source.questions_file, run_file, in_python, commits, dataset=source.name, report=report, sink=take
-    )
+    invalid = _invalid(source, store, report)
+    job = Job(source.questions_file, run_file, in_python, commits, invalid, keep_rows, judge)
+    scored = score_file(job, dataset=source.name, report=report, sink=take)
     result = _with_rows(scored, rows)
     if store is None:
         return result
@@ -175,25 +180,33 @@ def _commits(
     return commit_graph(store, source.name)
 
 
-def _with_rows(result: Evaluation, rows: Iterable[Row]) -> Evaluation:
-    import dataclasses
+def _invalid(source: Dataset, store: Store | None, report: Report) -> dict[str, str]:
+    """Return the questions that aren't scored for their gold is stale: the graph knows them since they were loaded."""
+    if store is None:
+        reading = Report(report.on_error)
+        found = invalid_reasons(stale_gold(source, reading))
+        report.merge(reading)
+        return found
+    from graphkit.engines.cypher import invalid_questions
 
+    return invalid_questions(store, source.name)
+
+
+def _with_rows(result: Evaluation, rows: Iterable[Row]) -> Evaluation:
     return dataclasses.replace(result, rows=tuple(rows))
 
 
 def _merged(measures: Sequence[Measure], in_cypher: Evaluation, in_python: Evaluation) -> Evaluation:
     """Return one result with the measures in the order that was asked for, from whichever engine computed them."""
     names = [str(measure) for measure in measures]
-    by_question = {row.question: dict(zip(in_python.measures, row.values, strict=True)) for row in in_python.rows}
-    rows = [
-        Row(row.question, tuple(values[name] for name in names))
-        for row in in_cypher.rows
-        for values in ({**by_question.get(row.question, {}), **dict(zip(in_cypher.measures, row.values, strict=True))},)
-    ]
+    by_question = {row.question: row for row in in_cypher.rows}
+    rows = []
+    for row in in_python.rows:
+        values = dict(zip(in_python.measures, row.values, strict=True))
+        values |= dict(zip(in_cypher.measures, by_question[row.question].values, strict=True))
+        rows.append(dataclasses.replace(row, values=tuple(values[name] for name in names)))
     both = {**in_python.measures, **in_cypher.measures}
-    import dataclasses
-
-    return dataclasses.replace(in_cypher, measures={name: both[name] for name in names}, rows=tuple(rows))
+    return dataclasses.replace(in_python, measures={name: both[name] for name in names}, rows=tuple(rows))
 
 
 def failures(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from graphkit.assets import storefront_folder
-from tests.cli import Row, graphkit, write_lines
+from tests.cli import Graph, Row, graphkit, write_lines
 from tests.datasets import pallets
 
 ARTIFACTS: tuple[Row, ...] = (
@@ -188,3 +189,51 @@ def test_text_output(tmp_path: Path) -> None:
 def test_no_dataset(tmp_path: Path) -> None:
     """A folder that isn't there is bad input."""
     assert "no such folder" in graphkit("check", "absent", cwd=tmp_path, code=2).err
+
+
+@pytest.mark.parametrize("engine", ["python", "cypher"])
+def test_stale_gold_is_not_scored(any_graph: Graph, tmp_path: Path, engine: str) -> None:
+    """The invalid question leaves the mean, has its reason, is no failure, and is told; a repaired graph scores it.
+
+    Both runs walk the gold of s1 and nothing else: EdgeRecall is 1 over s1 alone, and 0.5 once s2 is valid.
+    """
+    data = tmp_path / f"stale-{engine}"
+    walk = [["a:m.py#x", "CALLS", "a:m.py#y"]]
+    gone = [["a:m.py#x", "CALLS", "a:gone.py"]]
+    asked = [question(1, id=f"{engine}-s1"), question(2, id=f"{engine}-s2", paths=[gone])]
+    run = f"walks-{engine}"
+    write_lines(data / "questions.jsonl", asked)
+    write_lines(data / "edges.jsonl", list(EDGES))
+    answers = [{"run": run, "question_id": one["id"], "traversal": walk} for one in asked]
+    write_lines(data / "runs" / "r.jsonl", answers)
+
+    def evaluated(*artifacts: Row, store: bool = True) -> Row:
+        write_lines(data / "artifacts.jsonl", list(artifacts))
+        where = ("--engine", engine) if store else ("--no-store",)
+        options = ("-m", "EdgeRecall", "--json", "-o", "out.jsonl", *where)
+        return graphkit("evaluate", data / "runs" / "r.jsonl", *options, cwd=tmp_path, env=any_graph.env).object()
+
+    for store in (True, False):
+        result = evaluated(*ARTIFACTS, store=store)
+        assert (result["questions"], result["failed"], result["missing"], result["invalid"]) == (2, 0, 0, 1)
+        assert result["measures"]["EdgeRecall"] == {"mean": 1.0, "scored": 1, "total": 2}
+        reasons = [json.loads(line)["reason"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+        assert None in reasons
+        (why,) = (one for one in reasons if one is not None)
+        assert "stale gold" in why
+        assert "a:gone.py is not in the knowledge graph" in why
+    missed = graphkit("failures", run, "--kind", "missed-edges", "--json", cwd=tmp_path, env=any_graph.env)
+    assert missed.out.strip() in ("", "[]")
+    stale = graphkit("failures", run, "--kind", "stale-gold", cwd=tmp_path, env=any_graph.env)
+    assert f"{engine}-s2" in stale.out
+
+    other = data / "runs" / "other.jsonl"
+    write_lines(other, [{**one, "run": f"other-{engine}", "traversal": [gone]} for one in answers])
+    done = graphkit("compare", run, other, "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env)
+    assert "the gold of 1 question(s) is stale: not compared" in done.err
+    (measure,) = done.object()["groups"][0]["measures"]
+    assert (measure["questions"], measure["first"], measure["second"]) == (1, 1.0, 0.0)
+
+    write_lines(data / "edges.jsonl", [*EDGES, {"source": "a:m.py#x", "relation": "CALLS", "target": "a:gone.py"}])
+    repaired = evaluated(*ARTIFACTS, {"id": "a:gone.py"})
+    assert (repaired["invalid"], repaired["measures"]["EdgeRecall"]["mean"]) == (0, 0.5)

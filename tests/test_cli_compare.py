@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from tests.cli import ANSWERS, ROOT, Graph, graphkit, tiny, write_lines
+from tests.cli import ANSWERS, QUESTIONS, ROOT, Graph, graphkit, inside, tiny, write_lines
 
 STOREFRONT = ROOT / "fixtures" / "storefront"
 FIRST, SECOND = "storefront-bm25", "storefront-graph"
@@ -69,6 +70,91 @@ def test_compare_refuses_runs_of_different_datasets(shop: Graph, tmp_path: Path)
     run = tiny(tmp_path / "other")
     done = graphkit("compare", FIRST, run, cwd=tmp_path, env=shop.env, code=2)
     assert "answer different questions" in done.err
+
+
+def test_accuracy_in_points(shop: Graph) -> None:
+    """A binary measure shows its accuracy and reading, in the table's text and in JSON; another one doesn't."""
+    arguments = ("compare", FIRST, SECOND, "-m", "Success@5", "-m", "nDCG@10")
+    done = graphkit(*arguments, cwd=ROOT, env=shop.env, code=0)
+    success, ndcg = graphkit(*arguments, "--json", cwd=ROOT, env=shop.env, code=0).object()["groups"][0]["measures"]
+    # Counted in the logs: of the 28 questions scored in both, 22 and 23 have a relevant id in the top five.
+    assert success["accuracy"] == {"first": 22 / 28, "second": 23 / 28, "points": 100 / 28, "reading": "moderate"}
+    assert "Success@5: accuracy 78.6% to 82.1%, +3.6 points: moderate\n" in done.out
+    assert ndcg["accuracy"] is None
+    assert "nDCG@10: accuracy" not in done.out
+
+
+def test_what_is_not_compared_is_said_first(any_graph: Graph, tmp_path: Path) -> None:
+    """Missing and failed records, and a dataset that changed after it was loaded, are told loudly; so is an old run."""
+    first = tiny(tmp_path)
+    third = {**QUESTIONS[1], "id": "q3"}
+    write_lines(tmp_path / "questions.jsonl", [*QUESTIONS, third])
+    failed = {"run": "s", "question_id": "q3", "error": "broken"}
+    second = write_lines(tmp_path / "runs" / "s.jsonl", [{**ANSWERS[0], "run": "s"}, failed])
+    done = graphkit("compare", first, second, "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
+    assert "warning: r has no record for 1 of 3 questions and failed on 0: not compared\n" in done.err
+    assert "warning: s has no record for 1 of 3 questions and failed on 1: not compared\n" in done.err
+    assert "note: EdgeRecall: 1 question(s) were scored in one run only" in done.err
+    assert done.object()["left_out"] == {"EdgeRecall": 1}
+    assert len(done.object()["warnings"]) == 2
+    # Of q1 both walk one of two edges. Its gold is changed on the disk, not in the graph: that is told.
+    write_lines(tmp_path / "questions.jsonl", [{**QUESTIONS[0], "paths": QUESTIONS[1]["paths"]}, QUESTIONS[1], third])
+    done = graphkit("compare", "r", "s", "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
+    assert f"warning: {tmp_path} has changed since it was loaded" in done.err
+    assert done.object()["groups"][0]["measures"][0]["first"] == 0.5
+    # Loaded anew, both runs are scored by the new gold, which neither walks.
+    graphkit("load", tmp_path, cwd=tmp_path, env=any_graph.env, code=0)
+    done = graphkit("compare", "r", "s", "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
+    assert "has changed" not in done.err
+    measure = done.object()["groups"][0]["measures"][0]
+    assert (measure["first"], measure["second"]) == (0.0, 0.0)
+
+
+def test_compare_grades(tmp_path: Path) -> None:
+    """Grades of 0 to 10 are compared without a database, on the questions graded in both runs."""
+    rows = [
+        {"run": run, "question": f"q{number}", "score": score}
+        for run, scores in (("training", (3, 6, 7, None)), ("pack", (9, 7, 7, 10)))
+        for number, score in enumerate(scores)
+    ]
+    graded = write_lines(tmp_path / "graded.jsonl", rows)
+    done = graphkit("compare", "training", "pack", "--grades", graded, cwd=tmp_path, code=0)
+    # Of three questions 1 and 3 are at least 7.
+    assert "score: accuracy 33.3% to 100.0%, +66.7 points: strong" in done.out
+    assert "note: score: 1 question(s) were scored in one run only" in done.err
+    assert "q0: 3.0000 to 9.0000 (+6.0000)" in done.out
+    assert not (tmp_path / ".graphkit").exists()
+
+
+def test_compare_results_of_evaluate(tmp_path: Path) -> None:
+    """What ``evaluate --out`` wrote is compared in the same way; results of two versions are refused."""
+    run = tiny(tmp_path)
+    other = write_lines(tmp_path / "runs" / "s.jsonl", [{**answer, "run": "s", "traversal": []} for answer in ANSWERS])
+    out = tmp_path / "results.jsonl"
+    graphkit("evaluate", run, other, "--no-store", "-m", "EdgeRecall", "--out", out, cwd=tmp_path, code=0)
+    done = graphkit("compare", "r", "s", "--grades", out, "--json", cwd=tmp_path, code=0)
+    assert done.object()["groups"][0]["measures"][0]["delta"] == -0.75
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    write_lines(out, [{**row, "version": "0.0.9"} if row["run"] == "s" else row for row in rows])
+    done = graphkit("compare", "r", "s", "--grades", out, cwd=tmp_path, code=2)
+    assert "the grades by EdgeRecall are of different versions: 0.0.9, " in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("a", "a"), "is compared with itself"),
+        (("a", "bb"), "Did you mean b?"),
+        (("a", "b", "-m", "scor"), "Did you mean score?"),
+        (("a", "b", "--by", "repo"), "grades don't tell the repo of a question"),
+        (("a", "b"), "no question was graded in both runs"),
+    ],
+)
+def test_grades_that_cannot_be_compared(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    """What can't be compared is told in words, and exit code 2."""
+    rows = [{"run": "a", "question": "q1", "score": 1}, {"run": "b", "question": "q2", "score": 1}]
+    graded = write_lines(tmp_path / "graded.jsonl", rows)
+    assert message in inside("compare", *arguments, "--grades", graded, cwd=tmp_path, code=2).err
 
 
 def test_layers_and_severe_gate(tmp_path: Path) -> None:

@@ -38,10 +38,12 @@ def test_json_is_one_object_a_run(tmp_path: Path) -> None:
         "questions": 2,
         "failed": 0,
         "missing": 0,
+        "invalid": 0,
         "measures": {
             "EdgeRecall": {"mean": 0.75, "scored": 2, "total": 2},
             "BoundaryRecall": {"mean": 0.0, "scored": 1, "total": 2},
         },
+        "efficiency": {},
     }
     assert done.err == ""
 
@@ -65,6 +67,36 @@ def test_several_runs_keep_their_order_and_names(tmp_path: Path) -> None:
     second = write_lines(tmp_path / "runs" / "file.jsonl", [{**ANSWERS[1], "run": "named inside"}])
     done = graphkit("evaluate", "--no-store", "--json", "-m", "EdgeRecall", second, first, cwd=tmp_path, code=0)
     assert [(one["run"], one["missing"]) for one in done.objects()] == [("named inside", 1), ("r", 0)]
+
+
+def test_efficiency_of_the_records(tmp_path: Path) -> None:
+    """What records say of time and cost is summarised; a failed one counts in the total alone.
+
+    Of 100 and 300 ms the mean and the median are 200, p95 by nearest rank 300; with 50 ms of the failed one 450 in all.
+    """
+    asked = [{**QUESTIONS[0], "id": f"e{number}"} for number in range(3)]
+    answers = [{"run": "r", "question_id": f"e{number}", "latency_ms": ms} for number, ms in enumerate((100, 300, 50))]
+    answers[2] |= {"error": "broken", "cost": 0.5}
+    run = tiny(tmp_path, asked, answers)
+    found = graphkit("evaluate", "--json", "--no-store", "-m", "EdgeRecall", run, cwd=tmp_path).object()["efficiency"]
+    assert found == {
+        "latency_ms": {"mean": 200.0, "median": 200.0, "p95": 300.0, "total": 450.0, "known": 2},
+        "cost": {"mean": None, "median": None, "p95": None, "total": 0.5, "known": 0},
+    }
+    shown = graphkit("evaluate", "--no-store", "-m", "EdgeRecall", run, cwd=tmp_path).out
+    assert ["latency_ms", "200.0", "200.0", "300.0", "450.0", "2/3"] in [
+        line.split()[1:] for line in shown.splitlines()
+    ]
+
+
+def test_answers_and_paths_are_a_headline(tmp_path: Path) -> None:
+    """Flat retrieval walks nothing: what it answers right is luck, and is named; each question ended at one stage."""
+    run = STOREFRONT / "runs" / "storefront-bm25.jsonl"
+    shown = graphkit("evaluate", "--no-store", run, cwd=tmp_path).out
+    assert "right answers by a wrong path, so luck: sf-22" in shown
+    found = graphkit("evaluate", "--no-store", "--json", run, cwd=tmp_path).object()
+    assert found["two_by_two"]["luck"] == ["sf-22"]
+    assert sum(found["stages"].values()) == 30
 
 
 def test_failed_and_missing_questions_are_counted(tmp_path: Path) -> None:
@@ -343,6 +375,31 @@ def test_changed_run_replaces_the_former(graph: Graph, tmp_path: Path) -> None:
         graphkit("evaluate", tiny(tmp_path, questions, kept), cwd=tmp_path, env=graph.env, code=0)
         found = graph.store.read("MATCH (a:Answer {run: 'changing'}) RETURN a.question AS question ORDER BY question")
         assert [row["question"] for row in found] == [one["question_id"] for one in kept]
+
+
+def test_means_by_group(graph: Graph, tmp_path: Path) -> None:
+    """The means within each difficulty add up to that over all, alike from both engines, and in the summary file."""
+    run = STOREFRONT / "runs" / "storefront-graph.jsonl"
+    options = ("-m", "EdgeRecall", "--by", "difficulty", "-o", "s.summary.json", run)
+    found = [
+        graphkit("evaluate", "--json", *engine, *options, cwd=tmp_path, env=graph.env).object()
+        for engine in (("--engine", "cypher"), ("--engine", "python"))
+    ]
+    groups = [one["groups"]["difficulty"] for one in found]
+    assert list(groups[0]) == list(groups[1]) == ["easy", "hard", "medium"]
+    for name, one in groups[0].items():
+        assert one["EdgeRecall"] == pytest.approx(groups[1][name]["EdgeRecall"])
+    each = [one["EdgeRecall"] for one in groups[1].values()]
+    overall = found[1]["measures"]["EdgeRecall"]
+    assert sum(one["total"] for one in each) == 30
+    assert sum(one["mean"] * one["scored"] for one in each) / overall["scored"] == pytest.approx(overall["mean"])
+    summary = json.loads((tmp_path / "s.summary.json").read_text())["runs"][0]
+    assert summary["groups"]["difficulty"] == groups[1]
+    assert set(summary["groups"]) == {"category", "difficulty", "group"}
+    assert "values" not in summary
+    shown = graphkit("evaluate", "--no-store", "-m", "EdgeRecall", "--by", "difficulty", run, cwd=tmp_path).out
+    assert ["measure", "easy", "(12)", "hard", "(6)", "medium", "(12)"] in [line.split() for line in shown.splitlines()]
+    graphkit("evaluate", "--no-store", "--by", "colour", run, cwd=tmp_path, code=2)
 
 
 def test_cypher_gives_what_python_gives(graph: Graph, tmp_path: Path) -> None:

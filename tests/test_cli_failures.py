@@ -56,9 +56,9 @@ def rows(shop: Graph) -> dict[str, list[Row]]:
 
 
 def test_every_kind_is_shown(rows: dict[str, list[Row]]) -> None:
-    """The storefront shows every named kind of failure, each with its documented columns."""
-    assert list(rows) == list(ORDER)
-    assert set(rows) == set(named_queries())
+    """The storefront shows every named kind of failure but stale gold, each with its documented columns."""
+    assert list(rows) == [kind for kind in ORDER if kind != "stale-gold"]
+    assert set(ORDER) == set(named_queries())
     for kind, found in rows.items():
         assert all(tuple(row) == named_queries()[kind].columns for row in found), kind
 

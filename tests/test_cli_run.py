@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
+import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.api import Api, Reply, message, refusal, served
-from tests.cli import COMMAND, QUESTIONS, Done, Row, environment, graphkit, tiny, write_lines
-from tests.datasets import read_jsonl
+from tests.cli import COMMAND, QUESTIONS, ROOT, Done, Graph, Row, environment, graphkit, inside, tiny, write_lines
+from tests.datasets import STOREFRONT, read_jsonl
 
 SYSTEMS = """
 import asyncio, dataclasses, os, sys, time
@@ -125,6 +128,19 @@ class Kind:
     pass
 
 value = 3
+"""
+
+#: What makes a system of one parameter wait at its fourth question, the first time.
+WAITS_ONCE = """
+import pathlib, time
+plain, asked, marker = answer, [], pathlib.Path("waiting")
+
+def answer(question):
+    asked.append(question.id)
+    if len(asked) == 4 and not marker.exists():
+        marker.touch()
+        time.sleep(3600)
+    return plain(question)
 """
 
 #: Ten questions: four easy, four medium, two hard.
@@ -267,11 +283,17 @@ def test_several_systems(folder: Path) -> None:
 )
 def test_failed_question_is_a_record(folder: Path, system: str, kind: str, error: str) -> None:
     """A system that raises or hangs at a question leaves a record with error, type and time; the rest is answered."""
+    begun = datetime.now(UTC)
     done = run(folder, "--system", f"systems:{system}", "--timeout", 1, "--json")
     found = records(folder, system)
     assert (found["q1"]["error_type"], found["q1"]["error"]) == (kind, error)
     assert found["q1"]["latency_ms"] >= 0
+    failed_at = datetime.fromisoformat(found["q1"]["failed_at"])
+    assert begun <= failed_at + timedelta(milliseconds=1)
+    assert failed_at <= datetime.now(UTC)
+    assert failed_at.utcoffset() == timedelta(0)
     assert found["q2"]["answer"] == "fine"
+    assert "failed_at" not in found["q2"]
     summary = done.object()
     assert (summary["answered"], summary["failed"], summary["errors"]) == (1, 1, {kind: 1})
     # The figures of the one that was answered: the time of the failed one is in the total only.
@@ -654,6 +676,63 @@ def test_progress_with_an_estimate(folder: Path) -> None:
     assert b"2/2" in shown
     assert b"left" in shown
     assert b"cost 4 of about 4" in shown
+
+
+def test_progress_in_a_log(folder: Path) -> None:
+    """Without a terminal a line on standard error tells at the end of each system what is done, failed and its cost."""
+    done = run(folder, "--system", "systems:later", "--system", "systems:raising", "--concurrency", 1, "--json")
+    assert "later: 2 of 2 done, cost 4 of about 4\n" in done.err
+    assert "raising: 2 of 2 done, 1 failed\n" in done.err
+    assert len(done.err.splitlines()) == 2
+    assert [one["run"] for one in done.objects()] == ["later", "raising"]
+
+
+def test_progress_in_a_log_from_time_to_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is due, each system that isn't at its end is told; the projected cost is at the mean cost so far."""
+    monkeypatch.setattr("graphkit.cli.running.LINE_EVERY", 0.0)
+    write_lines(folder / "data" / "questions.jsonl", TEN[:3])
+    monkeypatch.syspath_prepend(str(folder))
+    systems = ("--system", "systems:later", "--system", "systems:plain")
+    done = inside("run", "data", *systems, "--concurrency", 1, "--json", cwd=folder, code=0)
+    # Question by question, each of later costs 2: of three, 6.
+    assert done.err.splitlines()[:3] == [
+        "later: 1 of 3 done, cost 2 of about 6",
+        "plain: 0 of 3 done",
+        "later: 1 of 3 done, cost 2 of about 6",
+    ]
+    assert done.err.splitlines()[-1] == "plain: 3 of 3 done"
+
+
+def test_readme_walk(tmp_path: Path, graph: Graph) -> None:
+    """A system of five lines is run, interrupted, resumed, scored, compared and reported by the README alone."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = readme.split("## Your system\n")[1].split("\n## ")[0]
+    source = "".join(re.findall(r"^    ((?!graphkit ).*\n)", section, re.MULTILINE))
+    commands = [line.split("  ")[0].split()[1:] for line in re.findall(r"^    (graphkit .*)$", section, re.MULTILINE)]
+    assert [command[0] for command in commands] == ["run", "evaluate", "compare", "report"]
+    assert source.count("\n") <= 5
+    # The README's names for the dataset and its other run; and a system that waits at its fourth question, once.
+    data = tmp_path / "my-dataset"
+    shutil.copytree(STOREFRONT, data, ignore=shutil.ignore_patterns("*.py", "history", "storefront-graph*"))
+    log = (data / "runs" / "storefront-bm25.jsonl").read_text().replace("storefront-bm25", "bm25-expand")
+    (data / "runs" / "bm25-expand.jsonl").write_text(log)
+    (data / "runs" / "storefront-bm25.jsonl").unlink()
+    (tmp_path / "my_system.py").write_text(source + WAITS_ONCE)
+    process = subprocess.Popen(
+        [*COMMAND, *commands[0], "--concurrency", "1"], cwd=tmp_path, env=environment(graph.env), stderr=subprocess.PIPE
+    )
+    while not (tmp_path / "waiting").exists():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    assert b"run the same command again" in process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    done = graphkit(*commands[0], cwd=tmp_path, env=graph.env, code=0)
+    assert "3 record(s) are there already, 27 to go" in done.err
+    for command in commands[1:]:
+        words = [path for word in command for path in (sorted(tmp_path.glob(word)) if "*" in word else [word])]
+        done = graphkit(*words, cwd=tmp_path, env=graph.env, code=0)
+        assert "mine" in done.out or command[0] == "report"
+    assert (tmp_path / "report.html").stat().st_size > 10_000
 
 
 def test_documented_example(folder: Path) -> None:

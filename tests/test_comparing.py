@@ -10,10 +10,11 @@ import pytest
 from scipy import stats
 
 import graphkit
-from graphkit.comparing import compare_runs, reading
+from graphkit.comparing import compare_grades, compare_runs, reading
 from graphkit.errors import InputError
 from graphkit.graph.connection import Store
 from graphkit.workflow import prepared
+from tests.cli import write_lines
 from tests.datasets import pallets, without_graph
 
 HARD = 10  # of the 40 questions of the pallets data
@@ -108,3 +109,77 @@ def test_questions_of_one_run_only_are_told(compared_store: Store) -> None:
 def test_reading_of_percentage_points(points: float, word: str) -> None:
     """The words of the contract, at their bounds."""
     assert reading(points) == word
+
+
+# Grades --------------------------------------------------------------------------------------------------------------
+
+
+def graded(folder: Path, *grades: tuple[str, list[float | None]], **fields: object) -> Path:
+    """Write the grades of some runs for the questions q0, q1, ..."""
+    rows = [
+        {"run": run, "question": f"q{number}", "value": value, **fields}
+        for run, values in grades
+        for number, value in enumerate(values)
+    ]
+    return write_lines(folder / "graded.jsonl", rows)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        # 16 and 17 of 20 are exactly 5 points apart, although 0.85 - 0.8 is a little less than 0.05.
+        ([1] * 16 + [0] * 4, [1] * 17 + [0] * 3, (0.8, 0.85, 5.0, "strong")),
+        ([1] * 17 + [0] * 3, [1] * 16 + [0] * 4, (0.85, 0.8, -5.0, "significant regression")),
+        # Of 7, 6, 10 two are at least 7; of 6, 6, 7 one: a third of 100 points less.
+        ([7, 6, 10], [6, 6, 7], (2 / 3, 1 / 3, -100 / 3, "significant regression")),
+        # One run of 0 and 1 alone is read on the scale of the other.
+        ([0, 1], [1, 8], (0.0, 0.5, 50.0, "strong")),
+    ],
+)
+def test_accuracy(
+    tmp_path: Path, first: list[float | None], second: list[float | None], expected: tuple[float, float, float, str]
+) -> None:
+    """Binary and 0-10 grades give the share of right ones, and its difference in points with its reading."""
+    compared = compare_grades([graded(tmp_path, ("a", first), ("b", second))], "a", "b")
+    found = compared.overall[0].accuracy
+    assert found is not None
+    assert (found.first, found.second, found.points) == pytest.approx(expected[:3], rel=1e-12)
+    assert found.reading == expected[3]
+
+
+def test_no_accuracy_of_other_values(tmp_path: Path) -> None:
+    """Shares, halves and values beyond 10 have no accuracy."""
+    for values in ([0.5, 1], [7.5, 8], [11, 3], [-1, 1]):
+        compared = compare_grades([graded(tmp_path, ("a", [0, 1]), ("b", [*values]))], "a", "b")
+        assert compared.overall[0].accuracy is None
+
+
+def test_accuracy_where_lower_is_better(tmp_path: Path) -> None:
+    """Of a measure where lower is better 0 is right, and more of 1 is a regression."""
+    path = graded(tmp_path, ("a", [0] * 8), ("b", [1] * 8), measure="HallucinationRate")
+    compared = compare_grades([path], "a", "b")
+    accuracy = compared.overall[0].accuracy
+    assert accuracy is not None
+    assert (accuracy.first, accuracy.second, accuracy.points) == (1.0, 0.0, -100.0)
+    assert [one.measure for one in compared.regressions()] == ["HallucinationRate"]
+
+
+def test_groups_are_read_on_the_scale_of_all(tmp_path: Path) -> None:
+    """In a group whose grades happen to be 0 and 1, a 1 of 10 isn't right."""
+    rows = [
+        {"run": run, "question": name, "value": value, "difficulty": difficulty}
+        for run, values in (("a", (0, 9)), ("b", (1, 9)))
+        for name, value, difficulty in zip(("q1", "q2"), values, ("hard", "easy"), strict=True)
+    ]
+    compared = compare_grades([write_lines(tmp_path / "g.jsonl", rows)], "a", "b", by="difficulty")
+    hard = next(group for group in compared.groups if group.name == "hard").results[0].accuracy
+    assert hard is not None
+    assert (hard.first, hard.second, hard.reading) == (0.0, 0.0, "neutral")
+
+
+def test_accuracy_of_a_run(compared_store: Store) -> None:
+    """Success@5 is binary, so its accuracy is its mean; nDCG has none."""
+    success, ndcg = compare_runs(compared_store, "bm25-expand", "ppr", measures=["Success@5", "nDCG@10"]).overall
+    assert success.accuracy is not None
+    assert (success.accuracy.first, success.accuracy.second) == pytest.approx((success.first, success.second))
+    assert ndcg.accuracy is None

@@ -327,7 +327,8 @@ def test_right_files_wrong_path_counts_as_edge_recall_does(
     assert compared > 10
 
 
-QUERIES = list(named_queries().values())
+# None of these datasets has stale gold: tests/test_check.py has.
+QUERIES = [query for name, query in named_queries().items() if name != "stale-gold"]
 
 
 def other_run(run: Run, runs: list[Run]) -> Run:

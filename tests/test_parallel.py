@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphkit.engines import batches
-from graphkit.engines.python import score_file
+from graphkit.engines.python import Job, score_file
 from graphkit.errors import InputError
 from graphkit.measures.registry import resolve_measures
 from graphkit.results import Evaluation, Row
@@ -43,15 +43,9 @@ def scored(
     rows: list[Row] = []
     file = Dataset(dataset)
     commits = file.commit_graph(Report())
-    result = score_file(
-        file.questions_file,
-        dataset / "runs" / name,
-        MEASURED,
-        commits,
-        report=report,
-        sink=rows.extend,
-        workers=workers,
-    )
+    invalid = {min(str(one["id"]) for one in read_jsonl(file.questions_file)): "stale"}
+    job = Job(file.questions_file, dataset / "runs" / name, MEASURED, commits, invalid, keep_rows=True, judge=True)
+    result = score_file(job, report=report, sink=rows.extend, workers=workers)
     by_question = {row.question: row for row in rows}
     assert len(by_question) == len(rows)
     return result, by_question
@@ -62,6 +56,7 @@ def assert_same(one: tuple[Evaluation, dict[str, Row]], two: tuple[Evaluation, d
     assert one[1] == two[1]
     first, second = one[0], two[0]
     assert (first.questions, first.failed, first.missing) == (second.questions, second.failed, second.missing)
+    assert first.efficiency == second.efficiency
     for name, summary in first.measures.items():
         other = second.measures[name]
         assert (summary.scored, summary.total) == (other.scored, other.total)

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import networkx
 import pytest
 
+import graphkit
+from graphkit.efficiency import Figures, Spread, projected, summarised
+from graphkit.errors import InputError
 from graphkit.models import Answer, Question
 from graphkit.sources.report import Report
 from graphkit.systems.context import Context
-from graphkit.systems.efficiency import Figures, Spread, projected, summarised
 from graphkit.systems.loading import system_of
 from graphkit.systems.records import UnusableAnswerError, answer_of, failed_answer
 from graphkit.systems.runfile import RunFile
 from graphkit.systems.runner import Job, Limits, Runner
 from graphkit.systems.sampling import margin, sample, shares
+from tests.cli import tiny
 
 
 def questions(count: int) -> list[Question]:
@@ -153,6 +158,69 @@ def test_second_parameter_with_a_default_is_the_systems_own() -> None:
     assert not system_of("s", lambda question, top=3: top, "test").takes_context
     assert system_of("s", lambda question, context=None: context, "test").takes_context
     assert system_of("s", lambda question, more: more, "test").takes_context
+
+
+def test_time_of_the_failure_is_the_runners() -> None:
+    """A record with an error says when it failed, also where the system gave the error or a time; a success doesn't."""
+    [failed] = answers(lambda question: {"error": "no index", "failed_at": "noon"}, 1, Limits())
+    assert failed.failed_at is not None
+    assert abs(datetime.now(UTC) - datetime.fromisoformat(failed.failed_at)) < timedelta(minutes=5)
+    [answered] = answers(lambda question: {"answer": "x", "failed_at": "noon"}, 1, Limits())
+    assert answered.failed_at is None
+
+
+# In Python -----------------------------------------------------------------------------------------------------------
+
+
+def test_run_systems(tmp_path: Path) -> None:
+    """Callables are run over a dataset by the names of their runs, and a second call asks nothing again."""
+    tiny(tmp_path)
+    asked: list[str] = []
+
+    def answer(question: Question) -> str:
+        asked.append(question.id)
+        return "x"
+
+    [summary] = graphkit.run_systems(tmp_path, {"mine": answer})
+    assert (summary.run, summary.answered, summary.file) == ("mine", 2, tmp_path / "runs" / "mine.jsonl")
+    assert graphkit.run_systems(tmp_path, {"mine": answer})[0].answered == 2
+    assert sorted(asked) == ["q1", "q2"]
+    assert graphkit.evaluate(summary.file, measures=["EdgeRecall"]).measures["EdgeRecall"].scored == 2
+    with pytest.raises(InputError, match="was made by"):
+        graphkit.run_systems(tmp_path, {"mine": lambda question: "x"})
+
+
+def test_run_systems_where_an_event_loop_runs(tmp_path: Path) -> None:
+    """In a notebook, where an event loop runs already, it works all the same, and an error reaches the caller."""
+    tiny(tmp_path)
+
+    async def notebook() -> list[graphkit.RunSummary]:
+        return graphkit.run_systems(tmp_path, {"mine": lambda question: "x"}, limits=Limits(concurrency=1))
+
+    assert asyncio.run(notebook())[0].answered == 2
+
+
+def test_interrupted_where_an_event_loop_runs(tmp_path: Path) -> None:
+    """Ctrl-C stops it there too, and keeps what is done."""
+    tiny(tmp_path)
+
+    def answer(question: Question, context: Context) -> str:
+        if question.id == "q2":
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            context.cancelled.wait(30)
+        return "x"
+
+    async def notebook() -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a notebook: not asyncio's own
+        graphkit.run_systems(tmp_path, {"mine": answer}, limits=Limits(concurrency=1))
+
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            asyncio.run(notebook())
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert len((tmp_path / "runs" / "mine.jsonl").read_text().splitlines()) == 1
 
 
 # Records ------------------------------------------------------------------------------------------------------------

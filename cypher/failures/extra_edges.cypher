@@ -3,7 +3,7 @@
 // parameters: run, question = null, limit = 20
 // columns: question, source, relation, target, crosses
 MATCH (r:Run {id: $run})
-MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = '' AND ($question IS NULL OR q.id = $question)
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

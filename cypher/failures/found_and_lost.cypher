@@ -3,7 +3,7 @@
 // parameters: run, other, question = null, limit = 20
 // columns: question, path, position, source, relation, target
 MATCH (r:Run {id: $run})
-MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = '' AND ($question IS NULL OR q.id = $question)
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
 OPTIONAL MATCH (b:Answer {run: $other, question: q.id})
 WITH q, COLLECT {

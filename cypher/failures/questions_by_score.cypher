@@ -3,7 +3,7 @@
 // parameters: run, question = null, limit = 20
 // columns: question, difficulty, category, edge_recall, found, required, error
 MATCH (r:Run {id: $run})
-MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = '' AND ($question IS NULL OR q.id = $question)
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
   MATCH (a)-[:WALKED]->(p:RetrievedPath)

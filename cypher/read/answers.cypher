@@ -1,8 +1,9 @@
 // title: Answers of a run
 // answers: Which questions of the dataset has the run answered, failed on, or no record for?
 // parameters: dataset, run
-// columns: question, missing, failed
+// columns: question, missing, failed, category, difficulty, group
 MATCH (q:Question {dataset: $dataset})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
-RETURN q.id AS question, a IS NULL AS missing, a.error IS NOT NULL AS failed
+RETURN q.id AS question, a IS NULL AS missing, a.error IS NOT NULL AS failed,
+  q.category AS category, q.difficulty AS difficulty, q.group AS group
 ORDER BY question

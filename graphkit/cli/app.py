@@ -117,6 +117,9 @@ def evaluate(
     fail_on_severe: Annotated[
         bool, typer.Option("--fail-on-severe", help="Exit with 1 where a layer's component is severely low.")
     ] = False,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="WHAT", help="Also the means by category, difficulty or group.")
+    ] = None,
     on_error: OnErrorOption = "fail",
 ) -> None:
     """Score run logs against their dataset, and keep them in the graph."""
@@ -134,6 +137,7 @@ def evaluate(
         out=out or [],
         config=config,
         fail_on_severe=fail_on_severe,
+        by=by,
         on_error=on_error,
     )
 
@@ -268,6 +272,10 @@ def compare(
     ] = None,
     resamples: Annotated[int, typer.Option("--resamples", min=100, help="Of the interval and the test.")] = 10_000,
     seed: Annotated[int, typer.Option("--seed", help="Of the resampling.")] = 20_251,
+    grades: Annotated[
+        list[Path] | None,
+        typer.Option("--grades", metavar="FILE", help="Compare the grades of a graded file; may be repeated."),
+    ] = None,
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 1 where B is significantly worse.")
     ] = False,
@@ -282,6 +290,7 @@ def compare(
         by=by,
         resamples=resamples,
         seed=seed,
+        grades=grades or [],
         fail_on_regression=fail_on_regression,
     )
 

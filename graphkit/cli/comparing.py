@@ -8,7 +8,7 @@ from typing import Any
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, say
 from graphkit.cli.options import by_value
 from graphkit.cli.tables import print_table
-from graphkit.comparing import LEVEL, RunComparison, compare_runs
+from graphkit.comparing import LEVEL, RunComparison, compare_grades, compare_runs
 from graphkit.errors import GateError
 from graphkit.graph.connection import Store
 from graphkit.statistics import PairedResult
@@ -23,22 +23,29 @@ def compare_command(
     by: str | None,
     resamples: int,
     seed: int,
+    grades: list[Path],
     fail_on_regression: bool,
 ) -> None:
     """Compare two runs, show what is significant, and hold the gate."""
     grouping = by_value(by)
-    with open_graph() as store:
-        compared = compare_runs(
-            store,
-            _run(store, first),
-            _run(store, second),
-            measures=measures,
-            by=grouping,
-            resamples=resamples,
-            seed=seed,
-        )
-    for name, count in compared.left_out.items():
-        say(f"note: {name}: {count} question(s) were scored in one run only, and are not compared")
+    if grades:
+        compared = compare_grades(grades, first, second, measures=measures, by=grouping, resamples=resamples, seed=seed)
+    else:
+        with open_graph() as store:
+            compared = compare_runs(
+                store,
+                _run(store, first),
+                _run(store, second),
+                measures=measures,
+                by=grouping,
+                resamples=resamples,
+                seed=seed,
+            )
+    for warning in compared.warnings:
+        say(f"warning: {warning}")
+    for count in dict.fromkeys(compared.left_out.values()):
+        names = ", ".join(name for name, one in compared.left_out.items() if one == count)
+        say(f"note: {names}: {count} question(s) were scored in one run only, and are not compared")
     if as_json():
         print_json(compared.as_json())
     else:
@@ -63,6 +70,10 @@ def print_comparison(compared: RunComparison) -> None:
     for group in compared.groups:
         title = f"{second} minus {first}" + (f", {group.name}" if group.name else "")
         print_table(title, (*columns, "detectable"), [_row(result) for result in group.results])
+        for result in group.results:
+            if (one := result.accuracy) is not None:
+                shares = f"{one.first:.1%} to {one.second:.1%}, {one.points:+.1f} points"
+                print_line(f"{result.measure}: accuracy {shares}: {one.reading}")
     significant = [result for result in compared.overall if result.p_holm < LEVEL]
     names = ", ".join(f"{result.measure} {result.delta:+.4f}" for result in significant)
     print_line(f"Significant after correction (p < {LEVEL}): {names or 'nothing'}.")

@@ -8,10 +8,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from graphkit.cli.base import as_json, open_graph, print_json, say, tell
-from graphkit.cli.options import assignment, engine_value, on_error_value
+from graphkit.cli.options import assignment, engine_value, label_value, on_error_value
 from graphkit.cli.progress import shown_progress
-from graphkit.cli.scorecards import print_scorecard, severe_messages
-from graphkit.cli.tables import print_scoreboard
+from graphkit.cli.scorecards import print_scorecard, print_verdicts, severe_messages
+from graphkit.cli.tables import print_groups, print_scoreboard
 from graphkit.errors import GateError, InputError
 from graphkit.graph.loading import quiet
 from graphkit.measures.base import Measure
@@ -36,6 +36,7 @@ def evaluate_command(
     out: list[Path],
     config: Path | None,
     fail_on_severe: bool,
+    by: str | None,
     on_error: str,
 ) -> None:
     """Score each run, show the scoreboard and the layers, and hold the gates."""
@@ -43,6 +44,7 @@ def evaluate_command(
     for path in out:
         check_output(path)
     chosen_engine, skip = engine_value(engine), on_error_value(on_error)
+    grouping = label_value(by)
     if no_store and chosen_engine == "cypher":
         raise InputError("--engine cypher computes in a database, which --no-store does without")
     lower = [_gate("--fail-under", text, k) for text in fail_under]
@@ -67,7 +69,8 @@ def evaluate_command(
                 engine=chosen_engine,
                 store=store,
                 report=report,
-                keep_rows=bool(out or layered or store is not None),
+                keep_rows=bool(out or layered or grouping or store is not None),
+                judge=layered,
                 progress=progress,
             )
             tell(report)
@@ -78,11 +81,15 @@ def evaluate_command(
         write_results(path, results)
     if as_json():
         for number, result in enumerate(results):
-            print_json(result.as_json() | ({"scorecard": dataclasses.asdict(cards[number])} if cards else {}))
+            layers = {"scorecard": dataclasses.asdict(cards[number]), **result.verdicts_as_json()} if cards else {}
+            print_json(result.as_json() | ({"groups": result.groups_as_json()} if grouping else {}) | layers)
     else:
         print_scoreboard(results)
-        for card in cards:
+        if grouping:
+            print_groups(results, grouping)
+        for card, result in zip(cards, results, strict=False):
             print_scorecard(card)
+            print_verdicts(result)
     _hold(results, lower, upper, severe_messages(cards) if fail_on_severe else [])
 
 

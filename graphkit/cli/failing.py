@@ -11,6 +11,7 @@ from graphkit.workflow import failures
 ORDER = (
     "questions-by-score",
     "failed-questions",
+    "stale-gold",
     "wrong-turns",
     "missed-edges",
     "missed-boundaries",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast, get_args
 
 from graphkit.comparing import By
 from graphkit.errors import InputError
+from graphkit.results import LABELS, Label
 from graphkit.sources.report import OnError
 from graphkit.workflow import Engine
 
@@ -37,10 +39,16 @@ def assignment(option: str, text: str) -> tuple[str, str]:
 
 
 def by_value(text: str | None) -> By | None:
-    """Return what ``--by`` asks for."""
-    for known in get_args(By):
-        if text == known:
-            return cast(By, known)
-    if text is None:
-        return None
-    raise InputError(f"--by is {', '.join(get_args(By))}, not {text!r}")
+    """Return what ``compare --by`` asks for."""
+    return cast("By | None", _one_of(text, get_args(By)))
+
+
+def label_value(text: str | None) -> Label | None:
+    """Return what ``evaluate --by`` asks for."""
+    return cast("Label | None", _one_of(text, LABELS))
+
+
+def _one_of(text: str | None, known: Sequence[str]) -> str | None:
+    if text is not None and text not in known:
+        raise InputError(f"--by is {', '.join(known)}, not {text!r}")
+    return text

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -13,18 +16,21 @@ import typer
 from graphkit.cli.base import as_json, console, print_json, print_line, say, tell
 from graphkit.cli.options import on_error_value
 from graphkit.cli.tables import print_table
+from graphkit.efficiency import Prices
 from graphkit.errors import InputError
 from graphkit.models import Answer
 from graphkit.sources.dataset import Dataset
 from graphkit.sources.report import Report
 from graphkit.systems.baseline import TRAINING, baseline, read_prompt
-from graphkit.systems.efficiency import Prices
 from graphkit.systems.loading import System, load_system, unique
 from graphkit.systems.runner import Limits
 from graphkit.systems.running import Plan, RunSummary, Session, plan
 
 #: The exit code after Ctrl-C, as shells know it.
 INTERRUPTED = 130
+
+#: Without a terminal the progress is told no more often than this, in seconds.
+LINE_EVERY = 10.0
 
 
 def run_command(
@@ -63,9 +69,9 @@ def run_command(
                 if file.dropped:
                     say(f"note: {file.path}: the last record was cut, and is made anew")
             left = session.left()
-            kept = len(planned.questions) * len(chosen) - left
+            kept = len(planned.questions) * len(chosen) - left.total()
             if kept:
-                say(f"note: {kept} record(s) are there already, {left} to go")
+                say(f"note: {kept} record(s) are there already, {left.total()} to go")
             with _progress(left) as advance:
                 done = session.run(advance)
             found = session.summaries()
@@ -98,11 +104,51 @@ def _prices(prompt: float | None, output: float | None) -> Prices | None:
     return Prices(prompt, output)
 
 
+@dataclass
+class _Tally:
+    """What is done of a number of questions, what failed, and what it cost."""
+
+    total: int
+    done: int = 0
+    failed: int = 0
+    cost: float = 0.0
+
+    def add(self, answer: Answer) -> None:
+        self.done += 1
+        self.failed += answer.error is not None
+        self.cost += answer.cost or 0.0
+
+    def __str__(self) -> str:
+        parts = [f"{self.failed} failed"] if self.failed else []
+        if self.cost:
+            parts.append(f"cost {self.cost:.4g} of about {self.cost / self.done * self.total:.4g}")
+        return ", ".join(parts)
+
+
+def _lines(left: Counter[str]) -> Callable[[Answer], None]:
+    """Return what says on a line, now and then and at the end of each system, how far it is: for a log."""
+    tallies = {name: _Tally(count) for name, count in left.items()}
+    told = time.monotonic()
+
+    def advance(answer: Answer) -> None:
+        nonlocal told
+        tallies[answer.run].add(answer)
+        due = time.monotonic() - told >= LINE_EVERY
+        if due:
+            told = time.monotonic()
+        for name, tally in tallies.items():
+            ended = tally.done == tally.total
+            if (due and not ended) or (ended and name == answer.run):
+                say(f"{name}: {tally.done} of {tally.total} done" + (f", {tally}" if str(tally) else ""))
+
+    return advance
+
+
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[Answer], None]]:
-    """Show what is done, what failed, what it cost, and when it may end; without a terminal, nothing."""
+def _progress(left: Counter[str]) -> Iterator[Callable[[Answer], None]]:
+    """Show what is done, what failed, what it cost, and when it may end; without a terminal, as lines."""
     if not sys.stderr.isatty():
-        yield lambda answer: None
+        yield _lines(left)
         return
     from rich import progress as bars
 
@@ -116,18 +162,12 @@ def _progress(total: int) -> Iterator[Callable[[Answer], None]]:
         bars.TextColumn("{task.fields[note]}"),
     )
     with bars.Progress(*columns, console=console(stderr=True), transient=True) as progress:
-        task = progress.add_task("run", total=total, note="")
-        counted, failed, cost = 0, 0, 0.0
+        tally = _Tally(left.total())
+        task = progress.add_task("run", total=tally.total, note="")
 
         def advance(answer: Answer) -> None:
-            nonlocal counted, failed, cost
-            counted += 1
-            failed += answer.error is not None
-            cost += answer.cost or 0.0
-            note = f"{failed} failed" if failed else ""
-            if cost:
-                note += f" cost {cost:.4g} of about {cost / counted * total:.4g}"
-            progress.update(task, advance=1, note=note.strip())
+            tally.add(answer)
+            progress.update(task, advance=1, note=str(tally))
 
         yield advance
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphkit.cli.base import print_line
+from graphkit.cascade import stage_counts, two_by_two
+from graphkit.cli.base import print_line, printable
 from graphkit.cli.tables import print_table
-from graphkit.results import shown
+from graphkit.results import Evaluation, shown
 from graphkit.scoring import Component, Scorecard
 
 
@@ -30,6 +31,25 @@ def print_scorecard(card: Scorecard) -> None:
         print_line(f"  remedy: {finding.remedy}")
     if card.findings:
         print_line("")
+
+
+def print_verdicts(result: Evaluation) -> None:
+    """Print how many answers and paths were right, which right answers were luck, and where questions ended."""
+    verdicts = result.verdicts()
+    cells = two_by_two(verdicts)
+    counts = cells.counts
+    rows = [["right answer", counts["sound"], counts["luck"]], ["wrong answer", counts["misread"], counts["lost"]]]
+    print_table(f"Answers and paths of {result.run}", ("", "right path", "wrong path"), rows)
+    if cells.luck:
+        print_line(f"right answers by a wrong path, so luck: {named(cells.luck)}")
+    stages = ", ".join(f"{name} {count}" for name, count in stage_counts(verdicts).items() if count)
+    print_line(f"{counts['undecided']} of {len(verdicts)} can't be told; where questions ended: {stages}\n")
+
+
+def named(questions: Sequence[str], most: int = 8) -> str:
+    """Return questions as text, the first few of many."""
+    more = f" and {len(questions) - most} more" if len(questions) > most else ""
+    return ", ".join(printable(one) for one in questions[:most]) + more
 
 
 def _target(one: Component) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphkit.cli.base import console, print_line, printable
+from graphkit.efficiency import Spread
 from graphkit.explain import short_shas
-from graphkit.results import Evaluation, shown
+from graphkit.results import Evaluation, Label, shown
 
 
 def cell(value: Any) -> str:
@@ -89,5 +90,33 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
         rows.append(row)
     print_table(None, columns, rows)
     for result in results:
-        print_line(f"{result.run}: {result.questions} questions, {result.failed} failed, {result.missing} missing")
+        invalid = f", {len(result.invalid)} invalid (stale gold, not scored)" if result.invalid else ""
+        print_line(
+            f"{result.run}: {result.questions} questions, {result.failed} failed, {result.missing} missing{invalid}"
+        )
     print_line("")
+    print_efficiency({result.run: (result.known_efficiency(), result.questions) for result in results})
+
+
+def print_efficiency(runs: Mapping[str, tuple[Mapping[str, Spread], int]]) -> None:
+    """Print what is known of latency, calls, tokens and cost of each run, given with the number of its questions."""
+    rows = [
+        [run, name, one.mean, one.median, one.p95, one.total, f"{one.known}/{questions}"]
+        for run, (figures, questions) in runs.items()
+        for name, one in figures.items()
+    ]
+    if rows:
+        print_table(None, ("run", "figure", "mean", "median", "p95", "total", "known"), rows)
+
+
+def print_groups(results: Sequence[Evaluation], by: Label) -> None:
+    """Print the mean of each measure within each group of questions, for each run."""
+    for result in results:
+        groups = result.grouped(by)
+        if not groups:
+            print_line(f"{result.run}: no question has a {by}\n")
+            continue
+        sizes = {name: max((one.total for one in measures.values()), default=0) for name, measures in groups.items()}
+        columns = ["measure", *(f"{name} ({size})" for name, size in sizes.items())]
+        rows = [[name, *(shown(measures[name].mean) for measures in groups.values())] for name in result.measures]
+        print_table(f"{result.run} by {by}, with the number of questions", columns, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphkit.commits import DEFAULT_BRANCHES, WINDOW, CommitGraph
@@ -13,8 +13,22 @@ from graphkit.models import Commit, Compatibility
 from graphkit.results import Evaluation, Row, Totals
 
 
-def measure_values(store: Store, dataset: str, run: str, measure: Measure) -> dict[str, float | Unscored]:
+def invalid_questions(store: Store, dataset: str) -> dict[str, str]:
+    """Return the questions of a dataset that aren't scored whatever a run did, and why."""
+    return {
+        str(row["question"]): str(row["reason"]) for row in store.read(cypher("read/invalid"), {"dataset": dataset})
+    }
+
+
+def measure_values(
+    store: Store, dataset: str, run: str, measure: Measure, invalid: Mapping[str, str] | None = None
+) -> dict[str, float | Unscored]:
     """Return the value of one measure for each question of a dataset, computed by the database.
+
+    Parameters
+    ----------
+    invalid
+        What :func:`invalid_questions` says, which is asked where it isn't given: these have no value.
 
     Raises
     ------
@@ -35,12 +49,15 @@ def measure_values(store: Store, dataset: str, run: str, measure: Measure) -> di
     for row in store.read(cypher(f"measures/{measure.query}"), parameters):
         value = row["value"]
         values[str(row["question"])] = Unscored(str(row["reason"])) if value is None else float(str(value))
+    for question, reason in (invalid_questions(store, dataset) if invalid is None else invalid).items():
+        values[question] = Unscored(reason)
     return values
 
 
 def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure], keep_rows: bool = True) -> Evaluation:
     """Score a run that the graph holds. The result is that of the Python engine, to 1e-9."""
-    columns = [measure_values(store, dataset, run, measure) for measure in measures]
+    invalid = invalid_questions(store, dataset)
+    columns = [measure_values(store, dataset, run, measure, invalid) for measure in measures]
     totals = Totals(len(measures))
     questions = store.read(cypher("read/answers"), {"dataset": dataset, "run": run})
     rows = []
@@ -59,13 +76,15 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
                 totals.scored[index] += 1
                 values.append(value)
         if keep_rows:
-            rows.append(Row(name, tuple(values)))
+            labels = (question["category"], question["difficulty"], question["group"])
+            rows.append(Row(name, tuple(values), tuple(str(label) if label else None for label in labels)))
     return Evaluation(
         run=run,
         dataset=dataset,
         questions=totals.questions,
         failed=totals.failed,
         missing=totals.missing,
+        invalid=invalid,
         measures=totals.summaries([str(measure) for measure in measures]),
         rows=tuple(rows),
     )

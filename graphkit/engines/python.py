@@ -11,7 +11,7 @@ import os
 import threading
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -19,7 +19,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from graphkit.cascade import Verdict, verdict
 from graphkit.commits import CommitGraph
+from graphkit.efficiency import figures_of
 from graphkit.engines.batches import SIZE, Batch, PackedBatch, Unpacker, batches, packed
 from graphkit.errors import InputError
 from graphkit.measures.base import Measure, Unscored
@@ -34,7 +36,27 @@ SMALL = 8 << 20
 
 Numbered = tuple[int, bytes]
 Sink = Callable[[Sequence[Row]], None]
-_Arguments = tuple[Path, Path, tuple[Measure, ...], CommitGraph, bool, Callable[[str], int]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is scored of which files, and how: the same for every process.
+
+    Attributes
+    ----------
+    invalid
+        The questions that aren't scored whatever the run did, and why.
+    keep_rows, judge
+        Whether the values of each question are wanted or the sums are enough, and with them how each question went.
+    """
+
+    questions_file: Path
+    run_file: Path
+    measures: tuple[Measure, ...]
+    commits: CommitGraph
+    invalid: Mapping[str, str] = field(default_factory=dict)
+    keep_rows: bool = False
+    judge: bool = False
 
 
 @dataclass
@@ -55,48 +77,53 @@ class Scorer:
 
     Parameters
     ----------
-    keep_rows
-        Whether the value of each question is wanted, or the sums are enough.
     hash
         Tells ids apart, in the same way in every process.
     """
 
     def __init__(
         self,
-        questions_file: Path,
-        run_file: Path,
-        measures: tuple[Measure, ...],
-        commits: CommitGraph,
-        keep_rows: bool,
+        job: Job,
         hash: Callable[[str], int] = hash,  # noqa: A002 - it takes the place of Python's own
     ) -> None:
-        self.measures = measures
-        self.commits = commits
-        self.keep_rows = keep_rows
+        self.job = job
+        self.measures = job.measures
         self.hash = hash
         self.report = Report()
-        self.questions = RecordReader(questions_file, LeanQuestion, self.report)
-        self.answers = RecordReader(run_file, LeanAnswer, self.report)
+        self.questions = RecordReader(job.questions_file, LeanQuestion, self.report)
+        self.answers = RecordReader(job.run_file, LeanAnswer, self.report)
         self._begin()
 
     def _begin(self) -> None:
         self.totals = Totals(len(self.measures))
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
+        self.about: list[tuple[tuple[str | None, ...], Verdict | None]] = []
         self.runs: set[str] = set()
         self.report = self.questions.report = self.answers.report = Report()
 
     def score(self, question: Any, answer: Any, number: int = 0) -> None:
         """Score one question; :meth:`settle` brings the values into the totals and the rows."""
-        case = Case(question, answer, self.commits)
+        job = self.job
+        case = Case(question, answer, job.commits)
         if answer is not None and answer.error is None:
             self._note(case, answer, number)
-            self.values.append([measure._value(case) for measure in self.measures])
         else:
             self.totals.missing += answer is None
             self.totals.failed += answer is not None
+        if answer is not None and _has_figures(answer):
+            self.totals.efficiency.add(figures_of(answer))
+        invalid = job.invalid.get(question.id) if job.invalid else None
+        if invalid is not None:
+            self.values.append([Unscored(invalid)] * len(self.measures))
+        elif answer is not None and answer.error is None:
+            self.values.append([measure._value(case) for measure in self.measures])
+        else:
             self.values.append([measure.score(case) for measure in self.measures])
         self.names.append(question.id)
+        if job.keep_rows:
+            labels = (question.category, question.difficulty, question.group)
+            self.about.append((labels, verdict(case, invalid) if job.judge else None))
 
     def settle(self) -> list[Row]:
         """Bring the values since the last call into the totals, and return the rows where they are wanted."""
@@ -108,13 +135,11 @@ class Scorer:
             )
             totals.sums[index] += sum(numbers)
             totals.scored[index] += len(numbers)
-        rows = []
-        if self.keep_rows:
-            rows = [
-                Row(name, tuple([value.reason if isinstance(value, Unscored) else value for value in values]))
-                for name, values in zip(self.names, self.values, strict=True)
-            ]
-        self.values, self.names = [], []
+        rows = [
+            Row(name, tuple([one.reason if isinstance(one, Unscored) else one for one in values]), *about)
+            for name, values, about in zip(self.names, self.values, self.about, strict=False)
+        ]
+        self.values, self.names, self.about = [], [], []
         return rows
 
     def _note(self, case: Case, answer: Any, number: int) -> None:
@@ -173,6 +198,16 @@ class Scorer:
         return _Part(self.totals, self.settle(), lonely_questions, lonely_answers, self.report, hashes, self.runs)
 
 
+def _has_figures(answer: Any) -> bool:
+    return not (
+        answer.latency_ms is None
+        and answer.model_calls is None
+        and answer.prompt_tokens is None
+        and answer.output_tokens is None
+        and answer.cost is None
+    )
+
+
 def digest(name: str) -> int:
     """Return a hash of a name that is the same in every process."""
     from hashlib import blake2b
@@ -185,10 +220,10 @@ _scorer: Scorer
 _unpacker: Unpacker
 
 
-def _start_worker(arguments: _Arguments) -> None:
+def _start_worker(job: Job, hash: Callable[[str], int]) -> None:  # noqa: A002
     global _scorer, _unpacker
-    _scorer = Scorer(*arguments)
-    _unpacker = Unpacker(*arguments[:2])
+    _scorer = Scorer(job, hash)
+    _unpacker = Unpacker(job.questions_file, job.run_file)
     # What is there stays, and what a batch makes holds no cycles: collecting it over and over is a tenth of the time.
     gc.freeze()
     gc.set_threshold(100_000)
@@ -293,10 +328,7 @@ class _Join:
 
 
 def score_file(
-    questions_file: Path,
-    run_file: Path,
-    measures: tuple[Measure, ...],
-    commits: CommitGraph,
+    job: Job,
     *,
     dataset: str = "",
     on_error: OnError = "fail",
@@ -309,7 +341,7 @@ def score_file(
     Parameters
     ----------
     sink
-        Takes the rows of scored questions, some at a time; without it only the means are kept.
+        Takes the rows of scored questions, some at a time, where the job keeps them.
     workers
         How many processes; by default one a core for large files, and this process alone for small ones.
 
@@ -324,17 +356,17 @@ def score_file(
         A file can't be read, or records can't be used and ``on_error`` is ``"fail"``.
     """
     report = report if report is not None else Report(on_error)
+    questions_file, run_file = job.questions_file, job.run_file
     workers = _processes(workers, run_file)
     # Forking is quick but unsafe beside other threads.
     fork = threading.active_count() == 1 and hasattr(os, "fork")
     # Python's own hash costs nothing, but only processes forked from one another agree on it.
     shared_hash = hash if fork or workers == 1 else digest
-    arguments = (questions_file, run_file, measures, commits, sink is not None, shared_hash)
-    join = _Join(Scorer(*arguments), report, sink)
+    join = _Join(Scorer(job, shared_hash), report, sink)
     if workers == 1:
-        parts: Iterator[_Part] = map(Scorer(*arguments).batch, batches(questions_file, run_file))
+        parts: Iterator[_Part] = map(Scorer(job, shared_hash).batch, batches(questions_file, run_file))
     else:
-        parts = _parts(arguments, packed(questions_file, run_file), workers, "fork" if fork else "spawn")
+        parts = _parts((job, shared_hash), packed(questions_file, run_file), workers, "fork" if fork else "spawn")
     for part in parts:
         join.take(part)
     join.finish()
@@ -356,7 +388,9 @@ def score_file(
         questions=totals.questions,
         failed=totals.failed,
         missing=totals.missing,
-        measures=totals.summaries([str(measure) for measure in measures]),
+        measures=totals.summaries([str(measure) for measure in job.measures]),
+        invalid=dict(job.invalid),
+        efficiency=totals.efficiency.spreads(),
     )
 
 
@@ -367,9 +401,11 @@ def _processes(workers: int | None, run_file: Path) -> int:
     return len(os.sched_getaffinity(0)) if large and hasattr(os, "sched_getaffinity") else 1
 
 
-def _parts(arguments: _Arguments, packed_batches: Iterator[PackedBatch], workers: int, start: str) -> Iterator[_Part]:
+def _parts(
+    arguments: tuple[Job, Callable[[str], int]], packed_batches: Iterator[PackedBatch], workers: int, start: str
+) -> Iterator[_Part]:
     """Yield the part of each batch, in order, with no more batches under way than keep the workers busy."""
-    with ProcessPoolExecutor(workers, get_context(start), _start_worker, (arguments,)) as pool:
+    with ProcessPoolExecutor(workers, get_context(start), _start_worker, arguments) as pool:
         under_way: deque[Future[_Part]] = deque()
         for batch in packed_batches:
             under_way.append(pool.submit(_work, batch))

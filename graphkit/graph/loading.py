@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from graphkit.checking import invalid_reasons, stale_gold
 from graphkit.errors import InputError
 from graphkit.graph import rows as to_rows
 from graphkit.graph.catalog import cypher
@@ -31,7 +32,7 @@ BATCH = 5000
 RECORDS = 500
 
 #: The form of what is written. A new form loads everything anew.
-FORM = "1"
+FORM = "2"
 
 
 @dataclass
@@ -116,6 +117,7 @@ class _DatasetLoader:
         self.commits: list[Commit] = []
         self.compatibility: list[Compatibility] = []
         self.question_count = 0
+        self.invalid: dict[str, str] = {}
 
     def check(self) -> None:
         """Read everything once, so that a mistake anywhere refuses the whole."""
@@ -134,6 +136,7 @@ class _DatasetLoader:
                 what = "the question has neither gold paths nor relevant ids: most measures can't score it"
                 self.report.note(Problem(str(self.dataset.questions_file), what, record=question.id))
         self.report.settle(usable=self.question_count)
+        self.invalid = invalid_reasons(stale_gold(self.dataset, Report("skip")))
         if not self.question_count:
             raise InputError("the dataset holds no question", where=str(self.dataset.questions_file))
 
@@ -264,7 +267,10 @@ class _DatasetLoader:
         silent = Report("skip")
         kept: set[str] = set()
         for batch in batched(self.dataset.questions(silent), RECORDS):
-            rows = [to_rows.question_row(question, self.dataset.name) for _, question in batch]
+            rows = [
+                to_rows.question_row(question, self.dataset.name, self.invalid.get(question.id))
+                for _, question in batch
+            ]
             kept.update(row["id"] for row in rows)
             ids = [row["id"] for row in rows]
             known = {row["id"]: row["digest"] for row in self.store.read(cypher("load/known_questions"), {"ids": ids})}

@@ -92,8 +92,8 @@ def node_row(node: str) -> dict[str, Any]:
     return {"id": node, "repo": repo_of(node), "path": path_of(node), "symbol": symbol_of(node)}
 
 
-def question_row(question: Any, dataset: str) -> dict[str, Any]:
-    """Return the row of a question with its gold paths and their steps."""
+def question_row(question: Any, dataset: str, invalid: str | None = None) -> dict[str, Any]:
+    """Return the row of a question with its gold paths and their steps, and why it isn't scored where it isn't."""
     case = Case(question, None)
     relevant = sorted(
         ((gain, node) for node, gain in question.relevant.items() if gain > 0), key=lambda x: (-x[0], x[1])
@@ -150,6 +150,7 @@ def question_row(question: Any, dataset: str) -> dict[str, Any]:
         "stack_key": f"{dataset}/{question.stack}" if question.stack else None,
         "pins": [f"{repo}@{sha}" for repo, sha in sorted(question.commits.items())],
         "pinned_repositories": sorted(question.commits),
+        "invalid": invalid or "",
     }
     row = {"id": question.id, "properties": properties, "paths": paths, "steps": steps}
     properties["digest"] = digest(row)

@@ -9,12 +9,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from graphkit.cascade import STAGES, cascade, right_answer, right_path
+from graphkit.cascade import STAGES, verdict
 from graphkit.commits import CommitGraph, Version
 from graphkit.errors import InputError, MeasureError
 from graphkit.explain import sentence
 from graphkit.identity import path_of, repo_of, symbol_of
-from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Edge
 from graphkit.measures.coherence import version_pairs
 from graphkit.measures.edges import best_alternatives, contained
@@ -164,7 +164,7 @@ def details(data: ReportData) -> Iterator[tuple[int, int, dict[str, Any]]]:
             _put(run.blocks, place, count, -1)
             _put(run.flags, place, flags, 0)
             _put(run.found, place, share, (0, 0))
-            judged = _judged(case, shown)
+            judged = _judged(case, run.evaluation.invalid.get(question.id), shown)
             _put(run.judged, place, judged, ("undecided", "undecided", STAGES[-1]))
             block[str(place)] = shown
             if len(block) == BLOCK:
@@ -174,17 +174,17 @@ def details(data: ReportData) -> Iterator[tuple[int, int, dict[str, Any]]]:
             yield number, count, block
 
 
-def _judged(case: Case, shown: dict[str, Any]) -> tuple[str, str, str]:
+def _judged(case: Case, invalid: str | None, shown: dict[str, Any]) -> tuple[str, str, str]:
     """Return how the answer and the path of a question are judged, and the stage that it ended at."""
-    answer, path, stage = right_answer(case), right_path(case), cascade(case)
-    undecided = next((one.reason for one in (answer, path) if isinstance(one, Unscored)), "")
+    judged = verdict(case, invalid)
+    stage = judged.stage
     shown["stage"] = [stage.name, visible(stage.reason, CHUNK_TEXT), [visible(one) for one in stage.missing[:CHUNKS]]]
-    shown["undecided"] = visible(undecided, CHUNK_TEXT)
-    return _verdict(answer), _verdict(path), stage.name
+    shown["undecided"] = visible(judged.undecided, CHUNK_TEXT)
+    return _word(judged.answer), _word(judged.path), stage.name
 
 
-def _verdict(judged: bool | Unscored) -> str:
-    return "undecided" if isinstance(judged, Unscored) else "right" if judged else "wrong"
+def _word(judged: bool | None) -> str:
+    return "undecided" if judged is None else "right" if judged else "wrong"
 
 
 def _put(items: list[Any], place: int, value: Any, empty: Any) -> None:

@@ -77,6 +77,7 @@ def _run(evaluation: Any, card: Any) -> dict[str, Any]:
         "questions": evaluation.questions,
         "failed": evaluation.failed,
         "missing": evaluation.missing,
+        "invalid": len(evaluation.invalid),
         "overall": card.overall,
         "alerts": card.alerts,
         "findings": [

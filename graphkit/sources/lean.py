@@ -125,6 +125,7 @@ class LeanAnswer(Struct, gc=False):
     cost: Annotated[float, Meta(ge=0)] | None = None
     error: str | None = None
     error_type: str | None = None
+    failed_at: str | None = None
 
 
 _SPELLINGS: dict[type[Struct], Spellings] = {LeanQuestion: QUESTION, LeanAnswer: ANSWER}

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
+from graphkit.efficiency import Figures, figures_of
 from graphkit.errors import InputError
 from graphkit.models import Answer
 from graphkit.sources.lean import LeanAnswer
 from graphkit.sources.records import RecordReader
 from graphkit.sources.report import Report
-from graphkit.systems.efficiency import Figures, figures_of
 from graphkit.systems.records import line_of
 
 

@@ -9,12 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
+from graphkit.efficiency import Prices
 from graphkit.models import Answer, Question
 from graphkit.sources.report import Report
 from graphkit.systems.context import Context
-from graphkit.systems.efficiency import Prices
 from graphkit.systems.loading import System
 from graphkit.systems.records import UnusableAnswerError, answer_of, failed_answer
 
@@ -111,7 +112,7 @@ class Runner:
             return failed_answer(run, question, error)
 
     def _measured(self, answer: Answer, outcome: _Outcome, context: Context) -> Answer:
-        """Add what the system didn't give: what was measured and counted, and the cost by prices."""
+        """Add what the system didn't give: what was measured and counted, the cost by prices, when it failed."""
         meter = context.meter
         found: dict[str, Any] = {
             "latency_ms": round(outcome.seconds * 1000, 3),
@@ -125,6 +126,7 @@ class Runner:
         prompt, output = values["prompt_tokens"], values["output_tokens"]
         if values["cost"] is None and self.prices is not None and (prompt is not None or output is not None):
             values["cost"] = self.prices.of(prompt or 0, output or 0)
+        values["failed_at"] = None if answer.error is None else datetime.now(UTC).isoformat(timespec="milliseconds")
         return answer.model_copy(update=values)
 
     async def _attempt(self, job: Job, context: Context) -> _Outcome:

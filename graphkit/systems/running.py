@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from graphkit.efficiency import Prices, Spread, projected, summarised
 from graphkit.errors import InputError
 from graphkit.models import Answer, Question
 from graphkit.sources.dataset import Dataset
 from graphkit.sources.report import Report
 from graphkit.systems.context import Context
-from graphkit.systems.efficiency import Prices, Spread, projected, summarised
-from graphkit.systems.loading import System
+from graphkit.systems.loading import System, run_name, system_of
 from graphkit.systems.runfile import RunFile
 from graphkit.systems.runner import Job, Limits, Runner
 from graphkit.systems.sampling import margin, sample
@@ -163,9 +164,9 @@ class Session:
                 self.files[system.name] = stack.enter_context(RunFile(path, system.name, system.source))
             yield
 
-    def left(self) -> int:
-        """Return how many questions are still to be asked."""
-        return sum(1 for _ in self._jobs())
+    def left(self) -> Counter[str]:
+        """Return how many questions are still to be asked, by the run."""
+        return Counter(job.system.name for job in self._jobs())
 
     def run(self, advance: Advance) -> bool:
         """Ask what is left, and put the files in order. Returns False where Ctrl-C stopped it; what is done is kept.
@@ -183,7 +184,7 @@ class Session:
         runner = Runner(keep, self.limits, self.prices, self.report)
         done = True
         try:
-            asyncio.run(runner.run(list(self._jobs())))
+            _run_to_its_end(runner.run(list(self._jobs())))
         except KeyboardInterrupt:
             done = False
         except InputError:
@@ -232,3 +233,83 @@ class Session:
             dropped=file.dropped,
             first_error=file.first_error,
         )
+
+
+def run_systems(
+    dataset: str | Path,
+    systems: Mapping[str, Callable[..., Any]],
+    *,
+    out: str | Path | None = None,
+    sample: int | None = None,
+    seed: int = DEFAULT_SEED,
+    limits: Limits | None = None,
+    prices: Prices | None = None,
+    k: int = DEFAULT_K,
+    retry_failed: bool = False,
+) -> list[RunSummary]:
+    """Ask systems the questions of a dataset and keep their answers as runs; called again, it goes on where it stopped.
+
+    Parameters
+    ----------
+    systems
+        Each takes a question (and a context) and returns a text or an answer; by the name of its run.
+    out
+        The folder of the runs, each ``NAME.jsonl``; by default ``runs`` of the dataset, where ``evaluate`` finds them.
+    sample, seed
+        Ask only so many questions, stratified by difficulty.
+    limits
+        How many questions at once, and how long and how often each is tried.
+
+    Returns
+    -------
+    list[RunSummary]
+        What each run holds now: how many answered and failed, what they took, and its file.
+
+    Raises
+    ------
+    InputError
+        A question or a system can't be used, or a record can't be written.
+    KeyboardInterrupt
+        It was stopped; what is done is kept.
+    """
+    source, report = Dataset(dataset), Report()
+    chosen = [system_of(run_name(name), call, _source_of(call)) for name, call in systems.items()]
+    session = Session(
+        source,
+        plan(source, report, sample, seed),
+        chosen,
+        Path(out) if out is not None else source.folder / "runs",
+        limits if limits is not None else Limits(),
+        prices,
+        k,
+        retry_failed,
+        report,
+    )
+    with session.open():
+        if not session.run(lambda answer: None):
+            raise KeyboardInterrupt
+        return session.summaries()
+
+
+def _source_of(call: Callable[..., Any]) -> str:
+    """Return where a callable comes from, as the command line names it."""
+    named = call if hasattr(call, "__qualname__") else type(call)
+    return f"{named.__module__}:{named.__qualname__}"
+
+
+def _run_to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine, in a thread where this one has an event loop already, as a notebook has; Ctrl-C cancels it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+    with contextlib.closing(loop), ThreadPoolExecutor(1) as pool:
+        done = pool.submit(loop.run_until_complete, task)
+        try:
+            done.result()
+        except KeyboardInterrupt:
+            loop.call_soon_threadsafe(task.cancel)
+            wait([done])
+            raise

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 
@@ -67,26 +68,53 @@ def figures_of(answer: Any) -> Figures:
     )
 
 
+class Tally:
+    """The figures of many records, kept as bare numbers: eight bytes each, and none for what isn't known."""
+
+    def __init__(self) -> None:
+        self._answered = {name: array("d") for name in FIGURES}
+        self._failed = {name: array("d") for name in FIGURES}
+
+    def add(self, figures: Figures) -> None:
+        """Add one record."""
+        kept = self._answered if figures.failed is None else self._failed
+        for name in FIGURES:
+            value: float | None = getattr(figures, name)
+            if value is not None:
+                kept[name].append(value)
+
+    def merge(self, other: Tally) -> None:
+        """Add the records of another tally."""
+        for name in FIGURES:
+            self._answered[name].extend(other._answered[name])
+            self._failed[name].extend(other._failed[name])
+
+    def spreads(self) -> dict[str, Spread]:
+        """Return each figure over the records."""
+        return {name: _spread(self._answered[name], self._failed[name]) for name in FIGURES}
+
+
 def summarised(records: Iterable[Figures]) -> dict[str, Spread]:
     """Return each figure over some records.
 
     >>> summarised([Figures(10.0, 1, None, None, None), Figures(30.0, 1, None, None, None)])["latency_ms"]
     Spread(mean=20.0, median=20.0, p95=30.0, total=40.0, known=2)
     """
-    rows = list(records)
-    return {name: _spread([(getattr(row, name), row.failed is None) for row in rows]) for name in FIGURES}
+    tally = Tally()
+    for record in records:
+        tally.add(record)
+    return tally.spreads()
 
 
-def _spread(values: list[tuple[float | None, bool]]) -> Spread:
-    """Return one figure over records, each with whether it was answered."""
-    total = [value for value, _ in values if value is not None]
-    known = sorted(float(value) for value, answered in values if value is not None and answered)
+def _spread(answered: Sequence[float], failed: Sequence[float]) -> Spread:
+    known = sorted(answered)
+    count = len(known)
     return Spread(
-        mean=math.fsum(known) / len(known) if known else None,
-        median=statistics.median(known) if known else None,
-        p95=known[math.ceil(0.95 * len(known)) - 1] if known else None,
-        total=math.fsum(total) if total else None,
-        known=len(known),
+        mean=math.fsum(known) / count if known else None,
+        median=(known[(count - 1) // 2] + known[count // 2]) / 2 if known else None,
+        p95=known[math.ceil(0.95 * count) - 1] if known else None,
+        total=math.fsum(chain(known, failed)) if known or failed else None,
+        known=count,
     )
 
 

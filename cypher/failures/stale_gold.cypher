@@ -1,0 +1,9 @@
+// title: Questions with stale gold
+// answers: Which questions are invalid, for the knowledge graph doesn't hold their gold, and so not scored?
+// parameters: run, question = null, limit = 20
+// columns: question, difficulty, reason
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE q.invalid <> '' AND ($question IS NULL OR q.id = $question)
+RETURN q.id AS question, q.difficulty AS difficulty, q.invalid AS reason
+ORDER BY question
+LIMIT $limit
