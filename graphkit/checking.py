@@ -162,6 +162,7 @@ def stale_gold(dataset: Dataset, report: Report) -> dict[str, tuple[str, ...]]:
         Takes what can't be used of the knowledge graph, commits and compatibility; questions are told elsewhere.
     """
     commits = dataset.commits(report)
+    rows = {row.id: row for row in dataset.compatibility(report)}
     if not dataset.graphs and not commits:
         return {}
     nodes = {
@@ -172,7 +173,6 @@ def stale_gold(dataset: Dataset, report: Report) -> dict[str, tuple[str, ...]]:
         for node in (step.source, step.target)
     }
     graphs = {name: _read_graph(dataset, files, nodes, report) for name, files in dataset.graphs.items()}
-    rows = {row.id: row for row in dataset.compatibility(report)}
     known = _known_commits(commits, rows.values())
     found = {}
     for _, question in dataset.questions(Report("skip")):

@@ -130,12 +130,16 @@ def evaluate(
     report = report if report is not None else Report(on_error)
     if engine == "cypher" and store is None:
         raise InputError("the cypher engine needs a store", remedy="Give store=graphkit.open_store().")
-    commits = _commits(source, chosen, store, report, progress)
+    if store is not None:
+        loading = Report(report.on_error)
+        ensure_loaded(store, source, loading, progress)
+        report.merge(loading.without(source.questions_file))
+    invalid = _invalid(source, store, report)
+    commits = _commits(source, chosen, store)
     in_python = chosen if engine == "python" else tuple(measure for measure in chosen if measure.query is None)
     rows: list[Row] = []
     # With Cypher the files are still read through first: what can't be used must be told before it is stored.
     take = rows.extend if keep_rows else None
-    invalid = _invalid(source, store, report)
     job = Job(source.questions_file, run_file, in_python, commits, invalid, keep_rows, judge)
     scored = score_file(job, dataset=source.name, report=report, sink=take)
     result = _with_rows(scored, rows)
@@ -163,18 +167,13 @@ def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:
     return Dataset(dataset) if dataset is not None else Dataset.of_run(run_file)
 
 
-def _commits(
-    source: Dataset, measures: Iterable[Measure], store: Store | None, report: Report, progress: Progress
-) -> CommitGraph:
+def _commits(source: Dataset, measures: Iterable[Measure], store: Store | None) -> CommitGraph:
     """Return what is known about commits, as far as a measure asks for it: from the graph where there is one."""
-    needed = any(measure.needs_commits for measure in measures)
-    if store is None:
-        return source.commit_graph(report) if needed else CommitGraph()
-    loading = Report(report.on_error)
-    ensure_loaded(store, source, loading, progress)
-    report.merge(loading.without(source.questions_file))
-    if not needed:
+    if not any(measure.needs_commits for measure in measures):
         return CommitGraph()
+    if store is None:
+        # What can't be used of these files was told while stale gold was looked for.
+        return source.commit_graph(Report("skip"))
     from graphkit.engines.cypher import commit_graph
 
     return commit_graph(store, source.name)
@@ -183,10 +182,7 @@ def _commits(
 def _invalid(source: Dataset, store: Store | None, report: Report) -> dict[str, str]:
     """Return the questions that aren't scored for their gold is stale: the graph knows them since they were loaded."""
     if store is None:
-        reading = Report(report.on_error)
-        found = invalid_reasons(stale_gold(source, reading))
-        report.merge(reading)
-        return found
+        return invalid_reasons(stale_gold(source, report))
     from graphkit.engines.cypher import invalid_questions
 
     return invalid_questions(store, source.name)

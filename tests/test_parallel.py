@@ -122,6 +122,22 @@ def test_repeats_and_strangers_are_told(
         scored(dataset, workers=workers, report=Report("fail"))
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_question_and_record_that_both_come_twice(dataset: Path, workers: int) -> None:
+    """Far apart the second pair would be scored before it is known to be one: refused, not counted twice."""
+    answers = read_jsonl(dataset / "runs" / "gen5-a.jsonl")
+    questions = read_jsonl(dataset / "questions.jsonl")
+    name = answers[0]["question_id"]
+    asked = next(one for one in questions if one["id"] == name)
+    rest = [one for one in questions if one["id"] != name]
+    write_jsonl(dataset / "questions.jsonl", [asked, *rest, asked])
+    write_jsonl(dataset / "runs" / "gen5-a.jsonl", [*answers, answers[0]])
+    with pytest.raises(InputError, match=r"1 question\(s\) come twice"):
+        scored(dataset, workers=workers, report=Report("skip"))
+    with pytest.raises(InputError, match=str(name)):
+        scored(dataset, workers=workers, report=Report("fail"))
+
+
 def lines_or_refusal(pieces: Iterator[list[bytes]]) -> list[list[bytes]] | str:
     """Return the lines of a file, some at a time, or the message that refuses it."""
     try:

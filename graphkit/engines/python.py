@@ -293,14 +293,30 @@ class _Join:
         self.report.merge(scorer.report)
 
     def finish(self) -> None:
-        """Score what has no record as missing, and refuse records of unknown questions and repeats of either."""
+        """Score what has no record as missing, and refuse records of unknown questions and repeats of either.
+
+        Raises
+        ------
+        InputError
+            A question was scored twice, since both its lines and both its records are far apart.
+        """
         repeated: set[int] = set()
+        distinct = 0
         for bucket in self.hashes:
-            if len(set(bucket)) < len(bucket):
+            different = len(set(bucket))
+            distinct += different
+            if different < len(bucket):
                 repeated.update(one for one, count in Counter(bucket).items() if count > 1)
         if self.answers or repeated:
             self._refuse_strangers(repeated)
         self._score((name, numbered, None) for name, numbered in self.questions.items())
+        if self.totals.questions > distinct and self.report.on_error == "skip":
+            raise InputError(
+                f"{self.totals.questions - distinct} question(s) come twice, each with a record of its own, too far "
+                "apart to leave the second ones out",
+                where=str(self.scorer.questions.path),
+                remedy="Remove the repeats; --on-error fail names them.",
+            )
 
     def _refuse_strangers(self, repeated: set[int]) -> None:
         """Tell unknown ids from second records, by a second look at the questions."""
