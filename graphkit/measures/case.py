@@ -395,8 +395,8 @@ def _by_position(walk: list[WalkLike]) -> list[WalkLike]:
 
 
 def _lacks_relation(edges: set[Edge]) -> bool:
-    for edge in edges:  # noqa: SIM110 - a generator costs more than what it looks at
-        if edge[1] is None:
+    for _, relation, _ in edges:  # noqa: SIM110 - a generator costs more than what it looks at
+        if relation is None:
             return True
     return False
 
@@ -405,8 +405,10 @@ def boundary(edges: set[Edge]) -> list[Edge]:
     """Return those edges whose ends lie in different repositories."""
     # What `crosses` says, without the call.
     repo = REPOSITORIES
-    return [
-        edge
-        for edge in edges
-        if (start := repo[edge[0]]) != (end := repo[edge[2]]) and start is not None and end is not None
-    ]
+    found = []
+    for edge in edges:
+        source, _, target = edge
+        start, end = repo[source], repo[target]
+        if start != end and start is not None and end is not None:
+            found.append(edge)
+    return found

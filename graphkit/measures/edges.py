@@ -104,7 +104,7 @@ def _edge_recall(case: Case, relation: bool, boundary: bool, static: bool) -> tu
                 if not optional and not manual
             }
         if boundary:
-            edges = edges & case.gold_boundary
+            edges = case.gold_boundary if edges is case.gold_edges else edges & case.gold_boundary
         return edges if relation else {without_relation(edge) for edge in edges}
 
     if relation and not case.untyped:

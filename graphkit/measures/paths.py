@@ -91,7 +91,12 @@ def _same_ends(one: Edge, other: Edge) -> bool:
 def most_followed(gold: Gold, case: Case, same: SamePair) -> int:
     """Return how many required steps from its start the best retrieved path followed."""
     if gold.most is None or gold.most[0] is not same:
-        gold.most = same, max([followed(gold.required, walk, same)[0] for walk in case.walked_paths], default=0)
+        most = 0
+        for walk in case.walked_paths:
+            count, _ = followed(gold.required, walk, same)
+            if count > most:
+                most = count
+        gold.most = same, most
     return gold.most[1]
 
 
