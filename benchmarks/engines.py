@@ -10,7 +10,8 @@ from benchmarks.results import Line, spaced, write
 from benchmarks.stores import fresh, servers
 from benchmarks.world import RUNS, world
 from graphkit.engines.cypher import commit_graph, score_run
-from graphkit.engines.python import Job, score_file
+from graphkit.engines.python import score_file
+from graphkit.engines.scorer import Job
 from graphkit.graph.catalog import Query, named_queries
 from graphkit.graph.connection import Store
 from graphkit.graph.loading import load_dataset

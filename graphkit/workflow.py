@@ -9,7 +9,8 @@ from typing import Literal
 
 from graphkit.checking import invalid_reasons, stale_gold
 from graphkit.commits import CommitGraph
-from graphkit.engines.python import Job, score_file
+from graphkit.engines.python import score_file
+from graphkit.engines.scorer import Job
 from graphkit.errors import InputError
 from graphkit.graph.catalog import named_query, schema_statements
 from graphkit.graph.connection import Store

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphkit.engines import batches
-from graphkit.engines.python import Job, score_file
+from graphkit.engines.python import score_file
+from graphkit.engines.scorer import Job
 from graphkit.errors import InputError
 from graphkit.measures.registry import resolve_measures
 from graphkit.results import Evaluation, Row

@@ -2,7 +2,8 @@
 
 from benchmarks.contenders.common import finish, folder
 from graphkit.commits import CommitGraph
-from graphkit.engines.python import Job, score_file
+from graphkit.engines.python import score_file
+from graphkit.engines.scorer import Job
 from graphkit.measures.registry import resolve_measures
 
 MEASURES = (
