@@ -18,9 +18,10 @@ from graphkit.measures.case import Case
 from graphkit.measures.coherence import OffPin
 from graphkit.models import Commit, Compatibility
 from graphkit.report import write_report
-from graphkit.report.data import ABSENT, COMPLETE, FAILED, INCOHERENT, OFF_PIN, TURN, detail, edge_statuses, visible
 from graphkit.report.layout import NODE_HEIGHT, NODE_WIDTH, draw
 from graphkit.report.page import json_for_html
+from graphkit.report.question import ABSENT, COMPLETE, FAILED, INCOHERENT, OFF_PIN, TURN, detail, edge_statuses
+from graphkit.report.text import visible
 from tests import cli
 from tests.cases import answer, either, optional, question
 from tests.datasets import write_jsonl

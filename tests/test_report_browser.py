@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from graphkit.report import write_report
-from graphkit.report.data import visible
+from graphkit.report.text import visible
 from tests import cli
 from tests.datasets import STOREFRONT, pallets, read_jsonl, write_jsonl
 from tests.test_report import HOSTILE, hostile_dataset

@@ -16,7 +16,8 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from graphkit.atomic import written
-from graphkit.report.data import ReportData, details, gather, scoreboard, summary, visible
+from graphkit.report.data import ReportData, details, gather, scoreboard, summary
+from graphkit.report.text import visible
 from graphkit.results import shown
 from graphkit.scoring import Config
 from graphkit.sources.report import OnError, Report

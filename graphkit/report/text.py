@@ -1,0 +1,17 @@
+"""Text from data, made fit to be shown."""
+
+from __future__ import annotations
+
+_HIDDEN = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_VISIBLE = {code: f"\\u{code:04x}" for code in _HIDDEN if code not in (0x09, 0x0A, 0x0D)} | {0x0D: None}
+
+
+def visible(text: str, limit: int | None = None) -> str:
+    r"""Return text with control characters and those that turn the reading direction written out, cut to a length.
+
+    >>> visible("red \x1b[31m, and so on", limit=12)
+    'red \\u001b[…'
+    """
+    cut = text if limit is None or len(text) <= limit else text[: limit - 1]
+    plain = cut.translate(_VISIBLE)
+    return plain if cut is text and (limit is None or len(plain) <= limit) else plain[: (limit or 0) - 1] + "…"
