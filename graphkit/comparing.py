@@ -305,7 +305,7 @@ def _results(
         both = sorted(values.keys() & after[name].keys() & (members if members is not None else values.keys()))
         if both:
             pairs = [values[question] for question in both], [after[name][question] for question in both]
-            # Grades of a group may happen to be 0 and 1: all of the measure tell what they are, unless they are all one.
+            # Grades of a group may happen to be 0 and 1: all of the measure tell what they are, unless all are alike.
             every = [*values.values(), *after[name].values()]
             bound = right_from(every) if len(set(every)) > 1 else None
             accuracy = None if bound is None else _accuracy(*pairs, bound, _direction(name))
