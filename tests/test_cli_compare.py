@@ -178,6 +178,10 @@ def test_weights_come_from_a_file(tmp_path: Path) -> None:
     write_lines(config, ["[weights.retrieval]", "EdgeRecal = 1.0"])
     done = graphkit("evaluate", run, "--no-store", "--config", config, cwd=tmp_path, code=2)
     assert "Did you mean EdgeRecall?" in done.err
+    write_lines(config, ["[weights.retrieval]", "EdgeRecall = 0.5", "RR = 0.4"])
+    done = graphkit("evaluate", run, "--no-store", "--config", config, cwd=tmp_path, code=2)
+    assert f"{config}: " in done.err
+    assert "add up to 0.9, not to 1" in done.err
 
 
 def test_summarize(tmp_path: Path) -> None:
