@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from graphkit.engines.python import score_file
 from graphkit.engines.scorer import Job
 from graphkit.graph.catalog import Query, named_queries
 from graphkit.graph.connection import Store
+from graphkit.graph.embedded import DEFAULT_HEAP, HEAP_VARIABLE
 from graphkit.graph.loading import load_dataset
 from graphkit.graph.runs import load_run
 from graphkit.measures.registry import resolve_measures
@@ -23,6 +25,7 @@ from graphkit.sources.report import Report
 #: Growth counts as linear up to this ratio of the time a question takes at one size and at a tenth of it.
 LINEAR = 2.0
 ONE_QUESTION = 1.0
+LARGE_HEAP = "6g"
 MEASURES = tuple(measure for measure in resolve_measures() if measure.query)
 
 
@@ -132,6 +135,9 @@ def each(seconds: float, count: int) -> str:
 def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:
     """Measure both engines on growing worlds."""
     counts = [100, 1_000, 10_000, *([100_000] if large else [])]
+    if large:
+        # A query over all of 100 000 questions needs more than the embedded server has by default.
+        os.environ.setdefault(HEAP_VARIABLE, LARGE_HEAP)
     lines = []
     with servers() as found:
         for engine, server in found.items():
@@ -144,5 +150,6 @@ def main(folder: Path, repeats: int, large: bool, save: bool) -> list[Line]:
             lines += lines_of(engine, times)
     if save:
         note = f"A dataset with a graph of hubs and two runs; growth counts as linear up to {LINEAR} times a question."
+        note += f" The embedded server had a heap of {os.environ.get(HEAP_VARIABLE, DEFAULT_HEAP)}."
         write("Engines", note, lines)
     return lines
