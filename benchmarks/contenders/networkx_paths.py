@@ -1,13 +1,14 @@
 """networkx: a MultiDiGraph for the gold edges of a question and one for what was traversed.
 
-The whole path family; with the argument ``edges`` recall, precision and F1 of the edges alone.
+The whole path family, with both files in memory, as the other peers take them; with the argument ``streamed`` one
+record of the run at a time, and with ``edges`` recall, precision and F1 of the edges alone.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import networkx
 
@@ -73,7 +74,10 @@ def main() -> None:
     data, names = folder(), EDGES if "edges" in sys.argv[2:] else EDGES + PATHS
     questions = {one["id"]: one["paths"][0]["steps"] for one in records(data / "questions.jsonl")}
     sums, counts = [0.0] * len(names), [0] * len(names)
-    for answer in records(data / "runs/a.jsonl"):
+    answers: Iterable[dict[str, Any]] = records(data / "runs/a.jsonl")
+    if "streamed" not in sys.argv[2:]:
+        answers = list(answers)
+    for answer in answers:
         gold_steps, steps = questions[answer["question_id"]], answer["traversal"]
         gold, walked = graph(gold_steps), graph(steps)
         values = of_edges(gold, walked)
