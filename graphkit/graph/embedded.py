@@ -26,11 +26,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphkit.errors import DatabaseError, InputError
+from graphkit.graph.locks import is_held, lock_file, lock_within, locking_pid, wait_until, written_pid
 
 if sys.platform != "win32":
     import fcntl
@@ -47,7 +48,6 @@ TIMEOUT_VARIABLE = "GRAPHKIT_QUERY_TIMEOUT"
 START_SECONDS = 90.0  # a cold start takes about one second; a starved machine may need many
 HOLDER_SECONDS = 15.0  # how long a server that holds the folder may take to answer
 STOP_SECONDS = 60.0
-_POLL_SECONDS = 0.02
 _LEAST_ROOM = 1024 * 1024  # bytes
 _HIDDEN_FROM_SERVER = ("ANTHROPIC_", "NEO4J_")
 
@@ -187,7 +187,7 @@ def stop(directory: Path) -> bool:
             raise _held_error(layout, None)
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
-        if not _wait_until(lambda: not is_held(layout.server_lock), STOP_SECONDS):
+        if not wait_until(lambda: not is_held(layout.server_lock), STOP_SECONDS):
             raise DatabaseError(
                 f"The embedded database (process {pid}) didn't stop within {STOP_SECONDS:.0f} seconds",
                 where=str(layout.directory),
@@ -297,44 +297,12 @@ _leases: dict[Path, tuple[int, int]] = {}  # folder -> file descriptor, number o
 _leases_guard = threading.Lock()
 
 
-def lock_file(path: Path) -> int:
-    """Open a lock file and return its descriptor, which no child process inherits through exec."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-
-def is_held(path: Path) -> bool:
-    """Tell whether some process holds the file's lock exclusively."""
-    if not path.exists():
-        return False
-    descriptor = lock_file(path)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def lock_within(descriptor: int, mode: int, seconds: float) -> bool:
-    """Take a lock, waiting at most ``seconds``."""
-
-    def taken() -> bool:
-        try:
-            fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    return _wait_until(taken, seconds)
-
-
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
     descriptor = lock_file(path)
     try:
         if not lock_within(descriptor, fcntl.LOCK_EX, START_SECONDS + HOLDER_SECONDS):
-            pid = _locking_pid(path)
+            pid = locking_pid(path)
             raise DatabaseError(
                 f"Another process{f' ({pid})' if pid else ''} has been starting the embedded database for too long",
                 where=str(path.parent),
@@ -353,7 +321,7 @@ def _acquire(layout: Layout) -> None:
             descriptor = lock_file(layout.clients_lock)
             if not lock_within(descriptor, fcntl.LOCK_SH, STOP_SECONDS):
                 os.close(descriptor)
-                raise _held_error(layout, _locking_pid(layout.clients_lock))
+                raise _held_error(layout, locking_pid(layout.clients_lock))
         _leases[layout.directory] = (descriptor, holders + 1)
 
 
@@ -369,33 +337,7 @@ def _release(directory: Path) -> None:
 
 
 def _holder(layout: Layout) -> int | None:
-    return _locking_pid(layout.server_lock)
-
-
-def _locking_pid(path: Path) -> int | None:
-    """Return the id of the process that holds the file's lock: as the kernel says, else as the file's text says."""
-    return _pid_by_kernel(path) or _pid_by_text(path)
-
-
-def _pid_by_kernel(path: Path) -> int | None:
-    try:
-        info = path.stat()
-        lines = Path("/proc/locks").read_text("ascii").splitlines()
-    except (OSError, ValueError):
-        return None
-    file = f"{os.major(info.st_dev):02x}:{os.minor(info.st_dev):02x}:{info.st_ino}"
-    for line in lines:
-        words = line.split()
-        if len(words) >= 6 and words[1] == "FLOCK" and words[3] == "WRITE" and words[5] == file and int(words[4]) > 0:
-            return int(words[4])
-    return None
-
-
-def _pid_by_text(path: Path) -> int | None:
-    try:
-        return int(path.read_text("ascii"))
-    except (OSError, ValueError):
-        return None
+    return locking_pid(layout.server_lock)
 
 
 # Finding and starting ----------------------------------------------------------------------------------------------
@@ -406,7 +348,7 @@ def _live_state(layout: Layout) -> _State | None:
     if not is_held(layout.server_lock):
         return None
     state = _read_state(layout)
-    return state if state is not None and state.pid == _pid_by_text(layout.server_lock) else None
+    return state if state is not None and state.pid == written_pid(layout.server_lock) else None
 
 
 def _read_state(layout: Layout) -> _State | None:
@@ -431,7 +373,7 @@ def _find(layout: Layout) -> _State | None:
             found.append(state)
         return bool(found)
 
-    if not _wait_until(settled, HOLDER_SECONDS):
+    if not wait_until(settled, HOLDER_SECONDS):
         raise _held_error(layout, _holder(layout))
     return found[0] if found else None
 
@@ -544,12 +486,3 @@ def _endpoint(layout: Layout, state: _State) -> Endpoint:
             remedy="Stop the server (graphkit db stop) and delete the file: new passwords are made at the next start.",
         ) from error
     return Endpoint(state.uri, ADMIN, password, READER, reader_password, state.version, layout.directory)
-
-
-def _wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_POLL_SECONDS)
-    return True

@@ -30,9 +30,8 @@ from graphkit.graph.embedded import (
     READER,
     TIMEOUT_VARIABLE,
     Layout,
-    lock_file,
-    lock_within,
 )
+from graphkit.graph.locks import lock_file, lock_within
 
 GRACE_SECONDS = 1.5  # without a client: bridges the gap between two commands of a script
 POLL_SECONDS = 0.5

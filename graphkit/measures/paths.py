@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -79,9 +80,9 @@ class PathMeasure(Measure):
                 scores.append(max(options))
         return sum(scores) / len(scores) if scores else Unscored(NO_GOLD)
 
+    @abstractmethod
     def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
         """Score one gold path against the retrieved paths."""
-        raise NotImplementedError
 
 
 def _same_ends(one: Edge, other: Edge) -> bool:

@@ -137,9 +137,8 @@ def _modules_like(name: str) -> str:
         path.parent.name for path in Path.cwd().glob("*/__init__.py")
     ]
     close = difflib.get_close_matches(name, here, n=1)
-    return (
-        f"Did you mean {close[0]}? " * bool(close) + "Modules are looked for in the working folder and where Python is."
-    )
+    hint = f"Did you mean {close[0]}? " if close else ""
+    return f"{hint}Modules are looked for in the working folder and where Python is."
 
 
 def _attribute(module: Any, module_name: str, path: str) -> Any:

@@ -1,0 +1,83 @@
+"""Advisory file locks, which the kernel releases whatever happens to a process, and who holds one."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
+
+_POLL_SECONDS = 0.02
+
+
+def lock_file(path: Path) -> int:
+    """Open a lock file and return its descriptor, which no child process inherits through exec."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def is_held(path: Path) -> bool:
+    """Tell whether some process holds the file's lock exclusively."""
+    if not path.exists():
+        return False
+    descriptor = lock_file(path)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def lock_within(descriptor: int, mode: int, seconds: float) -> bool:
+    """Take a lock, waiting at most ``seconds``."""
+
+    def taken() -> bool:
+        try:
+            fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    return wait_until(taken, seconds)
+
+
+def locking_pid(path: Path) -> int | None:
+    """Return the id of the process that holds the file's lock: as the kernel says, else as the file's text says."""
+    return _pid_by_kernel(path) or written_pid(path)
+
+
+def _pid_by_kernel(path: Path) -> int | None:
+    try:
+        info = path.stat()
+        lines = Path("/proc/locks").read_text("ascii").splitlines()
+    except (OSError, ValueError):
+        return None
+    file = f"{os.major(info.st_dev):02x}:{os.minor(info.st_dev):02x}:{info.st_ino}"
+    for line in lines:
+        words = line.split()
+        if len(words) >= 6 and words[1] == "FLOCK" and words[3] == "WRITE" and words[5] == file and int(words[4]) > 0:
+            return int(words[4])
+    return None
+
+
+def written_pid(path: Path) -> int | None:
+    """Return the process id that the file's text says, or None where it says none."""
+    try:
+        return int(path.read_text("ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    """Wait until a condition holds; return False where it doesn't within the time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_SECONDS)
+    return True
