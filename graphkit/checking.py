@@ -23,7 +23,7 @@ SPREAD = {"easy": 0.4, "medium": 0.4, "hard": 0.2}
 TOLERANCE = 0.1
 
 #: The kinds of findings, in the order in which they are told.
-KINDS = ("record", "field", "stale-gold", "duplicate", "difficulty", "no-room")
+KINDS = ("record", "field", "stale-gold", "unknown-commit", "duplicate", "difficulty", "no-room")
 
 _GOLD = ("paths", "relevant", "expected_files", "expected_symbols", "gold_answer", "expected_output", "facts")
 _WANTED = ("category", "difficulty")
@@ -77,8 +77,10 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     findings = [Finding("record", "invalid", f"{one.where}: {one.what}", one.record or None) for one in report.problems]
     findings += [found for question in questions for found in _fields(question)]
     reading = Report()
-    for name, reasons in stale_gold(dataset, reading).items():
+    rows = dataset.compatibility(reading)
+    for name, reasons in stale_gold(dataset, rows, reading).items():
         findings += [Finding("stale-gold", "invalid", what, name) for what in reasons]
+    findings += _unknown_commits(questions, dataset.commits(reading), rows)
     reading.settle()
     findings += _duplicates(questions)
     findings += _difficulty(questions)
@@ -150,20 +152,20 @@ class _Graph:
     has_edges: bool = False
 
 
-def stale_gold(dataset: Dataset, report: Report) -> dict[str, tuple[str, ...]]:
-    """Return the questions whose gold the dataset's own knowledge graph or commits don't hold, with each reason why.
+def stale_gold(dataset: Dataset, compatibility: Iterable[Compatibility], report: Report) -> dict[str, tuple[str, ...]]:
+    """Return the questions whose gold the dataset's own knowledge graph doesn't hold, with each reason why.
 
     Gold that isn't there, or not at the commit at which the question was annotated, says nothing about a run: such a
-    question is invalid, and not scored. Without a knowledge graph and without commits nothing can be stale.
+    question is invalid, and not scored. Without a knowledge graph nothing can be stale.
 
     Parameters
     ----------
+    compatibility
+        The dataset's rows, for the commits of stacks.
     report
-        Takes what can't be used of the knowledge graph, commits and compatibility; questions are told elsewhere.
+        Takes what can't be used of the knowledge graph; other files are told elsewhere.
     """
-    commits = dataset.commits(report)
-    rows = {row.id: row for row in dataset.compatibility(report)}
-    if not dataset.graphs and not commits:
+    if not dataset.graphs:
         return {}
     nodes = {
         node
@@ -173,11 +175,11 @@ def stale_gold(dataset: Dataset, report: Report) -> dict[str, tuple[str, ...]]:
         for node in (step.source, step.target)
     }
     graphs = {name: _read_graph(dataset, files, nodes, report) for name, files in dataset.graphs.items()}
-    known = _known_commits(commits, rows.values())
+    stacks = {row.id: row.commits for row in compatibility}
     found = {}
     for _, question in dataset.questions(Report("skip")):
-        pinned = {**(rows[question.stack].commits if question.stack in rows else {}), **question.commits}
-        if reasons := dict.fromkeys(_stale(question, _graphs_of(question, graphs), known, pinned)):
+        pinned = {**stacks.get(question.stack or "", {}), **question.commits}
+        if reasons := dict.fromkeys(_stale(question, _graphs_of(question, graphs), pinned)):
             found[question.id] = tuple(reasons)
     return found
 
@@ -190,16 +192,25 @@ def invalid_reasons(stale: Mapping[str, Sequence[str]]) -> dict[str, str]:
     }
 
 
-def _stale(question: Any, graphs: list[_Graph], known: dict[str, set[str]], pinned: dict[str, str]) -> Iterator[str]:
-    for repo, sha in sorted(question.commits.items()):
-        if repo in known and sha not in known[repo]:
-            yield f"is annotated at {repo}@{sha}, a commit that commits.jsonl does not hold"
-    for path in question.paths if graphs else ():
+def _stale(question: Any, graphs: list[_Graph], pinned: dict[str, str]) -> Iterator[str]:
+    for path in question.paths:
         for step in path.steps:
             reasons = [_reason(step, graph, pinned) for graph in graphs]
             if None not in reasons:
                 # The graph that comes nearest tells: a wrong commit says more than a missing node.
                 yield sorted((reason for reason in reasons if reason), key=_nearest)[0][1]
+
+
+def _unknown_commits(
+    questions: Iterable[Any], commits: Iterable[Commit], rows: Iterable[Compatibility]
+) -> Iterator[Finding]:
+    """Yield where an annotated commit isn't listed among those of its repository: gold can't be checked against it."""
+    known = _known_commits(commits, rows)
+    for question in questions:
+        for repo, sha in sorted(question.commits.items()):
+            if repo in known and sha not in known[repo]:
+                what = f"is annotated at {repo}@{sha}, a commit that commits.jsonl does not hold"
+                yield Finding("unknown-commit", "warning", what, question.id)
 
 
 def _nearest(reason: tuple[int, str]) -> int:

@@ -131,12 +131,7 @@ def evaluate(
     report = report if report is not None else Report(on_error)
     if engine == "cypher" and store is None:
         raise InputError("the cypher engine needs a store", remedy="Give store=graphkit.open_store().")
-    if store is not None:
-        loading = Report(report.on_error)
-        ensure_loaded(store, source, loading, progress)
-        report.merge(loading.without(source.questions_file))
-    invalid = _invalid(source, store, report)
-    commits = _commits(source, chosen, store)
+    commits, invalid = _context(source, chosen, store, report, progress)
     in_python = chosen if engine == "python" else tuple(measure for measure in chosen if measure.query is None)
     rows: list[Row] = []
     # With Cypher the files are still read through first: what can't be used must be told before it is stored.
@@ -168,25 +163,24 @@ def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:
     return Dataset(dataset) if dataset is not None else Dataset.of_run(run_file)
 
 
-def _commits(source: Dataset, measures: Iterable[Measure], store: Store | None) -> CommitGraph:
-    """Return what is known about commits, as far as a measure asks for it: from the graph where there is one."""
-    if not any(measure.needs_commits for measure in measures):
-        return CommitGraph()
+def _context(
+    source: Dataset, measures: Iterable[Measure], store: Store | None, report: Report, progress: Progress
+) -> tuple[CommitGraph, dict[str, str]]:
+    """Return what is known about commits, as far as a measure asks for it, and why which questions aren't scored.
+
+    Both come from the graph where there is one, which knows them since the dataset was loaded.
+    """
+    needed = any(measure.needs_commits for measure in measures)
     if store is None:
-        # What can't be used of these files was told while stale gold was looked for.
-        return source.commit_graph(Report("skip"))
-    from graphkit.engines.cypher import commit_graph
+        rows = source.compatibility(report) if needed or source.graphs else []
+        commits = CommitGraph.build(source.commits(report), rows) if needed else CommitGraph()
+        return commits, invalid_reasons(stale_gold(source, rows, report))
+    loading = Report(report.on_error)
+    ensure_loaded(store, source, loading, progress)
+    report.merge(loading.without(source.questions_file))
+    from graphkit.engines.cypher import commit_graph, invalid_questions
 
-    return commit_graph(store, source.name)
-
-
-def _invalid(source: Dataset, store: Store | None, report: Report) -> dict[str, str]:
-    """Return the questions that aren't scored for their gold is stale: the graph knows them since they were loaded."""
-    if store is None:
-        return invalid_reasons(stale_gold(source, report))
-    from graphkit.engines.cypher import invalid_questions
-
-    return invalid_questions(store, source.name)
+    return commit_graph(store, source.name) if needed else CommitGraph(), invalid_questions(store, source.name)
 
 
 def _with_rows(result: Evaluation, rows: Iterable[Row]) -> Evaluation:

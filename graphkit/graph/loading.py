@@ -136,7 +136,7 @@ class _DatasetLoader:
                 what = "the question has neither gold paths nor relevant ids: most measures can't score it"
                 self.report.note(Problem(str(self.dataset.questions_file), what, record=question.id))
         self.report.settle(usable=self.question_count)
-        self.invalid = invalid_reasons(stale_gold(self.dataset, Report("skip")))
+        self.invalid = invalid_reasons(stale_gold(self.dataset, self.compatibility, Report("skip")))
         if not self.question_count:
             raise InputError("the dataset holds no question", where=str(self.dataset.questions_file))
 
