@@ -42,7 +42,8 @@ DATABASE = "neo4j"
 ADMIN = "root"
 READER = "reader"
 HEAP_VARIABLE = "GRAPHKIT_JVM_HEAP"
-DEFAULT_HEAP = "2g"
+#: What Java takes by itself, within a container of its memory.
+DEFAULT_HEAP = "a quarter of the memory"
 TIMEOUT_VARIABLE = "GRAPHKIT_QUERY_TIMEOUT"
 
 START_SECONDS = 90.0  # a cold start takes about one second; a starved machine may need many
@@ -398,7 +399,7 @@ def _held_error(layout: Layout, pid: int | None) -> DatabaseError:
 
 def _start(layout: Layout) -> _State:
     """Start the server and wait until it answers. The caller holds ``start.lock``."""
-    heap = _heap()
+    _check_heap()
     layout.state.unlink(missing_ok=True)
     layout.log_directory.mkdir(mode=0o700, exist_ok=True)
     if layout.log.exists():
@@ -407,7 +408,7 @@ def _start(layout: Layout) -> _State:
     try:
         try:
             with layout.log.open("wb") as log:
-                _spawn(layout, heap, writer, log.fileno())
+                _spawn(layout, writer, log.fileno())
         finally:
             os.close(writer)
         message = _first_message(reader, START_SECONDS)
@@ -419,12 +420,11 @@ def _start(layout: Layout) -> _State:
     return state
 
 
-def _spawn(layout: Layout, heap: str, ready: int, log: int) -> None:
+def _spawn(layout: Layout, ready: int, log: int) -> None:
     """Run the server's program; it detaches itself, so that it is nobody's child and ``subprocess.run`` returns."""
     package_root = str(Path(__file__).resolve().parents[2])
     environment = {name: value for name, value in os.environ.items() if not name.startswith(_HIDDEN_FROM_SERVER)}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH")]))
-    environment[HEAP_VARIABLE] = heap
     # -P: the database folder is the working folder and must not be searched for modules.
     command = [sys.executable, "-P", "-m", "graphkit.graph.serve", str(layout.directory), "--detach", str(ready)]
     subprocess.run(
@@ -468,11 +468,10 @@ def _start_error(layout: Layout, message: str) -> DatabaseError:
     return DatabaseError(what, where=str(layout.directory), remedy=remedy)
 
 
-def _heap() -> str:
-    heap = os.environ.get(HEAP_VARIABLE) or DEFAULT_HEAP
-    if not re.fullmatch(r"[1-9][0-9]*[kKmMgG]", heap):
+def _check_heap() -> None:
+    heap = os.environ.get(HEAP_VARIABLE)
+    if heap and not re.fullmatch(r"[1-9][0-9]*[kKmMgG]", heap):
         raise InputError(f"{HEAP_VARIABLE} is {heap!r}, which isn't a size of memory", remedy="Write it as 512m or 4g.")
-    return heap
 
 
 def _endpoint(layout: Layout, state: _State) -> Endpoint:

@@ -25,7 +25,6 @@ from typing import Any
 from graphkit.graph.embedded import (
     ADMIN,
     DATABASE,
-    DEFAULT_HEAP,
     HEAP_VARIABLE,
     READER,
     TIMEOUT_VARIABLE,
@@ -219,13 +218,18 @@ def _start_jvm(layout: Layout) -> tuple[Any, str]:
     jpype.startJVM(
         get_bundled_jre_lib_path(),
         *_JVM_OPTIONS,
-        f"-Xmx{os.environ.get(HEAP_VARIABLE) or DEFAULT_HEAP}",
+        *_memory_limit(),
         *_time_limit(),
         f"-XX:ErrorFile={layout.log_directory}/hs_err_pid%p.log",
         classpath=os.pathsep.join(jars),
         interrupt=False,
     )
     return jpype, arcadedb_embedded.__version__
+
+
+def _memory_limit() -> list[str]:
+    heap = os.environ.get(HEAP_VARIABLE)
+    return [f"-Xmx{heap}"] if heap else []
 
 
 def _time_limit() -> list[str]:
