@@ -14,12 +14,12 @@ from tests.engines import Neo4jServer, Unavailable, empty, neo4j_server
 
 
 @contextlib.contextmanager
-def servers() -> Iterator[dict[str, Neo4jServer | None]]:
-    """Provide the engines by name: embedded, and Neo4j unless it can't be had, which is said."""
+def servers(heap: str = "1g") -> Iterator[dict[str, Neo4jServer | None]]:
+    """Provide the engines by name: embedded, and Neo4j with so much memory unless it can't be had, which is said."""
     with contextlib.ExitStack() as stack:
         found: dict[str, Neo4jServer | None] = {"embedded": None}
         try:
-            found["Neo4j"] = stack.enter_context(neo4j_server())
+            found["Neo4j"] = stack.enter_context(neo4j_server(heap))
         except Unavailable as why:
             print(f"Without Neo4j: {why}", flush=True)
         yield found

@@ -79,15 +79,18 @@ def child_environment(settings: Settings) -> dict[str, str]:
 def empty(store: Store) -> None:
     """Delete every node and relationship. Constraints and indexes stay."""
     if store.engine == "neo4j":
-        # One transaction for all would outgrow a small test server's memory.
-        store.schema(["MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"])
+        # One transaction for all would outgrow a small test server's memory, as would the edges of 10 000 hubs.
+        store.schema(["MATCH ()-[r]->() CALL (r) { DELETE r } IN TRANSACTIONS OF 10000 ROWS"])
+        store.schema(["MATCH (n) CALL (n) { DELETE n } IN TRANSACTIONS OF 10000 ROWS"])
     else:
         store.write("MATCH (n) DETACH DELETE n")
 
 
 @contextlib.contextmanager
-def neo4j_server() -> Iterator[Neo4jServer]:
+def neo4j_server(heap: str = "1g") -> Iterator[Neo4jServer]:
     """Provide a real Neo4j: the one that NEO4J_URI names, else a container, else one from Maven.
+
+    ``heap`` is the memory of one that is started.
 
     Raises
     ------
@@ -97,10 +100,10 @@ def neo4j_server() -> Iterator[Neo4jServer]:
     if ENVIRONMENT.get("NEO4J_URI"):
         yield _named_server()
     elif _docker_answers():
-        with _container() as server:
+        with _container(heap) as server:
             yield server
     else:
-        with _maven_server() as server:
+        with _maven_server(heap) as server:
             yield server
 
 
@@ -135,14 +138,15 @@ def _docker_answers() -> bool:
 
 
 @contextlib.contextmanager
-def _container() -> Iterator[Neo4jServer]:
+def _container(heap: str) -> Iterator[Neo4jServer]:
     try:
         from testcontainers.neo4j import Neo4jContainer
     except ImportError as error:
         raise Unavailable("a Docker engine answers, but the package testcontainers isn't installed") from error
     version = _version()
     try:
-        container = Neo4jContainer(f"neo4j:{version}", password="tests-only-1").start()
+        container = Neo4jContainer(f"neo4j:{version}", password="tests-only-1")
+        container.with_env("NEO4J_server_memory_heap_max__size", heap).start()
     except Exception as error:
         raise Unavailable(f"the container neo4j:{version} didn't start: {error}") from error
     try:
@@ -152,13 +156,13 @@ def _container() -> Iterator[Neo4jServer]:
 
 
 @contextlib.contextmanager
-def _maven_server() -> Iterator[Neo4jServer]:
+def _maven_server(heap: str) -> Iterator[Neo4jServer]:
     jars = _maven_jars()
     with tempfile.TemporaryDirectory(prefix="graphkit-neo4j-", ignore_cleanup_errors=True) as home:
         port = _free_port()
         log = Path(home) / "output.log"
         # The folder of jars as a whole: the launcher for single source files doesn't know the "*" in every version.
-        command = ["java", "-Xmx1g", "-XX:+UseSerialGC", "-cp", f"{jars}/*", str(_FOLDER / "Neo4jServer.java")]
+        command = ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-cp", f"{jars}/*", str(_FOLDER / "Neo4jServer.java")]
         with log.open("wb") as output:
             process = subprocess.Popen(
                 [*command, str(Path(home) / "home"), str(port)],
