@@ -3,21 +3,6 @@
 from __future__ import annotations
 
 
-class _Repositories(dict[str, "str | None"]):
-    """The repository of each node id that was asked for lately: a look-up costs a third of taking the id apart."""
-
-    def __missing__(self, node: str) -> str | None:
-        if len(self) >= 16384:
-            self.clear()
-        repo, colon, _ = node.partition(":")
-        found = self[node] = repo if colon and repo else None
-        return found
-
-
-#: Maps a node id to its repository, or None; any id may be looked up.
-REPOSITORIES = _Repositories()
-
-
 def repo_of(node: str) -> str | None:
     """Return the repository of a node id, or None where the id names none.
 
@@ -26,7 +11,8 @@ def repo_of(node: str) -> str | None:
     >>> repo_of("just-a-name") is None
     True
     """
-    return REPOSITORIES[node]
+    repo, colon, _ = node.partition(":")
+    return repo if colon and repo else None
 
 
 def path_of(node: str) -> str | None:
@@ -51,7 +37,7 @@ def symbol_of(node: str) -> str | None:
 
 def crosses(source: str, target: str) -> bool:
     """Tell whether an edge crosses a repository boundary: both ends name a repository, and not the same one."""
-    start, end = REPOSITORIES[source], REPOSITORIES[target]
+    start, end = repo_of(source), repo_of(target)
     return start != end and start is not None and end is not None
 
 

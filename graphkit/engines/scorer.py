@@ -93,7 +93,8 @@ class Scorer:
         job = self.job
         case = Case(question, answer, job.commits)
         if answer is not None and answer.error is None:
-            self._note(case, answer, number)
+            if (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
+                self._note(case, number)
         else:
             self.totals.missing += answer is None
             self.totals.failed += answer is not None
@@ -128,13 +129,14 @@ class Scorer:
         self.values, self.names, self.about = [], [], []
         return rows
 
-    def _note(self, case: Case, answer: Any, number: int) -> None:
+    def _note(self, case: Case, number: int) -> None:
         """Report what is odd about a record, yet doesn't keep it from being scored."""
-        if answer.retrieved and len(case.ranks) < len(case.chunks):
+        where = f"{self.answers.path}:{number}"
+        if case.repeats:
             what = "the ranking holds an id more than once; each counts at its first rank"
-            self.report.note(Problem(f"{self.answers.path}:{number}", what, record=case.question.id))
-        for path, what in case.misplaced if answer.traversal else ():
-            where, record = f"{self.answers.path}:{number}", f"{case.question.id}, path {path}"
+            self.report.note(Problem(where, what, record=case.question.id))
+        for path, what in case.misplaced:
+            record = f"{case.question.id}, path {path}"
             self.report.note(Problem(where, f"{what} in a retrieved path", record=record))
 
     def batch(self, batch: Batch) -> Part:

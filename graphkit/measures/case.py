@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from graphkit.commits import CommitGraph, Version
-from graphkit.identity import REPOSITORIES, file_of, path_of, repo_of, symbol_of
+from graphkit.identity import file_of, path_of, repo_of, symbol_of
 from graphkit.measures.lazy import filled_by, lazy
 
 Edge = tuple[str, str | None, str]
@@ -163,7 +163,7 @@ class Gold:
         self.edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
         self.optional = [step.optional for step in steps]
         self.required = self.edges
-        if True in self.optional:
+        if any(self.optional):
             self.required = [edge for edge, optional in zip(self.edges, self.optional, strict=True) if not optional]
         self.needed = set(self.required)
         self.most: tuple[object, int] | None = None
@@ -188,23 +188,23 @@ class Case:
 
     Attributes
     ----------
-    ranks, hits, gains
-        The first rank (from 1) of each retrieved id; rank and gain of each relevant id that was retrieved, best first;
-        the positive gains of the question, largest first.
+    ranks, repeats, hits, gains
+        The first rank (from 1) of each retrieved id, and whether the ranking holds an id again; rank and gain of each
+        relevant id that was retrieved, best first; the positive gains of the question, largest first.
     gold, units, gold_edges
         The gold paths that hold a step, in order; what has to be found, each unit one required path or the
         alternatives that share a group; the distinct edges of all gold paths, optional ones included.
-    walked_paths, walked
-        The retrieved paths as edges in the order of their positions, and the distinct edges of all of them.
-    memo
-        What measures found and others ask for again.
+    walked_paths, walked, irregular
+        The retrieved paths as edges in the order of their positions, the distinct edges of all of them, and those paths
+        whose positions aren't 0, 1, 2 and so on.
+    common, common_boundary
+        The edges, and those between repositories, that both gold and the traversal hold.
     """
 
     def __init__(self, question: QuestionLike, answer: AnswerLike | None, commits: CommitGraph | None = None) -> None:
         self.question = question
         self.answer = answer
         self.commits = commits if commits is not None else _NO_COMMITS
-        self.memo: dict[Any, Any] = {}
 
     # Retrieval -------------------------------------------------------------------------------------------------------
 
@@ -221,7 +221,8 @@ class Case:
     def _rank(self) -> None:
         chunks = self.chunks
         ranks = {chunk.id: rank for rank, chunk in enumerate(chunks, 1)}
-        if len(ranks) < len(chunks):
+        self.repeats = len(ranks) < len(chunks)
+        if self.repeats:
             ranks = {}
             for rank, chunk in enumerate(chunks, 1):
                 ranks.setdefault(chunk.id, rank)
@@ -234,13 +235,14 @@ class Case:
         self.hits = sorted([(ranks[node], gain) for node, gain in relevant.items() if node in ranks])
 
     ranks: dict[str, int] = filled_by(_rank)
+    repeats: bool = filled_by(_rank)
     hits: list[tuple[int, float]] = filled_by(_rank)
     gains: list[float] = filled_by(_rank)
 
     @lazy
     def duplicates(self) -> list[str]:
         """Ids that the ranking holds more than once."""
-        if len(self.ranks) == len(self.chunks):
+        if not self.repeats:
             return []
         return [chunk.id for rank, chunk in enumerate(self.chunks, 1) if self.ranks[chunk.id] < rank]
 
@@ -251,16 +253,19 @@ class Case:
         if len(gold) == 1:
             self.units = [gold]
             self.gold_edges = gold[0].needed if gold[0].required is gold[0].edges else set(gold[0].edges)
+            self._gold_typed = _all_typed(self.gold_edges)
             return
         units: dict[object, list[Gold]] = {}
         for number, path in enumerate(gold):
             units.setdefault(number if path.group is None else path.group, []).append(path)
         self.units = list(units.values())
         self.gold_edges = {edge for path in gold for edge in path.edges}
+        self._gold_typed = _all_typed(self.gold_edges)
 
     gold: list[Gold] = filled_by(_read_gold)
     units: list[list[Gold]] = filled_by(_read_gold)
     gold_edges: set[Edge] = filled_by(_read_gold)
+    _gold_typed: bool = filled_by(_read_gold)
 
     # Traversal -------------------------------------------------------------------------------------------------------
 
@@ -272,18 +277,19 @@ class Case:
             numbers.sort()
         positions = [step.position for step in steps]
         self._spans = spans = []
-        self._irregular = []
+        self.irregular = []
         start, count = 0, len(steps)
         while start < count:
             end = bisect_right(numbers, numbers[start], start)
             if positions[start:end] != _COUNTING[: end - start]:
                 steps[start:end] = walk = _by_position(steps[start:end])
-                self._irregular.append(walk)
+                self.irregular.append(walk)
             spans.append((start, end))
             start = end
         self._steps = steps
         edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
         self.walked = set(edges)
+        self._walked_typed = _all_typed(self.walked)
         self.walked_paths = [edges[start:end] for start, end in spans]
 
     @lazy
@@ -293,14 +299,30 @@ class Case:
 
     walked_paths: list[list[Edge]] = filled_by(_read_traversal)
     walked: set[Edge] = filled_by(_read_traversal)
-    _irregular: list[list[WalkLike]] = filled_by(_read_traversal)
+    _walked_typed: bool = filled_by(_read_traversal)
+    irregular: list[list[WalkLike]] = filled_by(_read_traversal)
     _steps: list[WalkLike] = filled_by(_read_traversal)
     _spans: list[tuple[int, int]] = filled_by(_read_traversal)
 
     @lazy
     def untyped(self) -> bool:
         """Whether an edge of either side carries no relation, so that sets of typed edges can't be compared."""
-        return _lacks_relation(self.walked) or _lacks_relation(self.gold_edges)
+        return not (self._gold_typed and self._walked_typed)
+
+    # Gold and traversal ----------------------------------------------------------------------------------------------
+
+    @lazy
+    def plain(self) -> bool:
+        """Whether gold is one path of required steps, and every edge carries a relation: most questions are so.
+
+        Then all gold edges are required, and equal edges are those that match.
+        """
+        return len(self.gold) == 1 and self.gold[0].required is self.gold[0].edges and not self.untyped
+
+    @lazy
+    def common(self) -> set[Edge]:
+        """The gold edges that were traversed, equal in their relation as well."""
+        return self.gold_edges & self.walked
 
     @lazy
     def gold_boundary(self) -> set[Edge]:
@@ -308,15 +330,20 @@ class Case:
         return set(boundary(self.gold_edges))
 
     @lazy
+    def common_boundary(self) -> set[Edge]:
+        """Those of the common edges whose ends lie in different repositories."""
+        return self.gold_boundary & self.common
+
+    @lazy
     def walked_boundary(self) -> list[Edge]:
         """The distinct traversed edges whose ends lie in different repositories."""
-        return boundary(self.walked)
+        return [*self.common_boundary, *boundary(self.walked - self.common)]
 
     @property
     def misplaced(self) -> list[tuple[int, str]]:
         """Paths whose positions have a gap, a repeat, or run backwards: (path, sentence)."""
         found = []
-        for walk in self._irregular:
+        for walk in self.irregular:
             positions = [step.position for step in walk if step.position is not None]
             if len(set(positions)) < len(positions):
                 found.append((walk[0].path, "a position repeats"))
@@ -394,21 +421,20 @@ def _by_position(walk: list[WalkLike]) -> list[WalkLike]:
     return walk
 
 
-def _lacks_relation(edges: set[Edge]) -> bool:
-    for _, relation, _ in edges:  # noqa: SIM110 - a generator costs more than what it looks at
-        if relation is None:
-            return True
-    return False
+def _all_typed(edges: set[Edge]) -> bool:
+    relations = [edge[1] for edge in edges]  # a list: a generator costs more than what it looks at
+    return all(relations)
 
 
 def boundary(edges: set[Edge]) -> list[Edge]:
     """Return those edges whose ends lie in different repositories."""
-    # What `crosses` says, without the call.
-    repo = REPOSITORIES
-    found = []
-    for edge in edges:
-        source, _, target = edge
-        start, end = repo[source], repo[target]
-        if start != end and start is not None and end is not None:
-            found.append(edge)
-    return found
+    # What `crosses` says, without its calls.
+    return [
+        edge
+        for edge in edges
+        if (start := edge[0].partition(":"))[0] != (end := edge[2].partition(":"))[0]
+        and start[0]
+        and start[1]
+        and end[0]
+        and end[1]
+    ]

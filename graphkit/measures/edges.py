@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TypeVar
 
 from graphkit.measures.base import NO_GOLD, NOTHING_TRAVERSED, Measure, Unscored
@@ -84,17 +83,11 @@ class EdgeMeasure(Measure):
 
 def edge_recall(case: Case, relation: bool, boundary: bool, static: bool = False) -> tuple[int, int]:
     """Return (found, required): the required gold edges, each once, and how many of them the traversal contains."""
-    key = edge_recall, relation, boundary, static
-    counts: tuple[int, int] | None = case.memo.get(key)
-    if counts is None:
-        counts = case.memo[key] = _edge_recall(case, relation, boundary, static)
-    return counts
+    if relation and not static and case.plain:
+        if boundary:
+            return len(case.common_boundary), len(case.gold_boundary)
+        return len(case.common), len(case.gold_edges)
 
-
-_needed: Callable[[Gold], set[Edge]] = attrgetter("needed")
-
-
-def _edge_recall(case: Case, relation: bool, boundary: bool, static: bool) -> tuple[int, int]:
     def items(gold: Gold) -> set[Edge]:
         edges = gold.needed
         if static:
@@ -104,12 +97,11 @@ def _edge_recall(case: Case, relation: bool, boundary: bool, static: bool) -> tu
                 if not optional and not manual
             }
         if boundary:
-            edges = case.gold_boundary if edges is case.gold_edges else edges & case.gold_boundary
+            edges = edges & case.gold_boundary
         return edges if relation else {without_relation(edge) for edge in edges}
 
     if relation and not case.untyped:
-        asked = items if static or boundary else _needed
-        required, found = best_alternatives(case.units, asked, case.walked.intersection)
+        required, found = best_alternatives(case.units, items, case.walked.intersection)
     else:
         walked = case.walked if relation else {without_relation(edge) for edge in case.walked}
         required, found = best_alternatives(case.units, items, lambda wanted: contained(wanted, walked, relation))
@@ -118,19 +110,10 @@ def _edge_recall(case: Case, relation: bool, boundary: bool, static: bool) -> tu
 
 def edge_precision(case: Case, relation: bool, boundary: bool) -> tuple[int, int, bool]:
     """Return how many distinct traversed edges a gold path holds, how many there are, and whether gold has an edge."""
-    key = edge_precision, relation, boundary
-    counts: tuple[int, int, bool] | None = case.memo.get(key)
-    if counts is None:
-        counts = case.memo[key] = _edge_precision(case, relation, boundary)
-    return counts
-
-
-def _edge_precision(case: Case, relation: bool, boundary: bool) -> tuple[int, int, bool]:
     walked = case.walked_boundary if boundary else case.walked
     gold = case.gold_boundary if boundary else case.gold_edges
     if relation and not case.untyped:
-        # Of two equal edges both cross a boundary or none: all that was walked serves as well, and is a set already.
-        return len(gold & case.walked), len(walked), bool(gold)
+        return len(case.common_boundary if boundary else case.common), len(walked), bool(gold)
     if not relation:
         walked = {without_relation(edge) for edge in walked}
         gold = {without_relation(edge) for edge in gold}

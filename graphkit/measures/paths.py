@@ -68,11 +68,10 @@ class PathMeasure(Measure):
     source = "path comparison of the gold and the retrieved paths"
 
     def _value(self, case: Case) -> float | Unscored:
+        if self.relation and case.plain:
+            return self._path(case.gold[0], case, None)
         # Where every edge carries its relation, only equal ones match.
         same: SamePair = _same_ends if not self.relation else same_edge if case.untyped else None
-        if len(case.gold) == 1:
-            gold = case.gold[0]
-            return self._path(gold, case, same) if gold.required else Unscored(NO_GOLD)
         scores = []
         for unit in case.units:
             options = [self._path(gold, case, same) for gold in unit if gold.required]
