@@ -16,12 +16,16 @@ from benchmarks.results import Line, spaced, write
 
 @dataclass(frozen=True)
 class Contender:
-    """A program of ``benchmarks.contenders``, how it is called, and how many times as fast graphkit is meant to be."""
+    """A program of ``benchmarks.contenders``, how it is called, and how many times as fast graphkit is meant to be.
+
+    ``checkout`` runs it with the checkout's graphkit, which isn't compiled.
+    """
 
     program: str
     title: str
     wanted: int | None = None
     arguments: tuple[str, ...] = ()
+    checkout: bool = False
 
 
 #: The contenders of each family, graphkit first and parsing second.
@@ -29,6 +33,7 @@ FAMILIES = {
     "ranking": (
         Contender("graphkit_ranking", "graphkit"),
         Contender("parsing", "parsing alone"),
+        Contender("graphkit_ranking", "graphkit, not compiled", checkout=True),
         Contender("pytrec_eval_ranking", "pytrec_eval", 4),
         Contender("pytrec_eval_ranking", "pytrec_eval, lines decoded by msgspec", None, ("quick",)),
         Contender("ir_measures_ranking", "ir_measures", 8),
@@ -36,6 +41,7 @@ FAMILIES = {
     "paths": (
         Contender("graphkit_paths", "graphkit"),
         Contender("parsing", "parsing alone"),
+        Contender("graphkit_paths", "graphkit, not compiled", checkout=True),
         Contender("networkx_paths", "networkx", 8),
         Contender("networkx_paths", "networkx, streamed", None, ("streamed",)),
         Contender("networkx_paths", "networkx, streamed, 3 measures of 8", None, ("streamed", "edges")),
@@ -77,7 +83,7 @@ class Runs:
 def run(contender: Contender, folder: Path, runs: Runs, watch: bool = False) -> None:
     """Run a contender once: for its time, or under watch for its memory, in MB at the peak."""
     program = f"benchmarks.contenders.{contender.program}"
-    usage = measure(["-m", program, str(folder), *contender.arguments], watch)
+    usage = measure(["-m", program, str(folder), *contender.arguments], watch, contender.checkout)
     if watch:
         runs.memory = usage.memory
     else:
