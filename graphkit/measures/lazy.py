@@ -28,7 +28,8 @@ class lazy(Generic[Owner, Value]):  # noqa: N801 - reads as property does
     def __get__(self, instance: Owner | None, owner: type[Owner]) -> lazy[Owner, Value] | Value:
         if instance is None:
             return self
-        value = instance.__dict__[self._name] = self._compute(instance)
+        value = self._compute(instance)
+        setattr(instance, self._name, value)
         return value
 
 
@@ -43,7 +44,7 @@ class _Filled:
         if instance is None:
             return self
         self._fill(instance)
-        return instance.__dict__[self._name]
+        return getattr(instance, self._name)
 
 
 def filled_by(fill: Callable[[Any], None]) -> Any:
