@@ -112,46 +112,30 @@ def line_spans(path: Path, count: int) -> Iterator[tuple[int, int, int]]:
     """Yield where in a plain file its lines are, ``count`` at a time: offset, length without the last end, and lines.
 
     The lines of :func:`raw_lines`, at the cost of reading the file: no line is made. Raises what that raises.
-
-    A line within a block is no longer than the block, so that only lines over several blocks may be too long.
     """
     with open_binary(path) as stream:
         at, block = _first_block(stream, path)
         begin = line = at  # where the span begins, and its last line; the block begins at ``at``
         lines = done = 0  # of the span, and before it
         while block:
-            there, start = block.count(b"\n"), 0
-            first_end = block.find(b"\n") if there else len(block)
-            if at + first_end - line > MAX_LINE:
+            end = block.find(b"\n")
+            # Only a line that began in an earlier block can be too long: a block is shorter.
+            if at + (end if end >= 0 else len(block)) - line > MAX_LINE:
                 raise _too_long(path, done + lines + 1)
-            while lines + there >= count:
-                end = _nth_end(block, count - lines, start)
-                yield begin, at + end - begin, count
-                there -= count - lines
-                done, lines = done + count, 0
-                start, begin = end + 1, at + end + 1
-            lines += there
-            if first_end < len(block):
-                line = at + block.rfind(b"\n") + 1
+            while end >= 0:
+                lines += 1
+                line = at + end + 1
+                if lines == count:
+                    yield begin, at + end - begin, count
+                    begin = line
+                    done, lines = done + count, 0
+                end = block.find(b"\n", end + 1)
             at += len(block)
             block = _read(stream, path, done + lines)
         if at > line:
             yield begin, at - begin, lines + 1
         elif lines:
             yield begin, at - 1 - begin, lines
-
-
-def _nth_end(block: bytes, wanted: int, start: int) -> int:
-    """Return where in a block the end of a line is, counted from 1 from ``start`` on; there are as many."""
-    low, high = start, len(block)
-    while high - low > 1:
-        middle = (low + high) // 2
-        there = block.count(b"\n", low, middle)
-        if there < wanted:
-            low, wanted = middle, wanted - there
-        else:
-            high = middle
-    return low
 
 
 def _too_long(path: Path, number: int) -> InputError:
