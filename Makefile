@@ -21,11 +21,9 @@ format: $(VENV)/.test
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# The peers that graphkit is compared with live in an environment of their own, beside graphkit as its users get it:
-# compiled, not the checkout, which is searched last. ARGS="--help" shows what it can do.
+# The peers that graphkit is compared with live in an environment of their own. ARGS="--help" shows what it can do.
 bench: .venv-bench/.done
-	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --force-reinstall .
-	PYTHONSAFEPATH=1 .venv-bench/bin/python -m benchmarks $(ARGS)
+	.venv-bench/bin/python -m benchmarks $(ARGS)
 
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -44,10 +42,10 @@ $(VENV)/.test: $(VENV)/.run requirements/test.txt
 	@$(PIP) install --require-hashes -r requirements/test.txt
 	@touch $@
 
-.venv-bench/.done: benchmarks/requirements.txt
+.venv-bench/.done: requirements/run.txt benchmarks/requirements.txt pyproject.toml
 	@$(PYTHON) -m venv .venv-bench
 	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r benchmarks/requirements.txt
-	@echo "$(CURDIR)" > "$$(.venv-bench/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/checkout.pth"
+	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Compiles the locked versions anew: with hashes, for every platform, without index addresses.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import subprocess
 import sys
@@ -23,10 +22,8 @@ class Usage:
     output: str
 
 
-def measure(arguments: Sequence[str], memory: bool = False, checkout: bool = False) -> Usage:
+def measure(arguments: Sequence[str], memory: bool = False) -> Usage:
     """Run Python with these arguments to its end, and where asked for look at its memory many times a second.
-
-    ``checkout`` puts the checkout before the graphkit that is installed.
 
     Raises
     ------
@@ -35,8 +32,7 @@ def measure(arguments: Sequence[str], memory: bool = False, checkout: bool = Fal
     """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)} if checkout else None
-    with subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True) as process:
         watch = _PeakWatch(process.pid)
         if memory:
             watch.start()

@@ -16,16 +16,12 @@ from benchmarks.results import Line, spaced, write
 
 @dataclass(frozen=True)
 class Contender:
-    """A program of ``benchmarks.contenders``, how it is called, and how many times as fast graphkit is meant to be.
-
-    ``checkout`` runs it with the checkout's graphkit, which isn't compiled.
-    """
+    """A program of ``benchmarks.contenders``, how it is called, and how many times as fast graphkit is meant to be."""
 
     program: str
     title: str
     wanted: int | None = None
     arguments: tuple[str, ...] = ()
-    checkout: bool = False
 
 
 #: The contenders of each family, graphkit first and parsing second.
@@ -33,7 +29,6 @@ FAMILIES = {
     "ranking": (
         Contender("graphkit_ranking", "graphkit"),
         Contender("parsing", "parsing alone"),
-        Contender("graphkit_ranking", "graphkit, not compiled", checkout=True),
         Contender("pytrec_eval_ranking", "pytrec_eval", 4),
         Contender("pytrec_eval_ranking", "pytrec_eval, lines decoded by msgspec", None, ("quick",)),
         Contender("ir_measures_ranking", "ir_measures", 8),
@@ -41,7 +36,6 @@ FAMILIES = {
     "paths": (
         Contender("graphkit_paths", "graphkit"),
         Contender("parsing", "parsing alone"),
-        Contender("graphkit_paths", "graphkit, not compiled", checkout=True),
         Contender("networkx_paths", "networkx", 8),
         Contender("networkx_paths", "networkx, streamed", None, ("streamed",)),
         Contender("networkx_paths", "networkx, streamed, 3 measures of 8", None, ("streamed", "edges")),
@@ -83,7 +77,7 @@ class Runs:
 def run(contender: Contender, folder: Path, runs: Runs, watch: bool = False) -> None:
     """Run a contender once: for its time, or under watch for its memory, in MB at the peak."""
     program = f"benchmarks.contenders.{contender.program}"
-    usage = measure(["-m", program, str(folder), *contender.arguments], watch, contender.checkout)
+    usage = measure(["-m", program, str(folder), *contender.arguments], watch)
     if watch:
         runs.memory = usage.memory
     else:

@@ -35,15 +35,9 @@ DatasetOption = Annotated[
 
 def _version(value: bool) -> None:
     if value:
-        from importlib.machinery import EXTENSION_SUFFIXES
-
-        from graphkit import __file__ as package
         from graphkit import __version__
 
-        compiled = any(
-            Path(package).with_name("engines").joinpath(f"scorer{end}").exists() for end in EXTENSION_SUFFIXES
-        )
-        typer.echo(f"graphkit {__version__}{' (compiled)' if compiled else ''}")
+        typer.echo(f"graphkit {__version__}")
         raise typer.Exit
 
 
