@@ -32,6 +32,8 @@ FAMILIES = {
         Contender("pytrec_eval_ranking", "pytrec_eval", 4),
         Contender("pytrec_eval_ranking", "pytrec_eval, lines decoded by msgspec", None, ("quick",)),
         Contender("ir_measures_ranking", "ir_measures", 8),
+        Contender("duckdb_ranking", "DuckDB, 1 thread", None, ("1",)),
+        Contender("duckdb_ranking", "DuckDB, 2 threads", None, ("2",)),
     ),
     "paths": (
         Contender("graphkit_paths", "graphkit"),
