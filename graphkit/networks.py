@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from graphkit.commits import CommitGraph
 from graphkit.measures.base import Measure, Unscored
-from graphkit.measures.case import AnswerLike, Case, QuestionLike
+from graphkit.measures.case import Case
 from graphkit.measures.edges import contained
+from graphkit.measures.protocols import AnswerLike, QuestionLike
 from graphkit.measures.registry import parse_measure
 from graphkit.models import Answer, GoldPath, Question, Step, WalkStep
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from graphkit.identifiers import SHORTEST, defined_identifiers
 from graphkit.identity import path_of, repo_of, symbol_of
 from graphkit.measures.base import Measure, Unscored
-from graphkit.measures.case import Case, ChunkLike
+from graphkit.measures.case import Case
+from graphkit.measures.protocols import ChunkLike
 
 NO_ANSWER = "the run logs no answer text"
 NO_SOURCE = "the question expects no source"

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from graphkit.identity import repo_of
 from graphkit.measures.base import NO_GOLD, Measure, Unscored
-from graphkit.measures.case import Case, Edge, Gold, WalkLike
+from graphkit.measures.case import Case, Edge, Gold
 from graphkit.measures.edges import same_edge
+from graphkit.measures.protocols import WalkLike
 
 #: Tells whether two edges that aren't equal match nonetheless; None where none do.
 SamePair = Callable[[Edge, Edge], bool] | None
