@@ -9,14 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphkit.commits import CommitGraph
+from graphkit.identity import crosses
 from graphkit.measures.base import Measure, Unscored
-from graphkit.measures.case import Case
+from graphkit.measures.case import Case, Edge, boundary
 from graphkit.measures.registry import MEASURES, parse_measure, resolve_measures
 from graphkit.models import Answer, Commit, Compatibility, Question
 from tests.cases import answer, question, score
 
 #: Few nodes and relations, so that gold and traversal meet often.
 NODES = st.sampled_from(["x:a", "x:b", "x:c", "y:d", "y:e#f", "bare"])
+#: With those that name no repository.
+IDS = st.sampled_from(["x:a", "x:b", "xy:a", "y:x:a", ":a", "x:", ":", "x", "y", ""])
 RELATIONS = st.sampled_from(["R", "S", None])
 STEPS = st.fixed_dictionaries({"source": NODES, "relation": RELATIONS, "target": NODES})
 GOLD_STEPS = st.fixed_dictionaries(
@@ -182,6 +185,30 @@ def test_comparing_ends_only_never_lowers_edge_recall(steps: list[dict[str, Any]
     else:
         assert isinstance(untyped, float)
         assert untyped >= typed
+
+
+#: The measures of edges and paths, which look at a question with one plain path in a shorter way.
+SHORTENED = (
+    *("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "BoundaryPrecision"),
+    *("PathExact", "PathInOrder", "PathPrefix"),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(GOLD_STEPS, min_size=1, max_size=6), WALKS)
+def test_the_same_path_as_its_own_alternative_changes_nothing(steps: list[dict[str, Any]], walks: list[Any]) -> None:
+    """One path, and the choice between that path and its copy, ask for the same."""
+    run = answer(*walks)
+    once, twice = question({"steps": steps}), question(*[{"group": "g", "steps": steps}] * 2)
+    for name in SHORTENED:
+        assert score(name, once, run) == score(name, twice, run), name
+
+
+@settings(deadline=None)
+@given(st.sets(st.tuples(IDS, st.just("R"), IDS), max_size=5))
+def test_boundary_is_where_edges_cross(edges: set[Edge]) -> None:
+    """The boundary of a set of edges is those that ``crosses`` says cross, also where an id names no repository."""
+    assert set(boundary(edges)) == {edge for edge in edges if crosses(edge[0], edge[2])}
 
 
 @settings(deadline=None)
