@@ -22,6 +22,8 @@ def _by(relation: Any) -> str:
 
 def _wrong_turn(row: Failure) -> str:
     where = f" ({row['repo']} at {row['commit']})" if row["repo"] and row["commit"] else ""
+    if not row["entered"]:
+        return f"never entered gold path {row['path']}, which begins at {row['node']}{where}"
     went = f"went{_by(row['went_by'])} to {row['went_to']}" if row["went_to"] else "walked no further from there"
     return (
         f"left gold path {row['path']} at step {row['position']}, at {row['node']}{where}: "

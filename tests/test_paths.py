@@ -204,6 +204,22 @@ def test_divergence_of_nothing_traversed() -> None:
     assert (found.position, found.node, found.went_to) == (0, "x:a", None)
 
 
+def test_a_path_that_no_walk_came_to_was_never_entered() -> None:
+    """Entered is a gold path of which a step was followed, or whose first node some retrieved path holds."""
+    asked = question([A, B])  # x:a -> x:b -> x:c
+
+    def entered(*walks: list[StepForm]) -> bool:
+        (found,) = divergences(asked, answer(*walks))
+        return found.entered
+
+    assert not entered()
+    assert not entered([D])
+    assert not entered([B])  # what follows on the first node is not its beginning
+    assert entered([A])
+    assert entered([("x:a", "R", "x:q")])  # it stood there and went elsewhere
+    assert entered([D], [("x:q", "R", "x:a")])  # it came there and stopped
+
+
 def test_divergence_counts_positions_with_optional_steps() -> None:
     """The position is the step's place in its gold path, optional steps included."""
     (found,) = divergences(question([A, optional(*SIDE), B, C]), answer([A, B]))

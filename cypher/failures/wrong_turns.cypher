@@ -1,7 +1,7 @@
 // title: Wrong turns
-// answers: Where did the walk first leave each gold path: at which node, repository and commit, what was expected, and what was taken? No went_to means that it stopped.
+// answers: Where did the walk first leave each gold path: at which node, repository and commit, what was expected, and what was taken? No went_to means that it stopped, and not entered that it never came to the path.
 // parameters: run, question = null, limit = 20
-// columns: question, path, position, node, repo, commit, expected_by, expected, went_by, went_to
+// columns: question, path, position, node, repo, commit, expected_by, expected, went_by, went_to, entered
 MATCH (r:Run {id: $run})
 MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = '' AND ($question IS NULL OR q.id = $question)
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
@@ -16,28 +16,30 @@ WITH q, a, COLLECT {
       [g.sources[i], g.relations[i], g.targets[i], i]]}
 } AS paths
 UNWIND [p IN paths WHERE size(p.wanted) > 0] AS p
+WITH q, walks, p, any(w IN walks WHERE any(s IN w.steps WHERE p.wanted[0][0] IN [s[0], s[2]])) AS reached
 UNWIND CASE WHEN size(walks) = 0 THEN [{index: 0, steps: []}] ELSE walks END AS walk
 // [how many wanted steps were followed, the place behind the last of them, the place in the walk]
-WITH q, p, walk, reduce(s = [0, 0, 0], w IN walk.steps | CASE WHEN s[0] < size(p.wanted)
+WITH q, p, reached, walk, reduce(s = [0, 0, 0], w IN walk.steps | CASE WHEN s[0] < size(p.wanted)
     AND p.wanted[s[0]][0] = w[0] AND p.wanted[s[0]][2] = w[2]
     AND (p.wanted[s[0]][1] = w[1] OR p.wanted[s[0]][1] = '' OR w[1] = '')
   THEN [s[0] + 1, s[2] + 1, s[2] + 1] ELSE [s[0], s[1], s[2] + 1] END) AS state
-WITH q, p, walk, state[0] AS followed, p.wanted[state[0]] AS e, walk.steps[state[1]..size(walk.steps)] AS rest
-WITH q, p, walk, followed, e, [w IN rest WHERE w[0] = e[0]][0] AS turn
-WITH q, p, walk, followed, e, turn,
-  2.0 * followed / size(p.wanted) + CASE WHEN e IS NULL OR turn IS NOT NULL THEN 0.5 / size(p.wanted) ELSE 0.0 END AS reach
-// The walk that follows most; of equals one that went on from there, then the first.
-ORDER BY q.id, p.unit, reach DESC, p.index, walk.index
-WITH q, p.unit AS unit, head(collect({path: p.path, e: e, turn: turn, steps: walk.steps})) AS best
-WITH q, best.path AS path, best.e AS e, best.turn AS turn, best.steps AS steps
+WITH q, p, reached, walk, state[0] AS followed, p.wanted[state[0]] AS e, walk.steps[state[1]..size(walk.steps)] AS rest
+WITH q, p, reached, walk, followed, e, [w IN rest WHERE w[0] = e[0]][0] AS turn
+// The alternative, and of its walks the one, of which the largest share was followed: as PathPrefix chooses. Only of equal
+// shares one that went on from there comes first, then the first.
+ORDER BY q.id, p.unit, toFloat(followed) / size(p.wanted) DESC,
+  CASE WHEN e IS NULL OR turn IS NOT NULL THEN 0 ELSE 1 END, p.index, walk.index
+WITH q, p.unit AS unit,
+  head(collect({path: p.path, e: e, turn: turn, steps: walk.steps, entered: followed > 0 OR reached})) AS best
+WITH q, best.path AS path, best.e AS e, best.turn AS turn, best.steps AS steps, best.entered AS entered
 WHERE e IS NOT NULL
-WITH q, path, e, turn, CASE WHEN e[0] CONTAINS ':' AND NOT e[0] STARTS WITH ':' THEN split(e[0], ':')[0] END AS repo,
+WITH q, path, e, turn, entered, CASE WHEN e[0] CONTAINS ':' AND NOT e[0] STARTS WITH ':' THEN split(e[0], ':')[0] END AS repo,
   [w IN steps WHERE (w[0] = e[0] AND w[3] <> '') OR (w[2] = e[0] AND w[4] <> '') |
     CASE WHEN w[0] = e[0] AND w[3] <> '' THEN w[3] ELSE w[4] END][0] AS seen
 OPTIONAL MATCH (:Stack {key: q.stack_key})-[:PINS]->(c:Commit {repo: repo})
 RETURN q.id AS question, path, e[3] AS position, e[0] AS node, repo,
   coalesce(seen, [pin IN q.pins WHERE pin STARTS WITH repo + '@' | substring(pin, size(repo) + 1)][0], c.sha) AS commit,
   CASE WHEN e[1] = '' THEN null ELSE e[1] END AS expected_by, e[2] AS expected,
-  CASE WHEN turn[1] = '' THEN null ELSE turn[1] END AS went_by, turn[2] AS went_to
-ORDER BY CASE WHEN turn IS NULL THEN 1 ELSE 0 END, question, path
+  CASE WHEN turn[1] = '' THEN null ELSE turn[1] END AS went_by, turn[2] AS went_to, entered
+ORDER BY CASE WHEN turn IS NOT NULL THEN 0 WHEN entered THEN 1 ELSE 2 END, question, path
 LIMIT $limit

@@ -1,8 +1,11 @@
-"""Loading a run: replaced as a whole, complete at the end, and resumed where a load of the same file died."""
+"""Loading a run: replaced as a whole, complete at the end, and resumed where a load of the same file died.
+
+What is replaced is marked incomplete before the first deletion: whoever dies on the way leaves a run that says so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,8 +45,7 @@ def load_run(store: Store, dataset: str, run: str, run_file: Path, progress: Pro
     """
     with claim(store, f"run {run}") as held:
         questions = {str(row["id"]) for row in store.read(cypher("load/dataset_questions"), {"dataset": dataset})}
-        # Which questions there are decides which records are kept, so a change of these is a change of the run.
-        digest = to_rows.digest([file_digest(run_file), sorted(questions)])
+        digest = run_digest(run_file, questions)
         known = store.read(cypher("load/known_run"), {"id": run})
         if known and known[0]["dataset"] != dataset:
             raise InputError(
@@ -51,16 +53,27 @@ def load_run(store: Store, dataset: str, run: str, run_file: Path, progress: Pro
                 where=str(run_file),
                 remedy="Give the run another name, or load it into a database of its own (--data).",
             )
+        named = {"id": run, "dataset": dataset, "digest": digest, "file": str(run_file.resolve())}
         if known and known[0]["complete"] and known[0]["digest"] == digest:
+            if known[0]["file"] != named["file"]:
+                store.write(cypher("load/run_file"), named)
             answers = store.read(cypher("load/run_answers"), {"run": run})
             return RunLoad(run, 0, len(answers))
         if known and known[0]["digest"] != digest:
             _clear_run(store, run)
-        store.write(cypher("load/run"), {"id": run, "dataset": dataset, "digest": digest})
+        store.write(cypher("load/run"), named)
         return _write_run(store, questions, run, run_file, held, progress)
 
 
+def run_digest(run_file: Path, questions: Iterable[str]) -> str:
+    """Return the digest of a run: which questions there are decides which records are kept, so both count."""
+    return to_rows.digest([file_digest(run_file), sorted(questions)])
+
+
 def _clear_run(store: Store, run: str) -> None:
+    """Delete what the graph holds of a run, and the scores that it had."""
+    store.write(cypher("load/run_changes"), {"id": run})
+    clear(store, "load/clear_measurements", {"run": run, "measures": None})
     clear(store, "load/clear_traversed", {"run": run})
     clear(store, "load/clear_answers", {"run": run})
 

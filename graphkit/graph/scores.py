@@ -1,4 +1,7 @@
-"""Scores beside the paths: ``(:Measurement {run, question, measure, value, reason})``, for queries that join both."""
+"""Scores beside the paths: ``(:Measurement {run, question, measure, value, reason})``, for queries that join both.
+
+``Run.measures`` names the measures whose scores are all there: a name is taken off before the first deletion.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,12 @@ def keep_scores(store: Store, result: Evaluation) -> int:
     )
     stored = 0
     with claim(store, f"scores of {result.run}") as held:
-        clear(store, "load/clear_measurements", {"run": result.run, "measures": names})
+        marked = {"run": result.run, "measures": names}
+        store.write(cypher("load/scores_change"), marked)
+        clear(store, "load/clear_measurements", marked)
         for batch in batched(rows, BATCH):
             store.write(cypher("load/measurements"), {"run": result.run, "rows": batch})
             stored += len(batch)
             held.beat()
+        store.write(cypher("load/scores_complete"), marked)
     return stored

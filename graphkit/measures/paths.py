@@ -147,7 +147,8 @@ class Divergence:
     """The first gold step that was not followed, and where the traversal went instead.
 
     ``position`` is the step's place in its gold path, from 0. ``node``, ``repo`` and ``commit`` tell where the walk
-    stood. ``went_to`` is None where it stopped there.
+    stood. ``went_to`` is None where it stopped there. ``entered`` is False where no step of the gold path was followed
+    and no retrieved path came to ``node`` either: the traversal didn't leave the gold path, it never was on it.
     """
 
     path: str | None
@@ -159,6 +160,7 @@ class Divergence:
     expected: str
     went_to: str | None
     went_by: str | None
+    entered: bool = True
 
 
 def first_divergences(case: Case) -> list[Divergence]:
@@ -201,6 +203,7 @@ def _divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence 
         expected=target,
         went_to=turn.target if turn is not None else None,
         went_by=turn.relation if turn is not None else None,
+        entered=count > 0 or any(source in (edge[0], edge[2]) for edge in case.walked),
     )
     return (count / len(required), turn is not None), divergence
 
