@@ -18,6 +18,7 @@ from graphkit.graph.catalog import Query, cypher, named_queries, schema_statemen
 from graphkit.graph.connection import Store
 from graphkit.graph.runs import load_run
 from graphkit.graph.settings import Settings
+from graphkit.identity import crosses
 from graphkit.measures.base import DEFAULT_K, Measure
 from graphkit.measures.case import Case
 from graphkit.measures.paths import first_divergences
@@ -217,7 +218,7 @@ def ask(store: Store, kind: str, run: Run, **given: object) -> list[dict[str, An
 def test_wrong_turns_are_the_first_divergences(full_store: Store, runs: list[Run]) -> None:
     """The query finds what first_divergences finds, with place, commit, expected and taken step."""
     # In the order of the fields of a divergence.
-    turn = ("position", "node", "repo", "commit", "expected_by", "expected", "went_to", "went_by")
+    turn = ("position", "node", "repo", "commit", "expected_by", "expected", "went_to", "went_by", "entered")
     compared = 0
     for run in runs:
         found = Counter(
@@ -237,14 +238,21 @@ def test_wrong_turns_are_the_first_divergences(full_store: Store, runs: list[Run
     assert compared > 300
 
 
-def missed_edges(case: Case) -> list[tuple[object, ...]]:
-    """Return (question, position, edge) of each required edge that wasn't walked, by the letter of the definition."""
+def missed_edges(case: Case, boundary: bool = False) -> list[tuple[object, ...]]:
+    """Return (question, position, edge) of each required edge that wasn't walked, by the letter of the definition.
+
+    With ``boundary`` of the edges between repositories only.
+    """
     assert case.answer is not None
     walked = [(one.source, one.relation, one.target) for one in case.answer.traversal]
     groups: dict[object, list[list[tuple[int, tuple[str, str | None, str]]]]] = {}
     for number, path in enumerate(case.question.paths):
         steps = list(enumerate(path.steps))
-        required = [(place, (one.source, one.relation, one.target)) for place, one in steps if not one.optional]
+        required = [
+            (place, (one.source, one.relation, one.target))
+            for place, one in steps
+            if not one.optional and (not boundary or crosses(one.source, one.target))
+        ]
         if required:
             groups.setdefault(number if path.group is None else f"group {path.group}", []).append(required)
     rows: list[tuple[object, ...]] = []
@@ -288,6 +296,42 @@ def test_missed_edges_are_those_of_the_definition(full_store: Store, runs: list[
             assert bool(row["went_to"]) == bool(targets)
         compared += expected.total()
     assert compared > 500
+
+
+def test_missed_boundaries_are_those_of_the_definition(full_store: Store, runs: list[Run]) -> None:
+    """The query lists each boundary that isn't walked of the alternative that BoundaryRecall chooses."""
+    compared = 0
+    for run in runs:
+        rows = ask(full_store, "missed-boundaries", run)
+        found = Counter(
+            (row["question"], row["position"], (row["source"], row["relation"], row["target"])) for row in rows
+        )
+        scored = [case for case in run.cases() if case.answer is not None and case.answer.error is None]
+        expected = Counter(edge for case in scored for edge in missed_edges(case, boundary=True))
+        assert found == expected
+        compared += expected.total()
+    assert compared > 200
+
+
+def test_incoherent_pairs_and_unknown_commits_are_of_scored_questions(
+    full_store: Store, runs: list[Run], by_python: dict[Run, Values]
+) -> None:
+    """Pairs that don't fit are listed where Coherence is below 1, and nothing of a question that it doesn't score."""
+    place = MEASURED.index(parse_measure("Coherence"))
+    for run in runs:
+        values = {name: row[place] for name, row in by_python[run].items()}
+        scored = {name for name, value in values.items() if isinstance(value, float)}
+        below = {name for name in scored if values[name] != 1.0}
+        assert {row["question"] for row in ask(full_store, "incoherent-pairs", run)} == below
+        unknown = {
+            (case.question.id, version.repo, version.sha)
+            for case in run.cases()
+            if case.question.id in scored
+            for version in case.versions
+            if not case.commits.knows(version)
+        }
+        rows = ask(full_store, "unknown-commits", run)
+        assert {(row["question"], row["repo"], row["commit"]) for row in rows} == unknown
 
 
 def test_questions_by_score_are_the_edge_recall(

@@ -3,42 +3,62 @@
 // parameters: run, question = null, limit = 20
 // columns: question, first, first_branch, second, second_branch, rule, stack, chunk_pairs
 MATCH (r:Run {id: $run})
-MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+// Without a commit that its dataset knows, coherence isn't scored.
+MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = '' AND ($question IS NULL OR q.id = $question)
+  AND (EXISTS { MATCH (:Dataset {name: r.dataset})-[:LISTS]->(:Commit) } OR EXISTS { MATCH (:Commit {history: true}) }
+    OR EXISTS { MATCH (:Stack {dataset: r.dataset})-[:PINS]->(:Commit) })
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
+  AND EXISTS { MATCH (a)-[use:RETRIEVED]->(read:Chunk) WHERE NOT use.repeat AND read.commit IS NOT NULL }
 MATCH (a)-[x:RETRIEVED]->(k:Chunk) WHERE NOT x.repeat
-WITH q.id AS question, k.commit_key AS commit, k.branch AS branch, k.repo AS repo, count(*) AS chunks
+WITH r.dataset AS dataset, q.id AS question, k.commit_key AS commit, k.branch AS branch, k.repo AS repo,
+  count(*) AS chunks
 ORDER BY question, commit, branch, repo
-WITH question, collect({commit: commit, branch: branch, repo: repo, chunks: chunks}) AS versions
+WITH dataset, question, collect({commit: commit, branch: branch, repo: repo, chunks: chunks}) AS versions
 UNWIND range(0, size(versions) - 1) AS i
 UNWIND range(i, size(versions) - 1) AS j
-WITH question, versions[i] AS one, versions[j] AS two, CASE WHEN i = j
+WITH dataset, question, versions[i] AS one, versions[j] AS two, CASE WHEN i = j
   THEN versions[i].chunks * (versions[i].chunks - 1) / 2 ELSE versions[i].chunks * versions[j].chunks END AS pairs
 WHERE pairs > 0
-WITH one.commit AS first, one.branch AS first_branch, one.repo AS first_repo,
+WITH dataset, one.commit AS first, one.branch AS first_branch, one.repo AS first_repo,
   two.commit AS second, two.branch AS second_branch, two.repo AS second_repo,
   collect({question: question, pairs: pairs}) AS uses
 OPTIONAL MATCH (c:Commit {key: first})
 OPTIONAL MATCH (d:Commit {key: second})
-WITH uses, c, d, first, first_branch, first_repo, second, second_branch, second_repo,
-  coalesce(first_branch, c.branch) AS c_branch, coalesce(second_branch, d.branch) AS d_branch
-// With an unknown commit there is nothing to match: ArcadeDB would take any.
-WITH uses, c, d, first, first_branch, first_repo, second, second_branch, second_repo, c_branch, d_branch,
+// What is known of each of the two commits: of several sources what the dataset itself says. With an unknown commit there
+// is nothing to match: ArcadeDB would take any.
+WITH dataset, uses, c, d, first, first_branch, first_repo, second, second_branch, second_repo,
+  CASE WHEN c IS NULL THEN [] ELSE COLLECT {
+    MATCH (c)<-[l:LISTS]-(s:Dataset) WHERE s.name = dataset
+    RETURN {branch: l.branch, ms: l.committed_ms}
+  } + CASE WHEN c.history THEN [{branch: c.branch, ms: c.committed_ms}] ELSE [] END + COLLECT {
+    MATCH (c)<-[:PINS]-(s:Stack) WHERE s.dataset = dataset
+    RETURN {branch: null, ms: null} LIMIT 1
+  } END[0] AS c_known,
+  CASE WHEN d IS NULL THEN [] ELSE COLLECT {
+    MATCH (d)<-[l:LISTS]-(s:Dataset) WHERE s.name = dataset
+    RETURN {branch: l.branch, ms: l.committed_ms}
+  } + CASE WHEN d.history THEN [{branch: d.branch, ms: d.committed_ms}] ELSE [] END + COLLECT {
+    MATCH (d)<-[:PINS]-(s:Stack) WHERE s.dataset = dataset
+    RETURN {branch: null, ms: null} LIMIT 1
+  } END[0] AS d_known
+WITH dataset, uses, c, d, c_known, d_known, first, first_branch, first_repo, second, second_branch, second_repo,
+  coalesce(first_branch, c_known.branch) AS c_branch, coalesce(second_branch, d_known.branch) AS d_branch,
   CASE WHEN c IS NOT NULL AND d IS NOT NULL THEN COLLECT {
-    MATCH (c)-[clash:INCOMPATIBLE_WITH]-(d)
-    RETURN clash.stack AS name
+    MATCH (c)-[x:INCOMPATIBLE_WITH]-(d) WHERE x.dataset = dataset
+    RETURN x.stack AS name
     ORDER BY name
   } END AS stacks
-WITH uses, c, d, first, first_branch, first_repo, second, second_branch, second_repo, c_branch, d_branch,
-  stacks[0] AS stack
-WITH uses, c, d, first, first_branch, first_repo, second, second_branch, second_repo, stack, CASE
-  WHEN c IS NULL OR d IS NULL THEN 'unknown commit'
+WITH dataset, uses, c, d, c_known, d_known, first, first_branch, first_repo, second, second_branch, second_repo, c_branch,
+  d_branch, stacks[0] AS stack
+WITH uses, first, first_branch, first_repo, second, second_branch, second_repo, stack, CASE
+  WHEN c_known IS NULL OR d_known IS NULL THEN 'unknown commit'
   WHEN c.key = d.key THEN 'same commit'
   WHEN stack IS NOT NULL THEN 'incompatible'
-  WHEN EXISTS { MATCH (c)-[:COMPATIBLE_WITH]-(d) } THEN 'compatible'
-  WHEN EXISTS { MATCH (c)<-[:DEPLOYS]-(:Deployment)-[:DEPLOYS]->(d) } THEN 'deployed together'
+  WHEN EXISTS { MATCH (c)-[x:COMPATIBLE_WITH]-(d) WHERE x.dataset = dataset } THEN 'compatible'
+  WHEN EXISTS { MATCH (c)<-[:DEPLOYS]-(x:Deployment)-[:DEPLOYS]->(d) WHERE x.dataset = dataset } THEN 'deployed together'
   WHEN c.repo = d.repo AND c_branch = d_branch THEN 'same branch'
   WHEN c_branch IN ['main', 'master', 'trunk'] AND d_branch IN ['main', 'master', 'trunk']
-    AND abs(c.committed_ms - d.committed_ms) < 86400000 THEN 'same day'
+    AND abs(c_known.ms - d_known.ms) < 86400000 THEN 'same day'
   ELSE 'no rule' END AS rule
 WHERE rule IN ['unknown commit', 'incompatible', 'no rule']
 UNWIND uses AS use

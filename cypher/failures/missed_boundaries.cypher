@@ -13,8 +13,8 @@ WITH q, a, COLLECT {
 WITH q, a, walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
   RETURN {unit: g.unit, index: g.index, path: coalesce(g.id, toString(g.index)),
-    wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
-      [g.sources[i], g.relations[i], g.targets[i], i, g.crosses[i]]]} AS path
+    wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] AND g.crosses[i] |
+      [g.sources[i], g.relations[i], g.targets[i], i]]} AS path
   ORDER BY g.index
 } AS paths
 WITH q, a, walked, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, index: p.index, path: p.path, wanted: p.wanted,
@@ -25,11 +25,12 @@ WITH q, a, walked, [p IN paths | {unit: p.unit, index: p.index, path: p.path, ed
   lost: [e IN p.edges WHERE any(m IN p.missed WHERE m[0..3] = e)]}] AS paths
 WITH q, a, walked, [p IN paths | {unit: p.unit, index: p.index, path: p.path, edges: p.edges, missed: p.missed,
   lost: p.lost, share: toFloat(size(p.lost)) / size(p.edges)}] AS paths
-// Of alternatives the one with the smallest share missed counts, of equals the first.
+// Of alternatives the one that misses the smallest share of its boundaries counts, of equals the first: as BoundaryRecall
+// chooses.
 WITH q, a, walked, [p IN paths WHERE NOT any(o IN paths
   WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.index < p.index)))] AS chosen
 UNWIND chosen AS p
-UNWIND [e IN p.missed WHERE e[4]] AS e
+UNWIND p.missed AS e
 RETURN q.id AS question, p.path AS path, e[3] AS position, split(e[0], ':')[0] AS from_repo,
   split(e[2], ':')[0] AS to_repo, e[0] AS source, CASE WHEN e[1] = '' THEN null ELSE e[1] END AS relation, e[2] AS target
 ORDER BY question, path, position

@@ -2,5 +2,5 @@
 // answers: Forgets in which form a dataset was loaded, until it is loaded whole again.
 // parameters: name
 // columns:
-MATCH (d:Dataset {name: $name})
+MERGE (d:Dataset {name: $name})
 REMOVE d.digest

@@ -5,6 +5,6 @@
 UNWIND $rows AS row
 MERGE (r:Repository {name: row.repo})
 MERGE (c:Commit {key: row.key})
-ON CREATE SET c.repo = row.repo, c.sha = row.sha, c.listed = false, c.parents = []
+ON CREATE SET c.repo = row.repo, c.sha = row.sha, c.history = false, c.parents = []
 WITH c, r WHERE NOT EXISTS { MATCH (c)-[:IN]->(:Repository) }
 CREATE (c)-[:IN]->(r)

@@ -2,19 +2,22 @@
 // answers: Which share of the pairs of retrieved chunks comes from commits that belong together?
 // parameters: dataset, run, window_ms, default_branches, no_chunk, no_commit, no_commits_known
 // columns: question, value, reason
+// Known to a dataset are the commits that it lists or pins, and those of repositories whose history was read.
+WITH EXISTS { MATCH (:Dataset {name: $dataset})-[:LISTS]->(:Commit) } OR EXISTS { MATCH (:Commit {history: true}) }
+  OR EXISTS { MATCH (:Stack {dataset: $dataset})-[:PINS]->(:Commit) } AS known
 MATCH (q:Question {dataset: $dataset})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
-WITH q, a, COLLECT {
+WITH q, a, known, COLLECT {
   MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat
   WITH c.commit_key AS commit, c.branch AS branch, count(*) AS chunks, count(c.commit) AS committed
   RETURN {commit: commit, branch: branch, chunks: chunks, committed: committed} AS version
   ORDER BY commit, branch
 } AS versions
-WITH q.id AS question, a IS NULL AS missing, a.error AS error, versions,
+WITH q.id AS question, a IS NULL AS missing, a.error AS error, known, versions,
   reduce(sum = 0, v IN versions | sum + v.chunks) AS chunks, any(v IN versions WHERE v.committed > 0) AS committed
 UNWIND CASE WHEN size(versions) = 0 THEN [null] ELSE range(0, size(versions) - 1) END AS i
 UNWIND CASE WHEN i IS NULL THEN [null] ELSE range(i, size(versions) - 1) END AS j
-WITH i, j, [question, missing, error, chunks, committed] AS asked, versions[i] AS one, versions[j] AS two,
+WITH i, j, [question, missing, error, chunks, committed, known] AS asked, versions[i] AS one, versions[j] AS two,
   CASE WHEN i = j THEN versions[i].chunks * (versions[i].chunks - 1) / 2
     ELSE versions[i].chunks * versions[j].chunks END AS pairs
 WHERE pairs > 0 OR i IS NULL OR (i = 0 AND j = 0)
@@ -23,21 +26,37 @@ WITH asked, pairs, one.commit AS first, one.branch AS first_branch, two.commit A
 WITH first, first_branch, second, second_branch, collect([asked, pairs]) AS uses
 OPTIONAL MATCH (c:Commit {key: first})
 OPTIONAL MATCH (d:Commit {key: second})
-WITH uses, c, d, coalesce(first_branch, c.branch) AS c_branch, coalesce(second_branch, d.branch) AS d_branch
+// What is known of each of the two commits: of several sources what the dataset itself says.
+WITH uses, c, d, first_branch, second_branch, CASE WHEN c IS NULL THEN [] ELSE COLLECT {
+    MATCH (c)<-[l:LISTS]-(s:Dataset) WHERE s.name = $dataset
+    RETURN {branch: l.branch, ms: l.committed_ms}
+  } + CASE WHEN c.history THEN [{branch: c.branch, ms: c.committed_ms}] ELSE [] END + COLLECT {
+    MATCH (c)<-[:PINS]-(s:Stack) WHERE s.dataset = $dataset
+    RETURN {branch: null, ms: null} LIMIT 1
+  } END[0] AS c_known,
+  CASE WHEN d IS NULL THEN [] ELSE COLLECT {
+    MATCH (d)<-[l:LISTS]-(s:Dataset) WHERE s.name = $dataset
+    RETURN {branch: l.branch, ms: l.committed_ms}
+  } + CASE WHEN d.history THEN [{branch: d.branch, ms: d.committed_ms}] ELSE [] END + COLLECT {
+    MATCH (d)<-[:PINS]-(s:Stack) WHERE s.dataset = $dataset
+    RETURN {branch: null, ms: null} LIMIT 1
+  } END[0] AS d_known
+WITH uses, c, d, c_known, d_known, coalesce(first_branch, c_known.branch) AS c_branch,
+  coalesce(second_branch, d_known.branch) AS d_branch
 WITH uses, CASE
-  WHEN c IS NULL OR d IS NULL THEN false
+  WHEN c_known IS NULL OR d_known IS NULL THEN false
   WHEN c.key = d.key THEN true
-  WHEN EXISTS { MATCH (c)-[:INCOMPATIBLE_WITH]-(d) } THEN false
-  WHEN EXISTS { MATCH (c)-[:COMPATIBLE_WITH]-(d) } THEN true
-  WHEN EXISTS { MATCH (c)<-[:DEPLOYS]-(:Deployment)-[:DEPLOYS]->(d) } THEN true
+  WHEN EXISTS { MATCH (c)-[x:INCOMPATIBLE_WITH]-(d) WHERE x.dataset = $dataset } THEN false
+  WHEN EXISTS { MATCH (c)-[x:COMPATIBLE_WITH]-(d) WHERE x.dataset = $dataset } THEN true
+  WHEN EXISTS { MATCH (c)<-[:DEPLOYS]-(x:Deployment)-[:DEPLOYS]->(d) WHERE x.dataset = $dataset } THEN true
   WHEN c.repo = d.repo AND c_branch = d_branch THEN true
   WHEN c_branch IN $default_branches AND d_branch IN $default_branches
-    AND abs(c.committed_ms - d.committed_ms) < $window_ms THEN true
+    AND abs(c_known.ms - d_known.ms) < $window_ms THEN true
   ELSE false END AS fits
 UNWIND uses AS use
 WITH use[0] AS asked, sum(CASE WHEN fits THEN use[1] ELSE 0 END) AS fitting
-WITH asked[0] AS question, asked[1] AS missing, asked[2] AS error, asked[3] AS chunks, asked[4] AS committed, fitting
-WITH *, EXISTS { MATCH (:Commit) } AS known
+WITH asked[0] AS question, asked[1] AS missing, asked[2] AS error, asked[3] AS chunks, asked[4] AS committed,
+  asked[5] AS known, fitting
 RETURN question,
   CASE WHEN missing OR error IS NOT NULL OR chunks = 0 OR NOT committed OR NOT known THEN null
     WHEN chunks = 1 THEN 1.0 ELSE toFloat(fitting) / (chunks * (chunks - 1) / 2) END AS value,

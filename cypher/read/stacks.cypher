@@ -1,7 +1,6 @@
 // title: Stacks
-// answers: Which commits did, or did not, work together?
-// parameters:
-// columns: id, dataset, compatible, environment, members
-MATCH (s:Stack)-[:PINS]->(c:Commit)
-RETURN s.id AS id, s.dataset AS dataset, s.compatible AS compatible, s.environment AS environment,
-  collect([c.repo, c.sha]) AS members
+// answers: Which commits did, or did not, work together, by the rows of a dataset?
+// parameters: dataset
+// columns: id, compatible, environment, members
+MATCH (s:Stack {dataset: $dataset})-[:PINS]->(c:Commit)
+RETURN s.id AS id, s.compatible AS compatible, s.environment AS environment, collect([c.repo, c.sha]) AS members

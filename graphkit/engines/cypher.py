@@ -91,21 +91,14 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
 
 
 def commit_graph(store: Store, dataset: str) -> CommitGraph:
-    """Return what the graph knows about commits, from every source; a dataset's own rows keep their ids."""
-    commits = [
-        Commit.model_validate({name: row[name] for name in ("repo", "sha", "branch", "committed_at")})
-        for row in store.read(cypher("read/commits"))
-    ]
-    stacks = sorted(store.read(cypher("read/stacks")), key=lambda row: row["dataset"] != dataset)
+    """Return what is known about commits to a dataset: by its own records, and by the history of repositories.
+
+    What other datasets of the same database say doesn't matter: a run scores as it does from the files alone.
+    """
+    named = {"dataset": dataset}
+    commits = [Commit.model_validate(row) for row in store.read(cypher("read/commits"), named)]
     rows = [
-        Compatibility.model_validate(
-            {
-                "id": row["id"] if row["dataset"] == dataset else f"{row['dataset']}/{row['id']}",
-                "commits": dict(row["members"]),  # type: ignore[call-overload]
-                "compatible": row["compatible"],
-                "environment": row["environment"],
-            }
-        )
-        for row in stacks
+        Compatibility.model_validate({**row, "commits": dict(row["members"])})  # type: ignore[call-overload]
+        for row in store.read(cypher("read/stacks"), named)
     ]
     return CommitGraph.build(commits, rows)

@@ -32,7 +32,10 @@ BATCH = 5000
 RECORDS = 500
 
 #: The form of what is written. A new form loads everything anew.
-FORM = "2"
+FORM = "3"
+
+#: How the keys of the sources that are knowledge graphs end.
+_GRAPH = "/graph"
 
 
 @dataclass
@@ -146,9 +149,14 @@ class _DatasetLoader:
         self.store.write(cypher("load/dataset_changes"), {"name": self.dataset.name})
         self._source(known, "commits", self._load_commits, held)
         self._source(known, "compatibility", self._load_compatibility, held)
-        for name, (artifacts, edges) in self.dataset.graphs.items():
-            graph = f"{self.dataset.name}/{name}" if name else self.dataset.name
+        graphs = {self._graph_name(name): files for name, files in self.dataset.graphs.items()}
+        for graph, (artifacts, edges) in graphs.items():
             self._graph(known, graph, artifacts, edges, held)
+        for key in known:
+            if key.endswith(_GRAPH) and key.startswith(f"{self.dataset.name}/"):
+                graph = key.removesuffix(_GRAPH)
+                if known[key] and graph not in graphs:
+                    self._clear_graph(known, graph)
         self._load_questions(held)
         self.store.write(cypher("load/late_commits"), {})
         self.store.write(
@@ -176,11 +184,11 @@ class _DatasetLoader:
     def _source(self, known: dict[str, Any], kind: str, load: Callable[[Claim], None], held: Claim) -> None:
         """Load a file unless the graph holds its content already."""
         path = find_file(self.dataset.folder, kind)
-        if path is None:
-            return
-        key, digest = f"{self.dataset.name}/{kind}", file_digest(path)
-        if known.get(key) == digest:
-            self.summary.add(kind, unchanged=len(getattr(self, kind)))
+        key = f"{self.dataset.name}/{kind}"
+        digest = file_digest(path) if path is not None else ""
+        if known.get(key, "") == digest:
+            if path is not None:
+                self.summary.add(kind, unchanged=len(getattr(self, kind)))
             return
         self._forget(known, key)
         load(held)
@@ -192,7 +200,9 @@ class _DatasetLoader:
             self.store.write(cypher("load/source"), {"key": key, "digest": ""})
 
     def _load_commits(self, held: Claim) -> None:
-        write_commits(self.store, self.commits, lambda count: self._step("commits", count, held))
+        named = {"dataset": self.dataset.name}
+        clear(self.store, "load/clear_listed", named)
+        write_commits(self.store, self.commits, lambda count: self._step("commits", count, held), self.dataset.name)
 
     def _step(self, kind: str, count: int, held: Claim) -> None:
         self.summary.add(kind, written=count)
@@ -224,20 +234,26 @@ class _DatasetLoader:
         )
         self._step("compatibility", len(self.compatibility), held)
 
+    def _graph_name(self, name: str) -> str:
+        return f"{self.dataset.name}/{name}" if name else self.dataset.name
+
+    def _clear_graph(self, known: dict[str, Any], graph: str) -> None:
+        self._forget(known, f"{graph}{_GRAPH}")
+        clear(self.store, "load/clear_artifact_commits", {"graph": graph})
+        clear(self.store, "load/clear_edges", {"graph": graph})
+
     def _graph(
         self, known: dict[str, Any], graph: str, artifacts: Path | None, edges: Path | None, held: Claim
     ) -> None:
         """Load one knowledge graph: its artifacts merged, their commits and edges replaced."""
-        key = f"{graph}/graph"
+        key = f"{graph}{_GRAPH}"
         digest = "".join(file_digest(path) for path in (artifacts, edges) if path is not None)
         if known.get(key) == digest:
             for kind, path in (("artifacts", artifacts), ("edges", edges)):
                 if path is not None:
                     self.summary.add(kind, unchanged=_count_lines(path))
             return
-        self._forget(known, key)
-        clear(self.store, "load/clear_artifact_commits", {"graph": graph})
-        clear(self.store, "load/clear_edges", {"graph": graph})
+        self._clear_graph(known, graph)
         silent = Report("skip")
         if artifacts is not None:
             for batch in batched(map(to_rows.artifact_row, self.dataset.artifacts(artifacts, silent)), BATCH):
@@ -331,11 +347,17 @@ def name_artifacts(store: Store, nodes: Iterable[str]) -> list[str]:
     return missing
 
 
-def write_commits(store: Store, commits: Iterable[Commit], on_batch: Callable[[int], None]) -> None:
-    """Merge commits, then link each to its parents."""
+def write_commits(
+    store: Store, commits: Iterable[Commit], on_batch: Callable[[int], None], dataset: str | None = None
+) -> None:
+    """Merge commits, then link each to its parents: of a dataset that lists them, or of a repository's history."""
     listed = [to_rows.commit_row(commit) for commit in commits]
     for batch in batched(listed, BATCH):
-        store.write(cypher("load/commits"), {"rows": batch})
+        rows = {"rows": batch}
+        statements: list[tuple[str, dict[str, Any]]] = [(cypher("load/commits"), {**rows, "history": dataset is None})]
+        if dataset is not None:
+            statements.append((cypher("load/listed"), {**rows, "dataset": dataset}))
+        store.write_many(statements)
         on_batch(len(batch))
     for batch in batched(listed, BATCH):
         store.write(cypher("load/parents"), {"rows": [_pick(row, "key", "parents") for row in batch if row["parents"]]})

@@ -1,0 +1,8 @@
+// title: List commits
+// answers: Links a dataset to the commits that it lists, with what it says of them.
+// parameters: dataset, rows
+// columns:
+MATCH (s:Dataset {name: $dataset})
+UNWIND $rows AS row
+MATCH (c:Commit {key: row.key})
+CREATE (s)-[:LISTS {branch: row.branch, committed_at: datetime(row.committed_at), committed_ms: row.committed_ms}]->(c)
