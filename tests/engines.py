@@ -157,26 +157,42 @@ def _container(heap: str) -> Iterator[Neo4jServer]:
 
 @contextlib.contextmanager
 def _maven_server(heap: str) -> Iterator[Neo4jServer]:
-    jars = _maven_jars()
     with tempfile.TemporaryDirectory(prefix="graphkit-neo4j-", ignore_cleanup_errors=True) as home:
-        port = _free_port()
-        log = Path(home) / "output.log"
-        # The folder of jars as a whole: the launcher for single source files doesn't know the "*" in every version.
-        command = ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-cp", f"{jars}/*", str(_FOLDER / "Neo4jServer.java")]
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [*command, str(Path(home) / "home"), str(port)],
-                stdin=subprocess.PIPE,  # its end, even by our sudden death, ends the server
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                env=clean_environment(os.environ),
-            )
+        port = free_port()
+        process = start_neo4j(Path(home), port, heap)
         try:
-            _wait_until_ready(process, log)
             yield Neo4jServer(f"bolt://127.0.0.1:{port}", "maven")
         finally:
             _end(process)
+
+
+def start_neo4j(home: Path, port: int, heap: str = "1g") -> subprocess.Popen[bytes]:
+    """Start a Neo4j from Maven over a folder, and return its process when it answers.
+
+    Raises
+    ------
+    Unavailable
+        Java or Maven is missing, or the server doesn't start.
+    """
+    jars = _maven_jars()
+    log = home / "output.log"
+    # The folder of jars as a whole: the launcher for single source files doesn't know the "*" in every version.
+    command = ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-cp", f"{jars}/*", str(_FOLDER / "Neo4jServer.java")]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*command, str(home / "home"), str(port)],
+            stdin=subprocess.PIPE,  # its end, even by our sudden death, ends the server
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=clean_environment(os.environ),
+        )
+    try:
+        _wait_until_ready(process, log)
+    except BaseException:
+        _end(process)
+        raise
+    return process
 
 
 def _maven_jars() -> Path:
@@ -220,7 +236,8 @@ def _user_cache() -> Path:
     return Path(ENVIRONMENT.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -31,6 +31,9 @@ Progress = Callable[[str, int], None]
 BATCH = 5000
 RECORDS = 500
 
+#: What one transaction deletes at most.
+CLEARED = 10_000
+
 #: The form of what is written. A new form loads everything anew.
 FORM = "3"
 
@@ -332,7 +335,7 @@ def _clear_gold(ids: Sequence[Any]) -> list[tuple[str, dict[str, Any]]]:
 
 def clear(store: Store, query: str, parameters: dict[str, Any]) -> None:
     """Run a query that deletes some of something, until nothing is left."""
-    while int(str(store.write(cypher(query), {**parameters, "limit": 10_000})[0]["deleted"])):
+    while int(str(store.write(cypher(query), {**parameters, "limit": CLEARED})[0]["deleted"])):
         pass
 
 

@@ -1,0 +1,492 @@
+"""Kills processes of graphkit at random moments, and looks at what each left: nothing half may be called whole.
+
+    python -m tests.kills --kills 1000                    # on an embedded database, about three quarters of an hour
+    python -m tests.kills --kills 200 --engine neo4j      # on a Neo4j from Maven, which is killed now and then as well
+
+Commands run in forked processes with small transactions, so that a small world has many moments to die in. Two versions
+of a dataset and of a run replace each other, and every kill comes while that goes on or about then. After each kill the
+graph is read: whatever it marks as whole (a dataset, a run, the scores of a measure) must equal what an undisturbed load
+left, and whatever isn't marked must be told as interrupted. After every fifth kill a command is run to its end, mostly
+that for the *former* files, and everything must be there, once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphkit.errors import DatabaseError
+from graphkit.graph import embedded, loading, runs, scores
+from graphkit.graph.catalog import cypher, schema_statements
+from graphkit.graph.claims import unfinished_loads
+from graphkit.graph.connection import Store
+from graphkit.graph.settings import Settings
+from tests.datasets import generate, read_jsonl, write_jsonl
+from tests.engines import child_environment, empty, free_port, start_neo4j
+
+RUN = "walker"
+MEASURES = ("EdgeRecall", "RR", "Coherence")
+SYSTEM = """
+import time
+def answer(question):
+    time.sleep(0.002)
+    return {"answer": question.id, "retrieved": [question.id]}
+"""
+
+# The world ---------------------------------------------------------------------------------------------------------
+
+
+def write_world(folder: Path) -> None:
+    """Write two versions of a dataset, each with two versions of a run."""
+    drawn = generate(folder / "drawn", 1)
+    questions = read_jsonl(drawn / "questions.jsonl")
+    other = {
+        one["id"].replace("gen2", "gen1"): one for one in read_jsonl(generate(folder / "drawn", 2) / "questions.jsonl")
+    }
+    changed = [
+        {**other[one["id"]], "id": one["id"], "stack": one.get("stack"), "commits": one.get("commits", {})}
+        if number % 2
+        else one
+        for number, one in enumerate(questions[:-8])
+    ]
+    commits = read_jsonl(drawn / "commits.jsonl")
+    rows = read_jsonl(drawn / "compatibility.jsonl")
+    answers = [read_jsonl(drawn / "runs" / f"gen1-{name}.jsonl") for name in "ab"]
+    for version, asked in (("A", questions), ("B", changed)):
+        dataset = folder / version / "world"
+        write_jsonl(dataset / "questions.jsonl", asked)
+        moved = commits if version == "A" else [{**one, "branch": "moved"} for one in commits[1:]]
+        write_jsonl(dataset / "commits.jsonl", moved)
+        write_jsonl(dataset / "compatibility.jsonl", rows if version == "A" else rows[2:])
+        edges = [
+            {"source": step["source"], "relation": step.get("relation") or "R", "target": step["target"]}
+            for one in (*questions, *changed)
+            for path in one["paths"]
+            for step in path["steps"]
+        ]
+        write_jsonl(dataset / "edges-code.jsonl", edges if version == "A" else edges[::-1] + edges[:40])
+        known = {one["id"] for one in asked}
+        for number, records in enumerate(answers, 1):
+            kept = [{**one, "run": RUN} for one in records if one["question_id"] in known]
+            write_jsonl(dataset / "runs" / f"{number}.jsonl", kept)
+    (folder / "kill_system.py").write_text(SYSTEM)
+
+
+def run_file(folder: Path, version: str) -> Path:
+    """Return the run of a version such as ``A1``."""
+    return folder / version[0] / "world" / "runs" / f"{version[1]}.jsonl"
+
+
+# What the graph holds ----------------------------------------------------------------------------------------------
+
+_NODES = "coalesce({0}.key, {0}.id, {0}.name, {0}.run + '/' + {0}.question + '/' + {0}.index, {0}.question + {0}.index)"
+
+
+def _node(label: str) -> str:
+    return f"MATCH (n:{label}) RETURN '{label}' AS kind, '' AS source, '' AS target, properties(n) AS properties"
+
+
+def _relationship(kinds: str) -> str:
+    ends = f"{_NODES.format('a')} AS source, {_NODES.format('b')} AS target"
+    return f"MATCH (a)-[r:{kinds}]->(b) RETURN type(r) AS kind, {ends}, properties(r) AS properties"
+
+
+#: Each part that is replaced as a whole. Artifacts, chunks and commits stay when nothing names them any more.
+PARTS = {
+    "dataset": (
+        *map(_node, ("Question", "GoldPath", "Stack", "Deployment", "Source")),
+        *map(_relationship, ("GOLD", "EXPECTS", "EDGE", "LISTS", "PINS", "DEPLOYS", "COMPATIBLE_WITH")),
+        _relationship("INCOMPATIBLE_WITH"),
+    ),
+    "run": (
+        *map(_node, ("Answer", "RetrievedPath", "Run")),
+        *map(_relationship, ("TRAVERSED", "WALKED", "RETRIEVED", "PRODUCED", "ANSWERS")),
+    ),
+    "scores": (_node("Measurement"),),
+}
+_VOLATILE = ("loaded_at", "folder", "file", "measures")
+
+Prints = dict[str, Counter[str]]
+
+
+def fingerprint(store: Store) -> Prints:
+    """Return what the graph holds of each part, and how often."""
+    found: Prints = {}
+    for part, queries in PARTS.items():
+        rows = [row for query in queries for row in store.read(query)]
+        found[part] = Counter(json.dumps(_steady(row), sort_keys=True, default=str) for row in rows)
+    return found
+
+
+def _steady(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "properties": {name: one for name, one in row["properties"].items() if name not in _VOLATILE}}
+
+
+def marks(store: Store) -> dict[str, str]:
+    """Return which version the graph says it holds whole: of the dataset, of the run, and of the scores."""
+    found = {part: "" for part in PARTS}
+    for row in store.read(cypher("read/datasets")):
+        found["dataset"] = str(row["digest"] or "")
+    for row in store.read(cypher("read/runs")):
+        if row["complete"] and row["digest"]:
+            found["run"] = str(row["digest"])
+            if set(MEASURES) <= set(row["measures"]):  # type: ignore[call-overload]
+                found["scores"] = found["run"]
+    return found
+
+
+# Processes ---------------------------------------------------------------------------------------------------------
+
+
+def start(arguments: list[str], environment: dict[str, str], folder: Path) -> int:
+    """Start a command in a process and a session of its own, with small transactions; return its id."""
+    process = os.fork()
+    if process:
+        return process
+    code = 70
+    try:
+        os.setsid()
+        log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.environ.clear()
+        os.environ.update(environment)
+        os.chdir(folder)
+        sys.path.insert(0, str(folder))
+        for module in (loading, scores):
+            module.BATCH = 40  # type: ignore[attr-defined]
+        loading.RECORDS, runs.RECORDS, loading.CLEARED = 6, 6, 40
+        sys.argv = ["graphkit", *arguments]
+        from graphkit.cli import main
+
+        main()
+    except SystemExit as end:
+        code = int(end.code or 0)
+    finally:
+        os._exit(code)
+
+
+def ended(process: int, seconds: float | None) -> int | None:
+    """Return the exit code of a process that ends within some seconds (None: whenever), else None."""
+    deadline = time.monotonic() + (seconds if seconds is not None else 1e9)
+    while time.monotonic() < deadline:
+        found, status = os.waitpid(process, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.001)
+    return None
+
+
+def kill(process: int) -> None:
+    """End a process and its children at once."""
+    os.killpg(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+
+
+# The databases -----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Database:
+    """A database that can be killed: its settings, and how that is done and undone."""
+
+    settings: Settings
+    kill: Callable[[], None]
+    start: Callable[[], None]
+
+
+@contextmanager
+def embedded_database(folder: Path) -> Iterator[Database]:
+    """An embedded database that stays between commands."""
+    home = folder / "database"
+
+    def begin() -> None:
+        embedded.ensure_running(home, keep=True).release()
+
+    def end() -> None:
+        pid = embedded.status(home).pid
+        if pid is not None:
+            os.kill(pid, signal.SIGKILL)
+
+    begin()
+    try:
+        yield Database(Settings(data=home), end, begin)
+    finally:
+        embedded.stop(home)
+
+
+@contextmanager
+def neo4j_database(folder: Path) -> Iterator[Database]:
+    """A Neo4j from Maven."""
+    port = free_port()
+    (folder / "neo4j").mkdir()
+    server = [start_neo4j(folder / "neo4j", port)]
+
+    def begin() -> None:
+        if server[0].poll() is not None:
+            server[0] = start_neo4j(folder / "neo4j", port)
+
+    def end() -> None:
+        server[0].kill()
+        server[0].wait()
+
+    try:
+        yield Database(Settings(uri=f"bolt://127.0.0.1:{port}"), end, begin)
+    finally:
+        server[0].kill()
+        server[0].wait()
+
+
+DATABASES = {"embedded": embedded_database, "neo4j": neo4j_database}
+
+# The kills ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Tally:
+    """What the kills of one kind came to."""
+
+    kills: int = 0
+    replacing: int = 0
+    lost: int = 0
+    doubled: int = 0
+    half: int = 0
+    untold: int = 0
+    unrepaired: int = 0
+
+    @property
+    def bad(self) -> int:
+        """How often something was wrong."""
+        return self.lost + self.doubled + self.half + self.untold + self.unrepaired
+
+
+@dataclass
+class Kills:
+    """One series of kills on one database."""
+
+    folder: Path
+    database: Database
+    draw: random.Random
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    prints: dict[str, dict[str, Counter[str]]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    whole: dict[str, str] = field(default_factory=dict)
+    version: str = "A1"
+
+    def command(self, arguments: list[str], seconds: float | None = None) -> int | None:
+        """Run a command, for so many seconds at most; return its exit code, or None where it was killed."""
+        process = start(arguments, child_environment(self.database.settings), self.folder)
+        code = ended(process, seconds)
+        if code is None:
+            kill(process)
+        return code
+
+    def evaluate(self, version: str) -> list[str]:
+        """Return the command that loads the dataset and the run of a version, and scores it."""
+        measures = [word for name in MEASURES for word in ("-m", name)]
+        return ["evaluate", *measures, str(run_file(self.folder, version))]
+
+    # Before: what undisturbed commands leave, and how long they take
+
+    def prepare(self) -> None:
+        """Load each version into an empty database, keep its fingerprints, and time each replacement."""
+        with Store.open(self.database.settings) as store:
+            store.schema(schema_statements())
+            for version in ("A1", "A2", "B1", "B2"):
+                empty(store)
+                self.finish(self.evaluate(version))
+                found, marked = fingerprint(store), marks(store)
+                assert all(marked.values()), marked
+                for part, digest in marked.items():
+                    self.prints.setdefault(part, {})[digest] = found[part]
+        for kind, arguments in (
+            ("load", ["load", str(self.folder / "A" / "world")]),
+            ("evaluate", self.evaluate("A1")),
+            ("scores", self.evaluate("A1")),
+        ):
+            begin = time.monotonic()
+            self.finish(arguments)
+            self.seconds[kind] = time.monotonic() - begin
+        for kind, output in (("run", "runs"), ("grade", "graded.jsonl"), ("report", "page.html")):
+            begin = time.monotonic()
+            self.finish(self.file_command(kind, "1"))
+            self.seconds[kind] = time.monotonic() - begin
+            path = self.folder / output
+            self.whole[f"{kind}1"] = _digest(path)
+            self.finish(self.file_command(kind, "2"))
+            self.whole[f"{kind}2"] = _digest(path)
+            if kind == "run":
+                shutil.rmtree(path)
+
+    def finish(self, arguments: list[str]) -> None:
+        """Run a command that must end well."""
+        code = self.command(arguments)
+        assert code == 0, (arguments, code, (self.folder / "log").read_text()[-2000:])
+
+    def file_command(self, kind: str, version: str) -> list[str]:
+        """Return the command that writes a file of some kind and version."""
+        file = str(run_file(self.folder, f"A{version}"))
+        if kind == "run":
+            dataset = str(self.folder / "A" / "world")
+            return ["run", dataset, "--system", "mine=kill_system:answer", "--out", str(self.folder / "runs")]
+        if kind == "grade":
+            return ["evaluate", "--no-store", "--out", str(self.folder / "graded.jsonl"), file]
+        return ["report", file, "--title", version, "--out", str(self.folder / "page.html")]
+
+    # The kills
+
+    def once(self, kind: str) -> None:
+        """Kill one command of a kind, and look."""
+        tally = self.tallies.setdefault(kind, Tally())
+        tally.kills += 1
+        if kind in ("run", "grade", "report"):
+            self.kill_file(kind, tally)
+        else:
+            self.kill_load(kind, tally)
+
+    def kill_load(self, kind: str, tally: Tally) -> None:
+        """Kill a load of another version, or the database under it, and compare what is left with its marks."""
+        dataset, number = self.version
+        if kind in ("load", "server") or self.draw.random() < 0.3:
+            dataset = "B" if dataset == "A" else "A"
+        if kind != "scores":
+            number = "2" if number == "1" else "1"
+        following = dataset + number
+        arguments = ["load", str(self.folder / dataset / "world")] if kind == "load" else self.evaluate(following)
+        moment = self.draw.uniform(0.1, 1.0) * self.seconds["evaluate" if kind == "server" else kind]
+        if kind == "server":
+            process = start(arguments, child_environment(self.database.settings), self.folder)
+            ended(process, moment) is None and self.database.kill()
+            code = ended(process, None)
+            assert code in (0, 3), (code, (self.folder / "log").read_text()[-2000:])
+            self.database.start()
+        elif self.command(arguments, moment) == 0 and kind == "load":
+            self.version = following
+        with Store.open(self.database.settings) as store:
+            self.look(store, tally)
+            if sum(one.kills for one in self.tallies.values()) % 5 == 0:
+                # Mostly the former version: it must not be taken for unchanged.
+                self.version = self.version if self.draw.random() < 0.7 else following
+                self.repair(store, tally)
+            elif self.draw.random() < 0.5:
+                self.version = following
+
+    def look(self, store: Store, tally: Tally) -> None:
+        """Compare each part that is marked as whole with what it must be; the others must be told as interrupted."""
+        found, marked = fingerprint(store), marks(store)
+        told = [str(load) for load in unfinished_loads(store) if load.interrupted]
+        tally.replacing += not all(marked.values())
+        for part, digest in marked.items():
+            if not digest:
+                tally.untold += bool(found[part]) and not told
+                continue
+            expected = self.prints[part].get(digest, Counter())
+            self.compare(part, expected, found[part], tally)
+
+    def compare(self, part: str, expected: Counter[str], found: Counter[str], tally: Tally) -> None:
+        """Count what is missing and what is too much."""
+        missing, surplus = expected - found, found - expected
+        tally.lost += bool(missing)
+        tally.doubled += bool(surplus)
+        tally.half += bool(missing or surplus)
+        for name, rows in (("missing", missing), ("too much", surplus)):
+            if rows:
+                sys.stderr.write(f"{part}: {rows.total()} {name}, such as {next(iter(rows))[:300]}\n")
+
+    def repair(self, store: Store, tally: Tally) -> None:
+        """Run a command to its end: nothing is unfinished then, and everything is there, once."""
+        self.finish(self.evaluate(self.version))
+        marked = marks(store)
+        tally.unrepaired += not all(marked.values()) or bool(unfinished_loads(store))
+        self.look(store, Tally() if all(marked.values()) else tally)
+        after = fingerprint(store)
+        for part, digest in marked.items():
+            tally.unrepaired += after[part] != self.prints[part].get(digest)
+
+    def kill_file(self, kind: str, tally: Tally) -> None:
+        """Kill a command that writes a file: what was there before is there, or all of what comes."""
+        path = self.folder / {"run": "runs", "grade": "graded.jsonl", "report": "page.html"}[kind]
+        version = self.draw.choice("12")
+        before = _digest(path)
+        code = self.command(self.file_command(kind, version), self.draw.uniform(0.1, 1.0) * self.seconds[kind])
+        tally.replacing += code is None
+        if kind != "run":
+            tally.half += _digest(path) not in (before, self.whole[f"{kind}{version}"])
+            leftovers = [one.name for one in self.folder.glob(f".{path.name}*")]
+            for name in leftovers:
+                (self.folder / name).unlink()
+            return
+        if code is None:
+            self.finish(self.file_command(kind, version))
+        asked = Counter(one["id"] for one in read_jsonl(self.folder / "A" / "world" / "questions.jsonl"))
+        answered = Counter(one["question_id"] for one in read_jsonl(path / "mine.jsonl") if one["answer"])
+        tally.lost += bool(asked - answered)
+        tally.doubled += bool(answered - asked)
+        shutil.rmtree(path)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+#: How often each kind of command is killed, in parts of a whole; the database is costly to start again.
+SHARES = {"load": 30, "evaluate": 30, "scores": 10, "run": 8, "grade": 8, "report": 8, "server": 6}
+
+
+def series(engine: str, kills: int, seed: int) -> dict[str, Tally]:
+    """Kill so many commands on a database of its own, and return what came of it by kind."""
+    with tempfile.TemporaryDirectory(prefix="graphkit-kills-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        write_world(folder)
+        with DATABASES[engine](folder) as database:
+            one = Kills(folder, database, random.Random(seed))
+            one.prepare()
+            kinds = [kind for kind, share in SHARES.items() for _ in range(max(1, round(kills * share / 100)))]
+            one.draw.shuffle(kinds)
+            for kind in kinds[:kills]:
+                one.once(kind)
+            with Store.open(database.settings) as store:
+                one.repair(store, one.tallies.setdefault("at the end", Tally()))
+            return one.tallies
+
+
+def table(tallies: dict[str, Tally]) -> str:
+    """Return the tallies as a table, with their sum."""
+    total = Tally(*(sum(column) for column in zip(*(vars(one).values() for one in tallies.values()), strict=True)))
+    names = list(vars(total))
+    rows = [["command", *names], *([kind, *vars(one).values()] for kind, one in {**tallies, "all": total}.items())]
+    return "\n".join("  ".join(f"{cell!s:>10}" for cell in row) for row in rows)
+
+
+def main() -> None:
+    """Kill, and print what came of it; exit with 1 where anything was lost, doubled or half."""
+    parser = argparse.ArgumentParser(prog="python -m tests.kills", description=__doc__)
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--engine", choices=DATABASES, default="embedded")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    begin = time.monotonic()
+    tallies = series(given.engine, given.kills, given.seed)
+    sys.stdout.write(f"{table(tallies)}\n{time.monotonic() - begin:.0f} s\n")
+    sys.exit(any(one.bad for one in tallies.values()))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except DatabaseError as error:
+        sys.exit(str(error))
