@@ -17,7 +17,7 @@ from typing import Any
 
 from graphkit.errors import InputError, MeasureError
 from graphkit.measures.registry import MEASURES, parse_measure
-from graphkit.results import Evaluation, Row
+from graphkit.results import Evaluation, Row, counted
 
 #: Measures that a judge gives: they have no entry in the registry, and are taken where a run has them.
 JUDGED = ("FactualCorrectness", "Groundedness", "HallucinationRate", "Attribution")
@@ -223,16 +223,29 @@ class Finding:
     questions: tuple[str, ...]
 
 
+#: What is said of a run in which no layer has a score.
+NOT_JUDGED = "nothing could be judged: no measure of a layer was scored on any question"
+
+
 @dataclass(frozen=True, slots=True)
 class Scorecard:
-    """The layers of a run, their product (``partial`` where a layer is missing), severe alerts and findings."""
+    """The layers of a run, their product (``partial`` where a layer is missing), severe alerts and findings.
+
+    ``unscored`` says in words how many questions failed, have no record or are invalid; it is empty where none did.
+    """
 
     run: str
+    unscored: str
     layers: tuple[Layer, ...]
     overall: float | None
     partial: bool
     alerts: tuple[Component, ...]
     findings: tuple[Finding, ...]
+
+    @property
+    def judged(self) -> bool:
+        """Whether any layer has a score: without one, no alert and no finding doesn't mean that all is well."""
+        return self.overall is not None
 
 
 def score_layers(result: Evaluation, config: Config | None = None, shown: int = 3) -> Scorecard:
@@ -250,12 +263,23 @@ def score_layers(result: Evaluation, config: Config | None = None, shown: int = 
     scored = [layer.score for layer in layers if layer.score is not None]
     return Scorecard(
         run=result.run,
+        unscored=_unscored(result),
         layers=layers,
         overall=math.prod(scored) if scored else None,
         partial=len(scored) < len(layers),
         alerts=tuple(one for layer in layers for one in layer.components if one.severe),
         findings=tuple(_findings(layers, result, shown)),
     )
+
+
+def _unscored(result: Evaluation) -> str:
+    counts = (
+        (result.failed, "failed", "failed"),
+        (result.missing, "has no record", "have no record"),
+        (len(result.invalid), "is invalid for stale gold", "are invalid for stale gold"),
+    )
+    parts = [f"{count} {one if count == 1 else more}" for count, one, more in counts if count]
+    return f"of {counted(result.questions, 'question')} {', '.join(parts)}" if parts else ""
 
 
 def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: Config) -> Layer:

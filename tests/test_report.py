@@ -20,8 +20,9 @@ from graphkit.models import Commit, Compatibility
 from graphkit.report import write_report
 from graphkit.report.layout import NODE_HEIGHT, NODE_WIDTH, draw
 from graphkit.report.page import json_for_html
-from graphkit.report.question import ABSENT, COMPLETE, FAILED, INCOHERENT, OFF_PIN, TURN, detail, edge_statuses
+from graphkit.report.question import ABSENT, COMPLETE, FAILED, INCOHERENT, INVALID, OFF_PIN, TURN, detail, edge_statuses
 from graphkit.report.text import visible
+from graphkit.scoring import NOT_JUDGED
 from tests import cli
 from tests.cases import answer, either, optional, question
 from tests.datasets import write_jsonl
@@ -200,7 +201,17 @@ def test_failed_and_absent_records_are_flagged() -> None:
     failed, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y)], error="out of budget")), ())
     assert (failed["error"], flags, failed["words"]) == ("out of budget", FAILED, [])
     absent, flags, share = detail(Case(gold, None), ())
-    assert (_edges(absent), flags, share) == ({(X, "CALLS", Y, "missed")}, ABSENT, (0, 1))
+    # The one required edge was neither found nor missed by a run that has no record: nothing is counted.
+    assert (_edges(absent), flags, share) == ({(X, "CALLS", Y, "missed")}, ABSENT, (0, 0))
+
+
+def test_an_invalid_question_is_blamed_on_nobody() -> None:
+    """Stale gold counts no edge and tells no wrong turn, whatever was walked, and keeps its reason."""
+    gold = question([(X, "CALLS", Y)])
+    for walked in (answer([(X, "CALLS", Y)]), answer([(X, "CALLS", Z)])):
+        shown, flags, share = detail(Case(gold, walked), (), "stale gold")
+        assert (flags, share, shown["words"], shown["invalid"]) == (INVALID, (0, 0), [], "stale gold")
+    assert detail(Case(gold, answer([(X, "CALLS", Y)])), ())[0]["invalid"] is None
 
 
 def test_chunks_carry_their_gain_and_what_was_lost_is_named() -> None:
@@ -297,6 +308,31 @@ def test_several_runs_share_a_scoreboard(tmp_path: Path) -> None:
     assert [run["values"][place] for run in page.json("summary")["runs"]] == [[0.5, 1.0], [0.0, 0.0]]
     assert page.json("summary")["runs"][0]["flags"][1] == COMPLETE
     assert _edges(page.json("d-1-0")["1"]) == {(X, "CALLS", "a:m.py#w", "missed")}
+
+
+def _diagnosis(page: _Page) -> str:
+    """Return the text between the headings of the diagnosis and of the scoreboard, with single spaces."""
+    text = " ".join(page.text.split())
+    return text[text.index("Alerts and diagnosis") : text.index("Scoreboard")]
+
+
+def test_the_diagnosis_says_first_what_was_not_scored(tmp_path: Path) -> None:
+    """Failures, gaps and stale gold stand before what is low, and of a run without scores nothing good is said."""
+    run = _plain(tmp_path)
+    write_jsonl(tmp_path / "questions.jsonl", [*cli.QUESTIONS, {"id": "q3", "question": "?"}])
+    write_jsonl(run, [{**cli.ANSWERS[0], "traversal": []}, {"run": "r", "question_id": "q2", "error": "broken"}])
+    told = _diagnosis(_Page(write_report([run], tmp_path / "r.html").read_text("utf-8")))
+    assert 0 < told.index("of 3 questions 1 failed, 1 has no record") < told.index("EdgeRecall is 0.0000")
+    write_jsonl(run, [{"run": "r", "question_id": one["id"], "error": "broken"} for one in cli.QUESTIONS])
+    told = _diagnosis(_Page(write_report([run], tmp_path / "r.html").read_text("utf-8")))
+    assert told.index("of 3 questions 2 failed, 1 has no record") < told.index(NOT_JUDGED)
+    assert "no weakness" not in told
+    # x, y and z aren't in the graph of one artifact that nothing needs: both questions with gold are invalid.
+    write_jsonl(tmp_path / "artifacts.jsonl", [{"id": "a:other.py"}])
+    write_jsonl(run, cli.ANSWERS)
+    page = _Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
+    assert _diagnosis(page).index("1 has no record, 2 are invalid for stale gold") < _diagnosis(page).index(NOT_JUDGED)
+    assert page.json("summary")["runs"][0]["flags"] == [INVALID, INVALID, ABSENT]
 
 
 def test_answers_in_another_order_meet_their_questions(tmp_path: Path) -> None:

@@ -201,6 +201,40 @@ def test_a_heading_sorts_by_its_column(opened: Opened, storefront_page: Path) ->
         assert len(set(values)) > 2
 
 
+def test_what_was_not_scored_is_not_counted(opened: Opened, tmp_path: Path) -> None:
+    """A failed, an absent and an invalid question show a dash, come last however sorted, and are no incomplete path.
+
+    q1 is walked by half, q2 wholly; the gold of q5 names an artifact that the graph doesn't hold.
+    """
+    from playwright.sync_api import expect
+
+    asked = [cli.QUESTIONS[1] | {"id": name} for name in ("q0", "q3")]
+    stale = {**cli.QUESTIONS[1], "id": "q5", "paths": [[["a:m.py#x", "CALLS", "a:gone.py"]]]}
+    write_jsonl(tmp_path / "questions.jsonl", [*asked, *cli.QUESTIONS, stale])
+    write_jsonl(tmp_path / "artifacts.jsonl", [{"id": f"a:m.py#{name}"} for name in "xyw"] + [{"id": "b:n.py#z"}])
+    failed = {"run": "r", "question_id": "q0", "error": "broken"}
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [*cli.ANSWERS, failed, {**cli.ANSWERS[1], "question_id": "q5"}])
+    opened.open(write_report([run], tmp_path / "r.html"))
+    page = opened.page
+    found = dict(
+        zip(
+            page.locator("#table tbody th").all_inner_texts(),
+            page.locator("#table tbody td:nth-child(5)").all_inner_texts(),
+            strict=True,
+        )
+    )
+    assert found == {"q0": "–", "q3": "–", "q1": "1 of 2", "q2": "1 of 1", "q5": "–"}
+    for heading in ("edges found", "EdgeRecall"):
+        for order in (["q1", "q2"], ["q2", "q1"]):
+            page.get_by_role("columnheader", name=heading).get_by_role("button").click()
+            assert page.locator("#table tbody th").all_inner_texts() == [*order, "q0", "q3", "q5"]
+    for what, names in (("incomplete", ["q1"]), ("complete", ["q2"]), ("invalid", ["q5"])):
+        page.select_option("#f-what", what)
+        expect(page.locator("#table tbody th")).to_have_text(names)
+    page.get_by_role("link", name="q5", exact=True).click()
+    assert "a:gone.py is not in the knowledge graph" in page.locator("dialog .note").inner_text()
+
+
 def _contrast(one: list[float], other: list[float]) -> float:
     def light(colour: list[float]) -> float:
         parts = [part / 255 for part in colour]

@@ -8,7 +8,8 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.results import Evaluation, Row, Summary
-from graphkit.scoring import Config, load_config, score_layers
+from graphkit.scoring import NOT_JUDGED, Config, load_config, score_layers
+from tests.cli import ANSWERS, QUESTIONS, inside, tiny, write_lines
 
 
 def _evaluation(rows: tuple[Row, ...] = (), **means: float | None) -> Evaluation:
@@ -61,6 +62,7 @@ def test_nothing_scored_is_no_score() -> None:
     assert [layer.score for layer in card.layers] == [None, None, None]
     assert card.overall is None
     assert card.alerts == ()
+    assert not card.judged
 
 
 def test_targets_are_strict() -> None:
@@ -83,6 +85,44 @@ def test_no_diagnosis_of_a_good_layer() -> None:
     """A weak measure in a layer that is good enough is no finding."""
     # (.30*.9 + .15*.7) / .45 = .8333 >= .7, although EdgeRecall .7 is below .8.
     assert score_layers(_evaluation(nDCG_10=0.9, EdgeRecall=0.7)).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("failed", "missing", "invalid", "told"),
+    [
+        (0, 0, 0, ""),
+        (1, 0, 0, "of 4 questions 1 failed"),
+        (2, 1, 0, "of 4 questions 2 failed, 1 has no record"),
+        (0, 2, 1, "of 4 questions 2 have no record, 1 is invalid for stale gold"),
+        (0, 0, 2, "of 4 questions 2 are invalid for stale gold"),
+    ],
+)
+def test_what_was_not_scored_is_told(failed: int, missing: int, invalid: int, told: str) -> None:
+    """A scorecard says how many questions failed, have no record or are invalid, each where there is one."""
+    stale = {f"q{number}": "stale" for number in range(invalid)}
+    measures = {"EdgeRecall": Summary(0.9, 1, 4)}
+    card = score_layers(Evaluation("r", "d", 4, failed, missing, measures, invalid=stale))
+    assert card.unscored == told
+    assert card.judged
+
+
+def test_the_terminal_tells_first_what_was_not_scored(tmp_path: Path) -> None:
+    """What failed or is missing stands before what is low: of three questions the only scored one has EdgeRecall 0."""
+    questions = [QUESTIONS[0], QUESTIONS[1], {**QUESTIONS[1], "id": "q3"}]
+    answers = [{**ANSWERS[0], "traversal": []}, {"run": "r", "question_id": "q2", "error": "timed out"}]
+    out = inside("evaluate", tiny(tmp_path, questions, answers), "--no-store", cwd=tmp_path, code=0).out
+    first = "NOT SCORED r: of 3 questions 1 failed, 1 has no record"
+    assert 0 <= out.index(first) < out.index("SEVERE r: EdgeRecall is 0.0000")
+    assert NOT_JUDGED not in out
+
+
+def test_a_run_of_failures_is_not_judged(tmp_path: Path) -> None:
+    """Where every question failed nothing is called good: the terminal says so first, and the severe gate fails."""
+    failures = [{"run": "r", "question_id": one["id"], "error": "timed out"} for one in QUESTIONS]
+    run = tiny(tmp_path, answers=failures)
+    done = inside("evaluate", run, "--no-store", "--fail-on-severe", cwd=tmp_path, code=1)
+    assert done.out.index("NOT SCORED r: of 2 questions 2 failed") < done.out.index(f"SEVERE r: {NOT_JUDGED}")
+    assert f"gate failed: r: {NOT_JUDGED}" in done.err
 
 
 def test_config_overrides_and_keeps(tmp_path: Path) -> None:

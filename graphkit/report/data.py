@@ -130,11 +130,12 @@ def details(data: ReportData) -> Iterator[tuple[int, int, dict[str, Any]]]:
         for place, question, answer in _joined(data.dataset, run.file):
             case = Case(question, answer, run.commits)
             _list(data, place, question)
-            shown, flags, share = detail(case, run.values.get(question.id, ()))
+            invalid = run.evaluation.invalid.get(question.id)
+            shown, flags, share = detail(case, run.values.get(question.id, ()), invalid)
             _put(run.blocks, place, count, -1)
             _put(run.flags, place, flags, 0)
             _put(run.found, place, share, (0, 0))
-            judged = _judged(case, run.evaluation.invalid.get(question.id), shown)
+            judged = _judged(case, invalid, shown)
             _put(run.judged, place, judged, ("undecided", "undecided", STAGES[-1]))
             block[str(place)] = shown
             if len(block) == BLOCK:

@@ -19,7 +19,7 @@ from graphkit.atomic import written
 from graphkit.report.data import ReportData, details, gather, scoreboard, summary
 from graphkit.report.text import visible
 from graphkit.results import shown
-from graphkit.scoring import Config
+from graphkit.scoring import NOT_JUDGED, Config
 from graphkit.sources.report import OnError, Report
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -63,6 +63,7 @@ def page(data: ReportData) -> Iterator[str]:
         runs=[_run(run.evaluation, run.card) for run in data.runs],
         rows=scoreboard(data),
         partial=any(run.card.partial for run in data.runs),
+        not_judged=NOT_JUDGED,
         blocks=({"id": f"d-{run}-{block}", "json": json_for_html(shown)} for run, block, shown in details(data)),
         summary=lambda: json_for_html(summary(data)),
         style=style,
@@ -80,6 +81,8 @@ def _run(evaluation: Any, card: Any) -> dict[str, Any]:
         "missing": evaluation.missing,
         "invalid": len(evaluation.invalid),
         "overall": card.overall,
+        "unscored": card.unscored,
+        "judged": card.judged,
         "alerts": card.alerts,
         "findings": [
             {

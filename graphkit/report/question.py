@@ -25,7 +25,7 @@ CHUNKS = 50
 PAIRS = 40
 
 #: The bits of a row, by which the table is filtered.
-FAILED, ABSENT, COMPLETE, TURN, INCOHERENT, OFF_PIN = 1, 2, 4, 8, 16, 32
+FAILED, ABSENT, COMPLETE, TURN, INCOHERENT, OFF_PIN, INVALID = 1, 2, 4, 8, 16, 32, 64
 
 NO_REPOSITORY = "(no repository)"
 
@@ -37,12 +37,26 @@ class _Table(dict[Any, int]):
         return self.setdefault(item, len(self))
 
 
-def detail(case: Case, values: Sequence[float | str]) -> tuple[dict[str, Any], int, tuple[int, int]]:
-    """Return what is shown of one question, its bits, and how many required edges were found out of how many."""
+def detail(
+    case: Case, values: Sequence[float | str], invalid: str | None = None
+) -> tuple[dict[str, Any], int, tuple[int, int]]:
+    """Return what is shown of one question, its bits, and how many required edges were found out of how many.
+
+    A question that isn't scored was neither walked nor left: of its edges 0 of 0 are counted, and no turn is wrong.
+
+    Parameters
+    ----------
+    invalid
+        Why its gold is stale, where it is.
+    """
     question: Any = case.question
     answer = case.answer
+    flags = FAILED * (answer is not None and answer.error is not None) | ABSENT * (answer is None)
+    flags |= INVALID * (invalid is not None)
     statuses, share = edge_statuses(case)
-    divergences = first_divergences(case) if answer is not None and answer.error is None else []
+    divergences = [] if flags else first_divergences(case)
+    if flags:
+        share = (0, 0)
     turned = _turns(case, statuses, divergences)
     nodes, commits = _Table(), _Table()
     drawn, dropped = _drawn_edges(case, statuses, nodes)
@@ -77,8 +91,7 @@ def detail(case: Case, values: Sequence[float | str]) -> tuple[dict[str, Any], i
         listed.append([_commit(commits, one), _commit(commits, other), rule, count])
     chunks = [_chunk(case, chunk, commits) for chunk in case.chunks[:CHUNKS]]
     where = {edge: (name, position) for edge, name, position in _positions(case)}
-    flags = FAILED * (answer is not None and answer.error is not None) | ABSENT * (answer is None)
-    flags |= COMPLETE * (not flags and 0 < share[1] == share[0])
+    flags |= COMPLETE * (0 < share[1] == share[0])
     flags |= TURN * bool(turned) | INCOHERENT * bool(pairs) | OFF_PIN * off_pin
     shown = {
         "question": visible(question.question, ANSWER_TEXT),
@@ -86,6 +99,7 @@ def detail(case: Case, values: Sequence[float | str]) -> tuple[dict[str, Any], i
         "facts": [visible(fact.text, CHUNK_TEXT) for fact in question.facts],
         "answer": visible(answer.answer, ANSWER_TEXT) if answer is not None and answer.answer else None,
         "error": visible(answer.error, ANSWER_TEXT) if answer is not None and answer.error is not None else None,
+        "invalid": visible(invalid, CHUNK_TEXT) if invalid is not None else None,
         "values": [_value(one) for one in values],
         "words": [visible(_words(case, one)) for one in divergences],
         "size": [drawing.width, drawing.height],

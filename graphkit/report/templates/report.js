@@ -3,7 +3,7 @@
   // Text from data reaches the page by textContent and setAttribute only.
   const SVG = "http://www.w3.org/2000/svg";
   const PER_PAGE = 100;
-  const BITS = { failed: 1, absent: 2, complete: 4, turn: 8, incoherent: 16, offPin: 32 };
+  const BITS = { failed: 1, absent: 2, complete: 4, turn: 8, incoherent: 16, offPin: 32, invalid: 64 };
   const data = JSON.parse(document.getElementById("summary").textContent);
   const $ = (id) => document.getElementById(id);
 
@@ -88,19 +88,22 @@
     ["off-pin", "off pin", has(BITS.offPin)],
     ["failed", "failed", has(BITS.failed)],
     ["absent", "without a record", has(BITS.absent)],
+    ["invalid", "invalid for stale gold", has(BITS.invalid)],
     ["right", "right answer", (n) => run().answers[n] === "right"],
     ["wrong", "wrong answer", (n) => run().answers[n] === "wrong"],
     ["undecided", "answer undecided", (n) => run().answers[n] === "undecided"],
     ["luck", "right answer by a wrong path", (n) => run().answers[n] === "right" && run().paths[n] === "wrong"],
     ...data.stages.map((name, place) => [`stage-${place}`, `ended: ${name}`, (n) => run().stages[n] === place]),
   ];
+  const LEVELS = ["easy", "medium", "hard"];
+  // A key of null has no place in an order: such questions come last, whichever way it goes.
   const columns = () => [
     ["question", (n) => data.questions[n][0]],
     ["text", (n) => data.questions[n][1]],
     ["category", (n) => data.questions[n][2]],
-    ["difficulty", (n) => ["easy", "medium", "hard"].indexOf(data.questions[n][3])],
-    ["edges found", (n) => (run().found[n][1] ? run().found[n][0] / run().found[n][1] : -1)],
-    [data.measures[Number($("f-measure").value) || 0].name, (n) => run().values[Number($("f-measure").value) || 0][n] ?? -1],
+    ["difficulty", (n) => LEVELS.indexOf(data.questions[n][3]) + 1 || null],
+    ["edges found", (n) => (run().found[n][1] ? run().found[n][0] / run().found[n][1] : null)],
+    [data.measures[Number($("f-measure").value) || 0].name, (n) => run().values[Number($("f-measure").value) || 0][n]],
     ["what happened", (n) => run().flags[n]],
   ];
   const tags = (n) => {
@@ -109,6 +112,7 @@
     const tag = (bit, kind, text) => { if (flags & bit) found.push(el("span", { class: `tag ${kind}` }, text)); };
     tag(BITS.failed, "bad", "failed");
     tag(BITS.absent, "bad", "no record");
+    tag(BITS.invalid, "bad", "invalid");
     tag(BITS.complete, "good", "path complete");
     tag(BITS.turn, "turn", "wrong turn");
     tag(BITS.incoherent, "bad", "incoherent");
@@ -144,6 +148,7 @@
       const sign = state.down ? -1 : 1;
       state.list.sort((a, b) => {
         const one = keys.get(a), two = keys.get(b);
+        if (one === null || two === null) return (one === null) - (two === null) || a - b;
         return (one < two ? -sign : one > two ? sign : 0) || a - b;
       });
     }
@@ -291,6 +296,7 @@
       el("p", {}, tags(number)),
       detail.error !== null ? el("p", { class: "note" }, el("b", {}, "Not answered: "), data_(detail.error)) : null,
       flags & BITS.absent ? el("p", { class: "note" }, "The run has no record for this question: only the gold path is drawn.") : null,
+      detail.invalid !== null ? el("p", { class: "note" }, el("b", {}, "Not scored: "), data_(detail.invalid)) : null,
       el("p", {}, el("b", {}, detail.stage[0]), ": ", data_(detail.stage[1]), detail.stage[2].length ? [" (", detail.stage[2].map((one, place) => [place ? ", " : "", data_(one)]), ")"] : null,
         detail.undecided ? el("span", { class: "dim" }, " Not in the two by two: ", data_(detail.undecided)) : null),
       el("h3", {}, "Gold path and walk"),
@@ -360,7 +366,7 @@
   const all = [...new Set(data.questions.map((question) => question[2]))].filter(Boolean).sort();
   options($("run"), data.runs.map((one, number) => [number, one.name]));
   options($("f-category"), [["", "any"], ...all.map((one) => [one, one])]);
-  options($("f-difficulty"), [["", "any"], ["easy", "easy"], ["medium", "medium"], ["hard", "hard"]]);
+  options($("f-difficulty"), [["", "any"], ...LEVELS.map((one) => [one, one])]);
   options($("f-what"), WHAT.map(([value, name]) => [value, name]));
   options($("f-measure"), data.measures.map((one, number) => [number, one.name]));
   $("f-measure").value = String(EDGE_RECALL);
