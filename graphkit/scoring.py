@@ -78,10 +78,14 @@ SEVERE: Mapping[str, float] = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Names a weakness: asked when its layer is below ``layer_below`` and its measure is worse than ``bound``."""
+    """Names a weakness: asked when its layer is below ``layer_below`` and its measure is worse than ``bound``.
+
+    Where ``layer_below`` is None the rule is asked whatever the layer's score: its measure isn't one of the layer's
+    components, so a good layer says nothing about it.
+    """
 
     layer: str
-    layer_below: float
+    layer_below: float | None
     measure: str
     bound: float
     weakness: str
@@ -91,6 +95,8 @@ class Rule:
 RULES = (
     Rule("retrieval", 0.7, "CrossRepoPrecision", 0.7, "weak repository targeting", "embeddings"),
     Rule("retrieval", 0.7, "EdgeRecall", 0.8, "missed relationships", "graph construction or query expansion"),
+    # Below .5 most of what was walked is off the gold paths.
+    Rule("retrieval", None, "EdgePrecision", 0.5, "noisy graph expansion", "hop limits or pruning of the expansion"),
     Rule("reasoning", 0.7, "Coherence", 0.9, "versions that don't belong together", "context order"),
     Rule("reasoning", 0.7, "Integration", 0.7, "single-source answers", "explicit relations in the context"),
     Rule("generation", 0.8, "HallucinationRate", 0.1, "hallucination", "prompts and grounding constraints"),
@@ -244,8 +250,8 @@ class Scorecard:
 
     @property
     def judged(self) -> bool:
-        """Whether any layer has a score: without one, no alert and no finding doesn't mean that all is well."""
-        return self.overall is not None
+        """Whether anything was: where no layer has a score, that nothing was found wrong doesn't mean all is well."""
+        return self.overall is not None or bool(self.findings)
 
 
 def score_layers(result: Evaluation, config: Config | None = None, shown: int = 3) -> Scorecard:
@@ -318,12 +324,18 @@ def _worse(measure: str, mean: float, bound: float) -> bool:
 def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterable[Finding]:
     by_name = {layer.name: layer for layer in layers}
     for rule in RULES:
-        layer, summary = by_name[rule.layer], result.measures.get(rule.measure)
-        if layer.score is None or layer.score >= rule.layer_below or summary is None or summary.mean is None:
+        summary = result.measures.get(rule.measure)
+        if summary is None or summary.mean is None or not _asked(rule, by_name[rule.layer]):
             continue
         if _worse(rule.measure, summary.mean, rule.bound):
             questions = _worst(result, rule.measure, rule.bound, shown)
             yield Finding(rule.layer, rule.weakness, rule.remedy, rule.measure, summary.mean, questions)
+
+
+def _asked(rule: Rule, layer: Layer) -> bool:
+    if rule.layer_below is None:
+        return True
+    return layer.score is not None and layer.score < rule.layer_below
 
 
 def _worst(result: Evaluation, measure: str, bound: float, shown: int) -> tuple[str, ...]:

@@ -335,6 +335,18 @@ def test_the_diagnosis_says_first_what_was_not_scored(tmp_path: Path) -> None:
     assert page.json("summary")["runs"][0]["flags"] == [INVALID, INVALID, ABSENT]
 
 
+def test_the_page_names_a_walk_off_the_gold_paths(tmp_path: Path) -> None:
+    """Where all gold is found among as many edges again and more, the walk is the weakness, with a link to see it."""
+    run = _plain(tmp_path)
+    noise = [["a:m.py#w", "CALLS", f"a:m.py#{number}"] for number in range(3)]
+    gold = [cli.QUESTIONS[0]["paths"][0], cli.QUESTIONS[1]["paths"][0]]
+    write_jsonl(run, [{**one, "traversal": [*gold[n], *noise]} for n, one in enumerate(cli.ANSWERS)])
+    # 2 of 5 and 1 of 4 walked edges are gold: (.4 + .25) / 2 = .325, below .5.
+    page = _Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
+    assert "retrieval: noisy graph expansion (EdgePrecision 0.3250)" in _diagnosis(page)
+    assert "Most at q2, q1." in _diagnosis(page)
+
+
 def test_answers_in_another_order_meet_their_questions(tmp_path: Path) -> None:
     """Details belong to their question whatever the order of the run, and a question without a record is there."""
     write_jsonl(tmp_path / "questions.jsonl", [*cli.QUESTIONS, {"id": "q3", "question": "?"}])
