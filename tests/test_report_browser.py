@@ -156,6 +156,73 @@ def test_open_by_keyboard_and_close_by_escape(opened: Opened, storefront_page: P
     assert page.evaluate("document.activeElement.textContent") == "sf-04"
 
 
+def test_back_leads_to_what_was_shown_before(opened: Opened, storefront_page: Path) -> None:
+    """Back goes from a question to the former one and to the closed overview, also behind the button Close."""
+    from playwright.sync_api import expect
+
+    opened.open(storefront_page)
+    page = opened.page
+    title, dialog = page.locator("#d-title bdi").first, page.locator("dialog[open]")
+    page.get_by_role("link", name="sf-04", exact=True).last.click()
+    expect(title).to_have_text("sf-04")
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect(title).to_have_text("sf-05")
+    page.go_back()
+    expect(title).to_have_text("sf-04")
+    page.go_back()
+    expect(dialog).to_have_count(0)
+    assert "#" not in page.url
+    page.go_forward()
+    expect(title).to_have_text("sf-04")
+    page.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)
+    assert page.url.endswith("#questions")
+    page.go_back()
+    expect(title).to_have_text("sf-04")
+    page.go_back()
+    expect(dialog).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("fragment", "told"),
+    [
+        ("#storefront-graph/sf-99", "This page has no question sf-99."),
+        ("#nobody/sf-04", "This page has no run nobody."),
+        ("#nobody/sf-99", "This page has neither a run nobody nor a question sf-99."),
+        ("#sf-04", "Nothing on this page is called sf-04: the address of a question is #RUN/QUESTION."),
+        ("#nobody/%3Cimg%20src=x%3E/2", "This page has neither a run nobody nor a question <img src=x>/2."),
+        ("#nobody/%", "This page has neither a run nobody nor a question %."),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_told(
+    opened: Opened, storefront_page: Path, fragment: str, told: str
+) -> None:
+    """What isn't on the page is named, also over an open question, and the next address takes the message away."""
+    from playwright.sync_api import expect
+
+    opened.open(storefront_page, fragment)
+    page = opened.page
+    status = page.get_by_role("status").filter(has_text="page")
+    expect(status).to_have_text(told)
+    expect(status).to_be_in_viewport()
+    assert page.locator("main img").count() == 0
+    page.evaluate("location.hash = '#storefront-graph/sf-04'")
+    expect(page.locator("dialog[open] #drawing")).to_have_count(1)
+    expect(status).to_have_count(0)
+    page.evaluate("(fragment) => { location.hash = fragment; }", fragment)
+    expect(status).to_have_text(told)
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    assert page.evaluate("location.hash") == fragment
+
+
+def test_the_parts_of_the_page_are_no_questions(opened: Opened, storefront_page: Path) -> None:
+    """The link that skips to the questions, and the bare address, name nothing that isn't there."""
+    opened.open(storefront_page, "#questions")
+    assert opened.page.locator("#notice").inner_text() == ""
+    opened.page.evaluate("location.hash = ''")
+    assert opened.page.locator("#notice").inner_text() == ""
+
+
 def test_filters_say_how_many_are_left(opened: Opened, storefront_page: Path) -> None:
     """Each filter leaves the questions that plain Python finds, and the count is told to screen readers."""
     from playwright.sync_api import expect

@@ -29,7 +29,7 @@
   const measureAt = (name) => data.measures.findIndex((one) => one.name === name);
   const EDGE_RECALL = Math.max(measureAt("EdgeRecall"), 0);
 
-  const state = { run: 0, page: 0, sort: -1, down: false, open: -1, list: [] };
+  const state = { run: 0, page: 0, sort: -1, down: false, open: -1, left: false, list: [] };
   const run = () => data.runs[state.run];
 
   // Two by two ---------------------------------------------------------------------------------------------------
@@ -334,25 +334,46 @@
     else dialog.querySelector("h2").focus();
     dialog.scrollTop = 0;
   };
+  // Where the address led away from a question it stays as it is; where the reader closed one, the overview gets an
+  // entry of its own, so that Back always leads to what was shown before.
+  const leave = () => {
+    if (!dialog.open) return;
+    state.left = true;
+    dialog.close();
+  };
   dialog.addEventListener("close", () => {
     const number = state.open;
     state.open = -1;
     dialog.replaceChildren();
-    if (location.hash.includes("/")) history.replaceState(null, "", "#questions");
+    if (!state.left) history.pushState(null, "", "#questions");
+    state.left = false;
     const row = [...$("table").tBodies[0].querySelectorAll("a")].find((one) => one.getAttribute("href") === link(number));
     if (row) row.focus();
   });
 
   const decode = (text) => { try { return decodeURIComponent(text); } catch { return text; } };
   const byId = new Map(data.questions.map((question, number) => [question[0], number]));
+  const say = (...words) => {
+    $("notice").replaceChildren(...(words.length ? [el("p", { class: "note" }, words)] : []));
+    if (words.length) $("notice").scrollIntoView({ block: "nearest" });
+  };
+  const named = (kind, name) => [` ${kind} `, el("bdi", {}, name)];
   const follow = () => {
-    const [name, id] = location.hash.slice(1).split("/", 2).map(decode);
-    if (id === undefined) return;
+    const [, name, id] = location.hash.match(/^#?([^/]*)(?:\/(.*))?$/s).map((text) => text && decode(text));
     const wanted = data.runs.findIndex((one) => one.name === name);
     const number = byId.get(id);
-    if (wanted < 0 || number === undefined) return;
-    if (wanted !== state.run) choose(wanted);
-    show(number);
+    if (wanted >= 0 && number !== undefined) {
+      say();
+      if (wanted !== state.run) choose(wanted);
+      show(number);
+      return;
+    }
+    leave();
+    if (id === undefined && (name === "" || $(name))) say();
+    else if (id === undefined) say("Nothing on this page is called ", el("bdi", {}, name), ": the address of a question is #RUN/QUESTION.");
+    else if (wanted >= 0) say("This page has no", named("question", id), ".");
+    else if (number !== undefined) say("This page has no", named("run", name), ".");
+    else say("This page has neither a", named("run", name), " nor a", named("question", id), ".");
   };
 
   const choose = (number) => {
