@@ -194,9 +194,7 @@ def test_back_leads_to_what_was_shown_before(opened: Opened, storefront_page: Pa
         ("#nobody/%", "This page has neither a run nobody nor a question %."),
     ],
 )
-def test_an_address_that_leads_nowhere_is_told(
-    opened: Opened, storefront_page: Path, fragment: str, told: str
-) -> None:
+def test_an_address_that_leads_nowhere_is_told(opened: Opened, storefront_page: Path, fragment: str, told: str) -> None:
     """What isn't on the page is named, also over an open question, and the next address takes the message away."""
     from playwright.sync_api import expect
 
@@ -300,6 +298,82 @@ def test_what_was_not_scored_is_not_counted(opened: Opened, tmp_path: Path) -> N
         expect(page.locator("#table tbody th")).to_have_text(names)
     page.get_by_role("link", name="q5", exact=True).click()
     assert "a:gone.py is not in the knowledge graph" in page.locator("dialog .note").inner_text()
+
+
+def _long(mark: str) -> str:
+    return f"{mark}{'x' * 300}{mark.upper()}"
+
+
+def test_long_names_stay_within_the_window(opened: Opened, tmp_path: Path) -> None:
+    """Names of 300 letters without a place to break widen neither a table nor the page, and are whole in a title."""
+    node, chunk = f"{_long('a')}:{_long('m')}.py#{_long('s')}", f"{_long('b')}:{_long('n')}.py"
+    step = {"source": node, "relation": _long("r"), "target": f"{node}2"}
+    asked = {
+        **{"id": _long("q"), "question": _long("w"), "category": _long("c"), "facts": [_long("f")]},
+        **{"paths": [{"id": _long("p"), "steps": [step]}], "relevant": {node: 1}, "commits": {_long("a"): _long("d")}},
+    }
+    told = {
+        **{"run": _long("u"), "question_id": _long("q"), "answer": _long("y"), "traversal": [step]},
+        "retrieved": [{"id": node, "commit": _long("e")}, {"id": chunk, "commit": _long("h"), "text": _long("t")}],
+    }
+    write_jsonl(tmp_path / "questions.jsonl", [asked, {**asked, "id": _long("z")}])
+    write_jsonl(tmp_path / "commits.jsonl", [{"repo": _long("b"), "sha": _long("h"), "tag": _long("v")}])
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [told, {**told, "question_id": _long("z"), "error": _long("l")}])
+    opened.page.set_viewport_size({"width": 1280, "height": 900})
+    opened.open(write_report([run], tmp_path / "r.html"))
+    page = opened.page
+
+    def too_wide() -> list[str]:
+        found: list[str] = page.evaluate(
+            """() => [document.documentElement, ...document.querySelectorAll("body, dialog, table, .bar, .note")]
+                .filter((one) => Math.max(one.scrollWidth, one.getBoundingClientRect().right) > 1280)
+                .map((one) => `${one.tagName} ${one.className || one.id}: ${one.scrollWidth}`)"""
+        )
+        return found
+
+    assert too_wide() == []
+    assert page.locator("#table tbody a bdi").first.get_attribute("title") == _long("q")
+    assert page.locator(".board thead bdi").get_attribute("title") == _long("u")
+    for number, closing in enumerate(("#pairs", "dialog .note")):
+        page.locator("#table tbody a").nth(number).click()
+        page.locator(closing).first.wait_for()
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert too_wide() == []
+        assert page.locator("#edges td").nth(2).inner_text() == node
+        page.keyboard.press("Escape")
+    page.evaluate("(name) => { location.hash = `${name}/${name}`; }", _long("k"))
+    page.locator("#notice .note").wait_for()
+    assert too_wide() == []
+
+
+def test_one_is_not_counted_as_many(opened: Opened, tmp_path: Path) -> None:
+    """One edge, repository or question is told as one: in the page, in the drawing's words and in the header."""
+    write_jsonl(tmp_path / "questions.jsonl", [cli.QUESTIONS[1]])
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [cli.ANSWERS[1]])
+    opened.open(write_report([run], tmp_path / "r.html"), "#r/q2")
+    page = opened.page
+    assert page.locator("#edges summary").inner_text() == "The edge as a table"
+    drawn = "Gold path and walk over each other: 1 repository, 2 nodes; edges: 1 matched. The table below lists them."
+    assert page.locator("#drawing").get_attribute("aria-label") == drawn
+    page.keyboard.press("Escape")
+    assert page.locator("#count").inner_text() == "1 of 1 question"
+    assert page.locator("#undecided").inner_text().startswith("1 of 1 question is undecided: its answer or its path")
+    assert "r (1 question, 0 failed, 0 without a record)" in page.locator("header").inner_text()
+
+
+def test_several_are_counted_as_many(opened: Opened, tmp_path: Path) -> None:
+    """Of three gold edges none is walked, and the one that is walked from their start is a wrong turn: four in all."""
+    steps = [["a:m.py#x", "CALLS", f"b:{number}.py"] for number in range(3)]
+    write_jsonl(tmp_path / "questions.jsonl", [{**cli.QUESTIONS[1], "paths": [steps]}, cli.QUESTIONS[0]])
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [cli.ANSWERS[1]])
+    opened.open(write_report([run], tmp_path / "r.html"), "#r/q2")
+    page = opened.page
+    assert page.locator("#edges summary").inner_text() == "All 4 edges as a table"
+    drawn = "2 repositories, 5 nodes; edges: 3 missed, 1 turn. "
+    assert drawn in (page.locator("#drawing").get_attribute("aria-label") or "")
+    page.keyboard.press("Escape")
+    assert page.locator("#undecided").inner_text().startswith("2 of 2 questions are undecided: their answer or their")
+    assert "r (2 questions, 0 failed, 1 without a record)" in page.locator("header").inner_text()
 
 
 def _contrast(one: list[float], other: list[float]) -> float:

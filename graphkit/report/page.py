@@ -17,8 +17,8 @@ from markupsafe import Markup
 
 from graphkit.atomic import written
 from graphkit.report.data import ReportData, details, gather, scoreboard, summary
-from graphkit.report.text import visible
-from graphkit.results import shown
+from graphkit.report.text import middle, visible
+from graphkit.results import counted, shown
 from graphkit.scoring import NOT_JUDGED, Config
 from graphkit.sources.report import OnError, Report
 
@@ -49,6 +49,8 @@ def _environment() -> Environment:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = shown
     environment.filters["visible"] = visible
+    environment.filters["middle"] = middle
+    environment.filters["counted"] = counted
     return environment
 
 

@@ -26,6 +26,12 @@
     const marks = Array.from(text);
     return marks.length <= room ? text : marks.slice(0, Math.ceil(room / 2) - 1).join("") + "…" + marks.slice(-Math.floor(room / 2)).join("");
   };
+  const counted = (count, noun, plural = `${noun}s`) => `${count} ${count === 1 ? noun : plural}`;
+  // A name in a table: cut in the middle where it is long, with the whole in its title.
+  const brief = (text, room) => {
+    const short = middle(text, room);
+    return el("bdi", { title: short === text ? null : text }, short);
+  };
   const measureAt = (name) => data.measures.findIndex((one) => one.name === name);
   const EDGE_RECALL = Math.max(measureAt("EdgeRecall"), 0);
 
@@ -36,7 +42,7 @@
   const drawTwo = () => {
     const { answers, paths, stages } = run();
     const count = (answer, path) => answers.filter((one, n) => one === answer && paths[n] === path).length;
-    const decided = answers.filter((one, n) => one !== "undecided" && paths[n] !== "undecided").length;
+    const open = answers.filter((one, n) => one === "undecided" || paths[n] === "undecided").length;
     const rows = [["right", "right answer"], ["wrong", "wrong answer"]];
     const cell = { "right right": ["hit", "sound"], "right wrong": ["lucky", "luck"], "wrong right": ["", "misread"], "wrong wrong": ["", "lost"] };
     $("two").replaceChildren(
@@ -51,7 +57,7 @@
           el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "where the question ended"), el("th", { scope: "col" }, "questions"))),
           el("tbody", {}, data.stages.map((name, place) => [name, stages.filter((one) => one === place).length]).filter(([, number]) => number).map(([name, number]) =>
             el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, number)))))),
-      el("p", { class: "dim", id: "undecided" }, `${answers.length - decided} of ${answers.length} questions are undecided: their answer or their path can't be told. A path is right where every required edge was walked.`));
+      el("p", { class: "dim", id: "undecided" }, `${open} of ${counted(answers.length, "question")} ${open === 1 ? "is undecided: its answer or its path" : "are undecided: their answer or their path"} can't be told. A path is right where every required edge was walked.`));
   };
 
   // Distributions ------------------------------------------------------------------------------------------------
@@ -153,7 +159,7 @@
       });
     }
     state.page = 0;
-    $("count").textContent = `${state.list.length} of ${data.questions.length} questions`;
+    $("count").textContent = `${state.list.length} of ${counted(data.questions.length, "question")}`;
     drawTable();
   };
 
@@ -167,9 +173,9 @@
       const [id, text, category, difficulty] = data.questions[n];
       const [found, required] = run().found[n];
       return el("tr", {},
-        el("th", { scope: "row" }, el("a", { href: link(n) }, el("bdi", {}, id))),
+        el("th", { scope: "row" }, el("a", { href: link(n) }, brief(id, 40))),
         el("td", {}, el("bdi", {}, text)),
-        el("td", {}, el("bdi", {}, category)),
+        el("td", {}, brief(category, 24)),
         el("td", {}, difficulty),
         el("td", { class: "num" }, required ? `${found} of ${required}` : "–"),
         el("td", { class: "num" }, shown(run().values[measure][n])),
@@ -223,7 +229,7 @@
     const clashes = clashesOf(detail);
     const [width, height] = detail.size;
     const counts = Object.fromEntries(KINDS.map(([kind]) => [kind, detail.edges.filter((edge) => edge[3] === kind).length]));
-    const words = `${detail.lanes.length} repositories, ${detail.nodes.length} nodes; edges: ` +
+    const words = `${counted(detail.lanes.length, "repository", "repositories")}, ${counted(detail.nodes.length, "node")}; edges: ` +
       KINDS.filter(([kind]) => counts[kind]).map(([kind]) => `${counts[kind]} ${kind}`).join(", ") + ". The table below lists them.";
     const arrow = (kind) => svg("marker", { id: `arrow-${kind}`, viewBox: "0 0 10 10", refX: 9, refY: 5, markerUnits: "userSpaceOnUse", markerWidth: kind === "turn" ? 16 : 10, markerHeight: kind === "turn" ? 16 : 10, orient: "auto" },
       svg("path", { d: "M0 0L10 5L0 10z", class: `arrow-${kind}` }));
@@ -267,7 +273,7 @@
       legend,
       quiet,
       detail.nodes.length ? frame : el("p", {}, "The question has no gold path, and nothing was walked."),
-      detail.dropped ? el("p", { class: "note" }, `${detail.dropped} more extra edges are not drawn.`) : null,
+      detail.dropped ? el("p", { class: "note" }, `${counted(detail.dropped, "more extra edge")} ${detail.dropped === 1 ? "is" : "are"} not drawn.`) : null,
       el("p", { class: "dim" }, "A thick frame is a node of a gold path; #1 is a retrieved rank; ✕1 marks a commit of incoherent pair 1 below; ≠pin a commit other than the question's; pinned a node that was not read."),
     ];
   };
@@ -281,9 +287,9 @@
     const clashes = clashesOf(detail);
     const flags = run().flags[number];
     const edgeRow = ([source, target, relation, kind, , , , path, position]) => el("tr", {},
-      el("td", {}, path === undefined ? "" : `${path}, step ${position}`),
+      el("td", {}, path === undefined ? "" : [brief(path, 24), `, step ${position}`]),
       el("td", { class: `status-${kind}` }, kind === "turn" ? "wrong turn" : kind),
-      el("td", {}, data_(detail.nodes[source][0])), el("td", {}, data_(relation)), el("td", {}, data_(detail.nodes[target][0])));
+      el("td", {}, data_(detail.nodes[source][0])), el("td", {}, brief(relation, 24)), el("td", {}, data_(detail.nodes[target][0])));
     const name = (commit) => el("span", {}, data_(detail.commits[commit][0]), " at ", data_(commitText(detail, commit)));
     const chunkRow = ([id, gain, score, commit, text], rank) => el("tr", {},
       el("td", { class: "num" }, rank + 1),
@@ -303,9 +309,9 @@
       detail.words.length ? el("ul", { class: "words", id: "divergence" }, detail.words.map((text) => el("li", {}, text))) : null,
       drawing(detail),
       detail.pairs.length ? [el("h3", {}, "Commits that don't belong together"), el("ol", { id: "pairs" }, detail.pairs.map(([one, other, rule, count]) =>
-        el("li", {}, name(one), " with ", name(other), `: ${rule} (${count} ${count === 1 ? "pair" : "pairs"} of chunks)`))),
+        el("li", {}, name(one), " with ", name(other), `: ${rule} (${counted(count, "pair")} of chunks)`))),
         detail.more_pairs ? el("p", { class: "dim" }, `and ${detail.more_pairs} more`) : null] : null,
-      detail.edges.length ? el("details", { id: "edges" }, el("summary", {}, `All ${detail.edges.length} edges as a table`),
+      detail.edges.length ? el("details", { id: "edges" }, el("summary", {}, detail.edges.length === 1 ? "The edge as a table" : `All ${detail.edges.length} edges as a table`),
         table("Gold steps first, in order", ["gold path", "status", "source", "relation", "target"], detail.edges.map(edgeRow))) : null,
       el("div", { class: "columns" },
         el("section", {}, el("h3", {}, "Answer"), detail.answer === null ? el("p", { class: "dim" }, "The record holds no answer.") : el("p", { class: "data", id: "answer" }, detail.answer)),
@@ -316,7 +322,7 @@
       detail.more_chunks ? el("p", { class: "dim" }, `and ${detail.more_chunks} more`) : null,
       detail.lost.length ? el("p", {}, "Relevant and not retrieved: ", detail.lost.map(([id, gain], place) => [place ? ", " : "", data_(id), ` (+${gain})`])) : null,
       el("details", {}, el("summary", {}, "Every measure of this question"), table("A value, or why there is none", ["measure", "value"], data.measures.map((measure, place) => el("tr", {},
-        el("th", { scope: "row", title: measure.definition }, measure.name), el("td", {}, typeof detail.values[place] === "number" ? shown(detail.values[place]) : el("span", { class: "dim" }, `not scored: ${detail.values[place] ?? "unknown"}`)))), "narrow")),
+        el("th", { scope: "row", title: measure.definition }, measure.name), el("td", {}, typeof detail.values[place] === "number" ? shown(detail.values[place]) : el("span", { class: "dim data" }, `not scored: ${detail.values[place] ?? "unknown"}`)))), "narrow")),
     ];
   };
 
@@ -385,8 +391,8 @@
   };
   const options = (select, pairs) => select.replaceChildren(...pairs.map(([value, name]) => el("option", { value }, name)));
   const all = [...new Set(data.questions.map((question) => question[2]))].filter(Boolean).sort();
-  options($("run"), data.runs.map((one, number) => [number, one.name]));
-  options($("f-category"), [["", "any"], ...all.map((one) => [one, one])]);
+  options($("run"), data.runs.map((one, number) => [number, middle(one.name, 60)]));
+  options($("f-category"), [["", "any"], ...all.map((one) => [one, middle(one, 60)])]);
   options($("f-difficulty"), [["", "any"], ...LEVELS.map((one) => [one, one])]);
   options($("f-what"), WHAT.map(([value, name]) => [value, name]));
   options($("f-measure"), data.measures.map((one, number) => [number, one.name]));
