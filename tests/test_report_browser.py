@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -374,6 +375,49 @@ def test_several_are_counted_as_many(opened: Opened, tmp_path: Path) -> None:
     page.keyboard.press("Escape")
     assert page.locator("#undecided").inner_text().startswith("2 of 2 questions are undecided: their answer or their")
     assert "r (2 questions, 0 failed, 1 without a record)" in page.locator("header").inner_text()
+
+
+def _pages(page: Page) -> int:
+    """Return how many pages of paper a page takes, by the page objects of its PDF."""
+    return len(re.findall(rb"/Type\s*/Page\b(?!s)", page.pdf(format="A4")))
+
+
+def test_what_is_shown_is_printed(opened: Opened, tmp_path: Path) -> None:
+    """Print gives the overview where no question is open, else that question: all of it, and nothing of the overview.
+
+    Twenty chunks of twelve lines each are at least four sheets of paper; the dialog on the screen shows about one.
+    """
+    chunks = [{"id": f"a:{number}.py", "text": "line\n" * 12} for number in range(20)]
+    write_jsonl(tmp_path / "questions.jsonl", cli.QUESTIONS)
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [{**one, "retrieved": chunks} for one in cli.ANSWERS])
+    opened.open(write_report([run], tmp_path / "r.html"), "#r/q1")
+    page = opened.page
+    overview = [page.locator(one) for one in ("header", ".board", "#table")]
+    shown = [page.locator(f"dialog {one}") for one in ("#drawing", "#divergence", ".question")]
+    last = page.locator("dialog pre.chunk").last
+    page.emulate_media(media="print", color_scheme="dark")
+    assert [one.is_visible() for one in overview + shown] == [False] * 3 + [True] * 3
+    # Nothing of it scrolls, for paper doesn't.
+    assert (
+        page.evaluate(
+            """() => ["dialog", ".drawing", "pre.chunk", "dialog .scroll"]
+            .filter((one) => {
+                const found = document.querySelector(one);
+                return found.scrollHeight > found.clientHeight + 4 || found.scrollWidth > found.clientWidth + 4;
+            })"""
+        )
+        == []
+    )
+    assert last.bounding_box()["y"] > 2000  # type: ignore[index]
+    assert page.get_by_role("button").count() == 0
+    assert page.evaluate("getComputedStyle(document.querySelector('dialog')).backgroundColor") == "rgb(255, 255, 255)"
+    assert _pages(page) >= 4
+    page.emulate_media(media="screen")
+    page.keyboard.press("Escape")
+    page.locator("dialog[open]").wait_for(state="detached")
+    page.emulate_media(media="print")
+    assert [one.is_visible() for one in overview] == [True] * 3
+    assert shown[0].count() == 0
 
 
 def _contrast(one: list[float], other: list[float]) -> float:
