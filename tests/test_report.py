@@ -20,7 +20,19 @@ from graphkit.models import Commit, Compatibility
 from graphkit.report import write_report
 from graphkit.report.layout import NODE_HEIGHT, NODE_WIDTH, draw
 from graphkit.report.page import json_for_html
-from graphkit.report.question import ABSENT, COMPLETE, FAILED, INCOHERENT, INVALID, OFF_PIN, TURN, detail, edge_statuses
+from graphkit.report.question import (
+    ABSENT,
+    COMPLETE,
+    FAILED,
+    INCOHERENT,
+    INVALID,
+    LEFT,
+    NEVER_ENTERED,
+    OFF_PIN,
+    TURN,
+    detail,
+    edge_statuses,
+)
 from graphkit.report.text import visible
 from graphkit.scoring import NOT_JUDGED
 from tests import cli
@@ -142,6 +154,22 @@ def test_the_divergence_is_told_in_words() -> None:
     assert shown["words"] == [
         f"left gold path main at step 1, at {Y}: expected to go by CALLS to {Z}, but went by READS to {W}"
     ]
+
+
+def test_a_path_that_was_never_entered_was_not_left() -> None:
+    """The walk enters one gold path and leaves it at y; the other begins at w, where it never came to."""
+    gold = question(
+        {"id": "one", "steps": [(X, "CALLS", Y), (Y, "CALLS", Z)]}, {"id": "two", "steps": [(W, "READS", Z)]}
+    )
+    shown, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y)])), ())
+    assert shown["words"] == [
+        f"left gold path one at step 1, at {Y}: expected to go by CALLS to {Z}, but walked no further from there",
+        f"never entered gold path two, which begins at {W}",
+    ]
+    assert {node[0]: node[7] & (LEFT | NEVER_ENTERED) for node in shown["nodes"]} == {
+        **{X: 0, Y: LEFT, Z: 0, W: NEVER_ENTERED},
+    }
+    assert flags == 0
 
 
 def test_a_needless_alternative_is_no_loss() -> None:

@@ -157,6 +157,19 @@ def test_open_by_keyboard_and_close_by_escape(opened: Opened, storefront_page: P
     assert page.evaluate("document.activeElement.textContent") == "sf-04"
 
 
+def test_the_drawing_tells_left_from_never_entered(opened: Opened, storefront_page: Path) -> None:
+    """Flat retrieval never entered the gold path, which carries no mark of having been left; the other run left it."""
+    opened.open(storefront_page, "#storefront-bm25/sf-04")
+    marks = opened.page.locator("#drawing .node .left")
+    assert marks.all_text_contents() == ["never entered"]
+    assert opened.page.locator("#divergence li").inner_text().startswith("never entered gold path a, which begins at ")
+    assert "where a gold path begins that no walk came to" in opened.page.locator("#marks").inner_text()
+    opened.page.evaluate("location.hash = '#storefront-graph/sf-04'")
+    opened.page.locator("#d-title", has_text="storefront-graph").wait_for()
+    assert marks.all_text_contents() == ["✕ path left here"]
+    assert "never entered" not in opened.page.locator("dialog").inner_text()
+
+
 def test_back_leads_to_what_was_shown_before(opened: Opened, storefront_page: Path) -> None:
     """Back goes from a question to the former one and to the closed overview, also behind the button Close."""
     from playwright.sync_api import expect

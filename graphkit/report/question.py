@@ -27,6 +27,9 @@ PAIRS = 40
 #: The bits of a row, by which the table is filtered.
 FAILED, ABSENT, COMPLETE, TURN, INCOHERENT, OFF_PIN, INVALID = 1, 2, 4, 8, 16, 32, 64
 
+#: The bits of a node: on a gold path, where a gold path was left, and where one begins that no walk came to.
+GOLD, LEFT, NEVER_ENTERED = 1, 2, 4
+
 NO_REPOSITORY = "(no repository)"
 
 
@@ -69,7 +72,10 @@ def detail(
     pairs = incoherent_pairs(case)
     read = _read_at(case)
     gold_nodes = {node for path in case.gold for edge in path.edges for node in (edge[0], edge[2])}
-    left_at = {one.node for one in divergences}
+    diverged: dict[str, int] = {}
+    for divergence in divergences:
+        mark = LEFT if divergence.entered else NEVER_ENTERED
+        diverged[divergence.node] = diverged.get(divergence.node, 0) | mark
     boxes = []
     off_pin = bool(case.pins) and any(case.pins.get(repo) != sha for repo, sha in case.touched)
     for node, box in zip(nodes, drawing.boxes, strict=True):
@@ -82,7 +88,7 @@ def detail(
         elif shas and case.pins and any(sha != pin for sha in shas):
             state = 2
         numbers = [commits.number((repo, sha)) for sha in shas]
-        marks = (1 if node in gold_nodes else 0) | (2 if node in left_at else 0)
+        marks = GOLD * (node in gold_nodes) | diverged.get(node, 0)
         boxes.append(
             [visible(node), _label(node), _file(node), box.x, box.y, numbers, state, marks, case.ranks.get(node, 0)]
         )
@@ -271,6 +277,7 @@ def _words(case: Case, one: Divergence) -> str:
         "expected": one.expected,
         "went_to": one.went_to,
         "went_by": one.went_by,
+        "entered": one.entered,
     }
     return sentence("wrong-turns", row)
 

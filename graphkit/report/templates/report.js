@@ -225,6 +225,12 @@
     return sha.slice(0, 8) + (tag ? ` ${middle(tag, 12)}` : "");
   };
 
+  const MARKS = { gold: 1, left: 2, never: 4 };
+  const marked = (marks) => [
+    [MARKS.left, "✕ path left here", "where the walk left a gold path"],
+    [MARKS.never, "never entered", "where a gold path begins that no walk came to"],
+  ].filter(([bit]) => marks & bit);
+
   const drawing = (detail) => {
     const clashes = clashesOf(detail);
     const [width, height] = detail.size;
@@ -246,8 +252,8 @@
       const note = clash + (pinned === 2 ? " ≠pin" : "");
       const full = commits.map((commit) => `${detail.commits[commit][0]} at ${detail.commits[commit][1]}${detail.commits[commit][2] ? ` (${detail.commits[commit][2]})` : ""}`);
       const title = [id, ...full, pinned === 1 ? "not read: the pinned commit" : pinned === 2 ? "not the pinned commit" : "",
-        numbers.length ? `in incoherent pairs ${numbers.join(", ")}` : "", rank ? `retrieved at rank ${rank}` : "", marks & 2 ? "the walk left the gold path here" : ""].filter(Boolean).join("\n");
-      return svg("g", { class: `node${marks & 1 ? " gold" : ""}${stray.has(number) ? " stray" : ""}`, transform: `translate(${x} ${y})` },
+        numbers.length ? `in incoherent pairs ${numbers.join(", ")}` : "", rank ? `retrieved at rank ${rank}` : "", ...marked(marks).map(([, , text]) => text)].filter(Boolean).join("\n");
+      return svg("g", { class: `node${marks & MARKS.gold ? " gold" : ""}${stray.has(number) ? " stray" : ""}`, transform: `translate(${x} ${y})` },
         svg("title", {}, title),
         svg("rect", { class: "box", width: 196, height: 56, rx: 7 }),
         numbers.length ? svg("rect", { class: "clash", x: 5, y: 39, width: 186, height: 14, rx: 3 }) : null,
@@ -255,7 +261,7 @@
         svg("text", { class: "file", x: 9, y: 32 }, middle(file, 33)),
         badge ? svg("text", { class: `badge${numbers.length ? " clash" : pinned === 1 ? " pinned" : ""}`, x: 9, y: 49.5 }, middle(badge, 16) + note + (pinned === 1 ? " pinned" : "")) : null,
         rank ? svg("text", { class: "rank", x: 189, y: 17, "text-anchor": "end" }, `#${rank}`) : null,
-        marks & 2 ? svg("text", { class: "left", x: 0, y: -5 }, "✕ path left here") : null);
+        marked(marks).length ? svg("text", { class: "left", x: 0, y: -5 }, marked(marks).map(([, name]) => name).join(", ")) : null);
     };
     const drawn = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Gold path and walk over each other: ${words}`, id: "drawing" },
       svg("defs", {}, KINDS.map(([kind]) => arrow(kind))),
@@ -274,7 +280,8 @@
       quiet,
       detail.nodes.length ? frame : el("p", {}, "The question has no gold path, and nothing was walked."),
       detail.dropped ? el("p", { class: "note" }, `${counted(detail.dropped, "more extra edge")} ${detail.dropped === 1 ? "is" : "are"} not drawn.`) : null,
-      el("p", { class: "dim" }, "A thick frame is a node of a gold path; #1 is a retrieved rank; ✕1 marks a commit of incoherent pair 1 below; ≠pin a commit other than the question's; pinned a node that was not read."),
+      el("p", { class: "dim", id: "marks" }, "A thick frame is a node of a gold path; #1 is a retrieved rank; ✕1 marks a commit of incoherent pair 1 below; ≠pin a commit other than the question's; pinned a node that was not read",
+        marked(detail.nodes.reduce((all, node) => all | node[7], 0)).map(([, name, text]) => `; “${name}” is ${text}`), "."),
     ];
   };
 
