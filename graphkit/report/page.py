@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,7 @@ def write_report(
     out: Path,
     dataset: Path | None = None,
     *,
+    folders: Mapping[Path, Path] | None = None,
     title: str | None = None,
     config: Config | None = None,
     on_error: OnError = "fail",
@@ -118,12 +119,19 @@ def write_report(
 ) -> Path:
     """Write the page of one or several runs of a dataset; the file appears whole at the end, or not at all.
 
+    Parameters
+    ----------
+    dataset
+        The dataset of all runs; by default each one's own.
+    folders
+        The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
+
     Raises
     ------
     InputError
         A file can't be used, or the page can't be written.
     """
-    data = gather(runs, dataset, title=title, config=config, on_error=on_error, reports=reports)
+    data = gather(runs, dataset, folders=folders, title=title, config=config, on_error=on_error, reports=reports)
     with written(out) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
         for piece in page(data):
             stream.write(piece)
