@@ -20,6 +20,7 @@ from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.files import expected_files
 from graphkit.measures.integration import NO_ANSWER, last_component, named, source_of, used_sources, words_of
 from graphkit.measures.ranking import normalised
+from graphkit.results import counted
 
 NOT_IN_GRAPH = "not in the graph"
 NOT_RETRIEVED = "not retrieved"
@@ -135,12 +136,13 @@ def cascade(case: Case, known: Collection[str] | None = None) -> Stage:
         return Stage(question, RIGHT, "the answer is right")
     absent = _not_in_graph(case, known) if known is not None else ()
     if absent:
-        return Stage(question, NOT_IN_GRAPH, f"{len(absent)} required gold nodes are not in the graph", absent)
+        reason = f"{counted(len(absent), 'required gold node')} {_be(absent)} not in the graph"
+        return Stage(question, NOT_IN_GRAPH, reason, absent)
     if case.answer is None or case.answer.error is not None:
         return Stage(question, UNDECIDED, _no_record(case) or "")
     expected, lacking, kind = _not_retrieved(case)
     if lacking:
-        reason = f"{len(lacking)} of {len(expected)} {kind} are neither retrieved nor walked"
+        reason = f"{len(lacking)} of {counted(len(expected), kind)} {_be(lacking)} neither retrieved nor walked"
         return Stage(question, NOT_RETRIEVED, reason, lacking)
     if case.answer.answer is None:
         return Stage(question, UNDECIDED, NO_ANSWER)
@@ -240,19 +242,23 @@ def _not_in_graph(case: Case, known: Collection[str]) -> tuple[str, ...]:
 
 
 def _not_retrieved(case: Case) -> tuple[list[str], tuple[str, ...], str]:
-    """Return what should be retrieved, what of it was not, and what it is called."""
+    """Return what should be retrieved, what of it was not, and what one is called."""
     nodes = {*case.ranks, *(end for source, _, target in case.walked for end in (source, target))}
     files = expected_files(case)
     if files:
         # Not `case.files`: that is what the run says it used, where it says so.
         wanted = sorted(files)
         seen = {source_of(chunk) for chunk in case.chunks} | {file_of(node) for node in nodes}
-        return wanted, tuple(one for one in wanted if one not in seen), "expected files"
+        return wanted, tuple(one for one in wanted if one not in seen), "expected file"
     relevant = [node for node, gain in case.question.relevant.items() if gain > 0]
     if relevant:
-        return relevant, tuple(node for node in relevant if node not in nodes), "relevant ids"
+        return relevant, tuple(node for node in relevant if node not in nodes), "relevant id"
     required, lacking = _least(case, nodes)
-    return required, tuple(lacking), "required gold nodes"
+    return required, tuple(lacking), "required gold node"
+
+
+def _be(subjects: Collection[str]) -> str:
+    return "is" if len(subjects) == 1 else "are"
 
 
 def _used(case: Case) -> set[str]:

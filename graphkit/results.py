@@ -178,6 +178,15 @@ def shown(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 
 
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "edge"), counted(3, "edge"), counted(0, "repository", "repositories")
+    ('1 edge', '3 edges', '0 repositories')
+    """
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
 def measurements(run: str, names: Sequence[str], row: Row) -> Iterator[Measurement]:
     """Yield the measurement of each measure for one question."""
     from graphkit.models import Measurement

@@ -17,7 +17,7 @@ from typing import Any
 
 from graphkit.errors import InputError, MeasureError
 from graphkit.measures.registry import MEASURES, parse_measure
-from graphkit.results import Evaluation, Row
+from graphkit.results import Evaluation, Row, counted
 
 #: Measures that a judge gives: they have no entry in the registry, and are taken where a run has them.
 JUDGED = ("FactualCorrectness", "Groundedness", "HallucinationRate", "Attribution")
@@ -78,10 +78,14 @@ SEVERE: Mapping[str, float] = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Names a weakness: asked when its layer is below ``layer_below`` and its measure is worse than ``bound``."""
+    """Names a weakness: asked when its layer is below ``layer_below`` and its measure is worse than ``bound``.
+
+    Where ``layer_below`` is None the rule is asked whatever the layer's score: its measure isn't one of the layer's
+    components, so a good layer says nothing about it.
+    """
 
     layer: str
-    layer_below: float
+    layer_below: float | None
     measure: str
     bound: float
     weakness: str
@@ -91,6 +95,8 @@ class Rule:
 RULES = (
     Rule("retrieval", 0.7, "CrossRepoPrecision", 0.7, "weak repository targeting", "embeddings"),
     Rule("retrieval", 0.7, "EdgeRecall", 0.8, "missed relationships", "graph construction or query expansion"),
+    # Below .5 most of what was walked is off the gold paths.
+    Rule("retrieval", None, "EdgePrecision", 0.5, "noisy graph expansion", "hop limits or pruning of the expansion"),
     Rule("reasoning", 0.7, "Coherence", 0.9, "versions that don't belong together", "context order"),
     Rule("reasoning", 0.7, "Integration", 0.7, "single-source answers", "explicit relations in the context"),
     Rule("generation", 0.8, "HallucinationRate", 0.1, "hallucination", "prompts and grounding constraints"),
@@ -223,16 +229,29 @@ class Finding:
     questions: tuple[str, ...]
 
 
+#: What is said of a run in which no layer has a score.
+NOT_JUDGED = "nothing could be judged: no measure of a layer was scored on any question"
+
+
 @dataclass(frozen=True, slots=True)
 class Scorecard:
-    """The layers of a run, their product (``partial`` where a layer is missing), severe alerts and findings."""
+    """The layers of a run, their product (``partial`` where a layer is missing), severe alerts and findings.
+
+    ``unscored`` says in words how many questions failed, have no record or are invalid; it is empty where none did.
+    """
 
     run: str
+    unscored: str
     layers: tuple[Layer, ...]
     overall: float | None
     partial: bool
     alerts: tuple[Component, ...]
     findings: tuple[Finding, ...]
+
+    @property
+    def judged(self) -> bool:
+        """Whether anything was: where no layer has a score, that nothing was found wrong doesn't mean all is well."""
+        return self.overall is not None or bool(self.findings)
 
 
 def score_layers(result: Evaluation, config: Config | None = None, shown: int = 3) -> Scorecard:
@@ -250,12 +269,23 @@ def score_layers(result: Evaluation, config: Config | None = None, shown: int = 
     scored = [layer.score for layer in layers if layer.score is not None]
     return Scorecard(
         run=result.run,
+        unscored=_unscored(result),
         layers=layers,
         overall=math.prod(scored) if scored else None,
         partial=len(scored) < len(layers),
         alerts=tuple(one for layer in layers for one in layer.components if one.severe),
         findings=tuple(_findings(layers, result, shown)),
     )
+
+
+def _unscored(result: Evaluation) -> str:
+    counts = (
+        (result.failed, "failed", "failed"),
+        (result.missing, "has no record", "have no record"),
+        (len(result.invalid), "is invalid for stale gold", "are invalid for stale gold"),
+    )
+    parts = [f"{count} {one if count == 1 else more}" for count, one, more in counts if count]
+    return f"of {counted(result.questions, 'question')} {', '.join(parts)}" if parts else ""
 
 
 def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: Config) -> Layer:
@@ -294,12 +324,18 @@ def _worse(measure: str, mean: float, bound: float) -> bool:
 def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterable[Finding]:
     by_name = {layer.name: layer for layer in layers}
     for rule in RULES:
-        layer, summary = by_name[rule.layer], result.measures.get(rule.measure)
-        if layer.score is None or layer.score >= rule.layer_below or summary is None or summary.mean is None:
+        summary = result.measures.get(rule.measure)
+        if summary is None or summary.mean is None or not _asked(rule, by_name[rule.layer]):
             continue
         if _worse(rule.measure, summary.mean, rule.bound):
             questions = _worst(result, rule.measure, rule.bound, shown)
             yield Finding(rule.layer, rule.weakness, rule.remedy, rule.measure, summary.mean, questions)
+
+
+def _asked(rule: Rule, layer: Layer) -> bool:
+    if rule.layer_below is None:
+        return True
+    return layer.score is not None and layer.score < rule.layer_below
 
 
 def _worst(result: Evaluation, measure: str, bound: float, shown: int) -> tuple[str, ...]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from graphkit.checking import invalid_reasons, stale_gold
 from graphkit.commits import CommitGraph
@@ -236,8 +236,8 @@ def failures(
     return store.read(query.text, query.bind(given))
 
 
-def require_run(store: Store, run: str) -> None:
-    """Refuse a run that the graph doesn't hold, or not completely.
+def require_run(store: Store, run: str) -> Mapping[str, Any]:
+    """Return what the graph knows of a run, and refuse one that it doesn't hold, or not completely.
 
     Raises
     ------
@@ -250,7 +250,7 @@ def require_run(store: Store, run: str) -> None:
 
     runs = {str(row["id"]): row for row in store.read(cypher("read/runs"))}
     if run in runs and runs[run]["complete"]:
-        return
+        return runs[run]
     if run in runs:
         raise InputError(
             f"the run {run!r} was not loaded to its end",
@@ -262,6 +262,40 @@ def require_run(store: Store, run: str) -> None:
     raise InputError(
         f"no run is called {run!r}", remedy=f"{hint}{known} `graphkit evaluate RUN.jsonl` scores a run and keeps it."
     )
+
+
+def run_source(store: Store, run: str) -> tuple[Path, Path]:
+    """Return the file that a run of the graph was loaded from, and the folder of its dataset.
+
+    Raises
+    ------
+    InputError
+        The run isn't known, its file is gone, or what it was loaded from has changed.
+    """
+    from graphkit.graph.catalog import cypher
+    from graphkit.graph.runs import questions_of, run_digest
+
+    known = require_run(store, run)
+    if not known["file"]:
+        raise InputError(
+            f"the graph doesn't know the file of the run {run!r}",
+            remedy="Name the file; or `graphkit evaluate` it again, which notes where it is.",
+        )
+    file, dataset = Path(known["file"]), str(known["dataset"])
+    if not file.is_file():
+        raise InputError(
+            f"the file that the run {run!r} was loaded from is gone",
+            where=str(file),
+            remedy="Put it back, or name the file where it is now.",
+        )
+    if run_digest(file, questions_of(store, dataset)) != known["digest"]:
+        raise InputError(
+            f"the run {run!r} is no longer what was loaded: this file, or which questions its dataset has, has changed",
+            where=str(file),
+            remedy=f"`graphkit evaluate {file}` loads it anew; or name the file, to take it as it is now.",
+        )
+    [folder] = [row["folder"] for row in store.read(cypher("read/datasets")) if row["name"] == dataset]
+    return file, Path(str(folder))
 
 
 def require_question(store: Store, question: str) -> None:

@@ -84,6 +84,15 @@ def test_expected_ids_where_no_files_are() -> None:
     assert cascade(Case(by_nodes, ranking(STEP[0], answer="?"))).missing == (STEP[2],)
 
 
+def test_reasons_count_their_nouns() -> None:
+    """One id is neither retrieved nor walked, two are; one node is not in the graph, two are not."""
+    for ids, told in ((["x"], "1 of 1 relevant id is"), (["x", "y"], "2 of 2 relevant ids are")):
+        wanted = asked(expected_files=[], relevant=dict.fromkeys(ids, 1))
+        assert cascade(Case(wanted, ranking(answer="?"))).reason == f"{told} neither retrieved nor walked"
+    for known, told in (({STEP[0]}, "1 required gold node is"), (set[str](), "2 required gold nodes are")):
+        assert cascade(Case(asked(), ranking(answer="?")), known).reason == f"{told} not in the graph"
+
+
 @pytest.mark.parametrize(
     ("wanted", "given", "reason"),
     [

@@ -20,8 +20,21 @@ from graphkit.models import Commit, Compatibility
 from graphkit.report import write_report
 from graphkit.report.layout import NODE_HEIGHT, NODE_WIDTH, draw
 from graphkit.report.page import json_for_html
-from graphkit.report.question import ABSENT, COMPLETE, FAILED, INCOHERENT, OFF_PIN, TURN, detail, edge_statuses
+from graphkit.report.question import (
+    ABSENT,
+    COMPLETE,
+    FAILED,
+    INCOHERENT,
+    INVALID,
+    LEFT,
+    NEVER_ENTERED,
+    OFF_PIN,
+    TURN,
+    detail,
+    edge_statuses,
+)
 from graphkit.report.text import visible
+from graphkit.scoring import NOT_JUDGED
 from tests import cli
 from tests.cases import answer, either, optional, question
 from tests.datasets import write_jsonl
@@ -143,6 +156,22 @@ def test_the_divergence_is_told_in_words() -> None:
     ]
 
 
+def test_a_path_that_was_never_entered_was_not_left() -> None:
+    """The walk enters one gold path and leaves it at y; the other begins at w, where it never came to."""
+    gold = question(
+        {"id": "one", "steps": [(X, "CALLS", Y), (Y, "CALLS", Z)]}, {"id": "two", "steps": [(W, "READS", Z)]}
+    )
+    shown, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y)])), ())
+    assert shown["words"] == [
+        f"left gold path one at step 1, at {Y}: expected to go by CALLS to {Z}, but walked no further from there",
+        f"never entered gold path two, which begins at {W}",
+    ]
+    assert {node[0]: node[7] & (LEFT | NEVER_ENTERED) for node in shown["nodes"]} == {
+        **{X: 0, Y: LEFT, Z: 0, W: NEVER_ENTERED},
+    }
+    assert flags == 0
+
+
 def test_a_needless_alternative_is_no_loss() -> None:
     """Of alternatives only what the best one lacks is missed, as EdgeRecall counts."""
     gold = question(*either("g", [(X, "CALLS", Y)], [(X, "CALLS", Z), (Z, "CALLS", W)]))
@@ -200,7 +229,17 @@ def test_failed_and_absent_records_are_flagged() -> None:
     failed, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y)], error="out of budget")), ())
     assert (failed["error"], flags, failed["words"]) == ("out of budget", FAILED, [])
     absent, flags, share = detail(Case(gold, None), ())
-    assert (_edges(absent), flags, share) == ({(X, "CALLS", Y, "missed")}, ABSENT, (0, 1))
+    # The one required edge was neither found nor missed by a run that has no record: nothing is counted.
+    assert (_edges(absent), flags, share) == ({(X, "CALLS", Y, "missed")}, ABSENT, (0, 0))
+
+
+def test_an_invalid_question_is_blamed_on_nobody() -> None:
+    """Stale gold counts no edge and tells no wrong turn, whatever was walked, and keeps its reason."""
+    gold = question([(X, "CALLS", Y)])
+    for walked in (answer([(X, "CALLS", Y)]), answer([(X, "CALLS", Z)])):
+        shown, flags, share = detail(Case(gold, walked), (), "stale gold")
+        assert (flags, share, shown["words"], shown["invalid"]) == (INVALID, (0, 0), [], "stale gold")
+    assert detail(Case(gold, answer([(X, "CALLS", Y)])), ())[0]["invalid"] is None
 
 
 def test_chunks_carry_their_gain_and_what_was_lost_is_named() -> None:
@@ -299,6 +338,43 @@ def test_several_runs_share_a_scoreboard(tmp_path: Path) -> None:
     assert _edges(page.json("d-1-0")["1"]) == {(X, "CALLS", "a:m.py#w", "missed")}
 
 
+def _diagnosis(page: _Page) -> str:
+    """Return the text between the headings of the diagnosis and of the scoreboard, with single spaces."""
+    text = " ".join(page.text.split())
+    return text[text.index("Alerts and diagnosis") : text.index("Scoreboard")]
+
+
+def test_the_diagnosis_says_first_what_was_not_scored(tmp_path: Path) -> None:
+    """Failures, gaps and stale gold stand before what is low, and of a run without scores nothing good is said."""
+    run = _plain(tmp_path)
+    write_jsonl(tmp_path / "questions.jsonl", [*cli.QUESTIONS, {"id": "q3", "question": "?"}])
+    write_jsonl(run, [{**cli.ANSWERS[0], "traversal": []}, {"run": "r", "question_id": "q2", "error": "broken"}])
+    told = _diagnosis(_Page(write_report([run], tmp_path / "r.html").read_text("utf-8")))
+    assert 0 < told.index("of 3 questions 1 failed, 1 has no record") < told.index("EdgeRecall is 0.0000")
+    write_jsonl(run, [{"run": "r", "question_id": one["id"], "error": "broken"} for one in cli.QUESTIONS])
+    told = _diagnosis(_Page(write_report([run], tmp_path / "r.html").read_text("utf-8")))
+    assert told.index("of 3 questions 2 failed, 1 has no record") < told.index(NOT_JUDGED)
+    assert "no weakness" not in told
+    # x, y and z aren't in the graph of one artifact that nothing needs: both questions with gold are invalid.
+    write_jsonl(tmp_path / "artifacts.jsonl", [{"id": "a:other.py"}])
+    write_jsonl(run, cli.ANSWERS)
+    page = _Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
+    assert _diagnosis(page).index("1 has no record, 2 are invalid for stale gold") < _diagnosis(page).index(NOT_JUDGED)
+    assert page.json("summary")["runs"][0]["flags"] == [INVALID, INVALID, ABSENT]
+
+
+def test_the_page_names_a_walk_off_the_gold_paths(tmp_path: Path) -> None:
+    """Where all gold is found among as many edges again and more, the walk is the weakness, with a link to see it."""
+    run = _plain(tmp_path)
+    noise = [["a:m.py#w", "CALLS", f"a:m.py#{number}"] for number in range(3)]
+    gold = [cli.QUESTIONS[0]["paths"][0], cli.QUESTIONS[1]["paths"][0]]
+    write_jsonl(run, [{**one, "traversal": [*gold[n], *noise]} for n, one in enumerate(cli.ANSWERS)])
+    # 2 of 5 and 1 of 4 walked edges are gold: (.4 + .25) / 2 = .325, below .5.
+    page = _Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
+    assert "retrieval: noisy graph expansion (EdgePrecision 0.3250)" in _diagnosis(page)
+    assert "Most at q2, q1." in _diagnosis(page)
+
+
 def test_answers_in_another_order_meet_their_questions(tmp_path: Path) -> None:
     """Details belong to their question whatever the order of the run, and a question without a record is there."""
     write_jsonl(tmp_path / "questions.jsonl", [*cli.QUESTIONS, {"id": "q3", "question": "?"}])
@@ -373,3 +449,88 @@ def test_bad_arguments_are_told(arguments: list[str], message: str, tmp_path: Pa
     done = cli.graphkit("report", *arguments, cwd=tmp_path, code=2)
     assert message in done.err
     assert not list(tmp_path.rglob("*.html"))
+
+
+# Runs by name --------------------------------------------------------------------------------------------------------
+
+
+def _runs(page: Path) -> list[str]:
+    return [run["name"] for run in _Page(page.read_text("utf-8")).json("summary")["runs"]]
+
+
+def test_runs_are_named_as_compare_takes_them(any_graph: cli.Graph, tmp_path: Path) -> None:
+    """A run that the graph holds is reported by its name, also beside a file and from another folder.
+
+    The run s doesn't lie in its dataset's folder: the graph knows which dataset it was loaded with.
+    """
+    run = _plain(tmp_path / "data")
+    other = write_jsonl(tmp_path / "logs" / "s.jsonl", [{**one, "run": "s"} for one in cli.ANSWERS])
+    third = write_jsonl(tmp_path / "data" / "runs" / "t", [{**one, "run": "t"} for one in cli.ANSWERS])
+    away = tmp_path / "away"
+    away.mkdir()
+
+    def graphkit(*arguments: object) -> cli.Done:
+        return cli.graphkit(*arguments, cwd=away, env=any_graph.env, code=0)
+
+    graphkit("evaluate", run, other, "--dataset", tmp_path / "data", "-m", "EdgeRecall")
+    assert graphkit("report", "r", "s", "-o", "two.html").out == "two.html\n"
+    assert _runs(away / "two.html") == ["r", "s"]
+    graphkit("report", third, "s", "-o", "both.html")
+    assert _runs(away / "both.html") == ["t", "s"]
+    # Both options say where the graph and the dataset are; the dataset that is named counts.
+    write_jsonl(away / "new" / "questions.jsonl", [cli.QUESTIONS[0], {**cli.QUESTIONS[1], "paths": []}])
+    graphkit("report", "r", "--dataset", "new", "-o", "new.html")
+    assert [run["found"] for run in _Page((away / "new.html").read_text("utf-8")).json("summary")["runs"]] == [
+        [[1, 2], [0, 0]]
+    ]
+
+
+def test_a_run_that_cannot_be_found_is_told(any_graph: cli.Graph, tmp_path: Path) -> None:
+    """An unknown name is told as compare tells it; a file that is gone or changed is refused with what to do."""
+    run = _plain(tmp_path / "data")
+
+    def refused(*arguments: object) -> str:
+        return cli.graphkit(*arguments, cwd=tmp_path, env=any_graph.env, code=2).err
+
+    assert refused("report", "r", "-o", "r.html") == refused("compare", "r", "s")
+    cli.graphkit("evaluate", run, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
+    told = refused("report", "rr", "-o", "r.html")
+    assert "no run is called 'rr'" in told
+    assert "Did you mean r?" in told
+    assert told == refused("compare", "r", "rr")
+    records = run.read_text("utf-8")
+    write_jsonl(run, [cli.ANSWERS[0]])
+    told = refused("report", "r", "-o", "r.html")
+    assert f"{run}: the run 'r' is no longer what was loaded" in told
+    assert f"`graphkit evaluate {run}` loads it anew" in told
+    run.unlink()
+    told = refused("report", "r", "-o", "r.html")
+    assert f"{run}: the file that the run 'r' was loaded from is gone" in told
+    assert not list(tmp_path.rglob("*.html"))
+    run.write_text(records, "utf-8")
+    cli.graphkit("report", "r", "-o", "r.html", cwd=tmp_path, env=any_graph.env, code=0)
+    # A graph of an older version doesn't know the file.
+    any_graph.store.write("MATCH (r:Run {id: 'r'}) REMOVE r.file")
+    assert "the graph doesn't know the file of the run 'r'" in refused("report", "r", "-o", "r2.html")
+
+
+def test_runs_of_two_datasets_are_refused_by_name(any_graph: cli.Graph, tmp_path: Path) -> None:
+    """Names of runs of two datasets are refused as their files are."""
+    first = _plain(tmp_path / "one")
+    asked = [{**one, "id": f"other-{one['id']}"} for one in cli.QUESTIONS]
+    write_jsonl(tmp_path / "two" / "questions.jsonl", asked)
+    answers = [{**one, "run": "s", "question_id": f"other-{one['question_id']}"} for one in cli.ANSWERS]
+    second = write_jsonl(tmp_path / "two" / "runs" / "s.jsonl", answers)
+    cli.graphkit("evaluate", first, second, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
+    told = cli.graphkit("report", "r", "s", "-o", "r.html", cwd=tmp_path, env=any_graph.env, code=2).err
+    assert f"{second}: the run is of another dataset" in told
+
+
+def test_files_need_no_database(tmp_path: Path) -> None:
+    """Where only files are named the database that is set isn't opened: nothing listens there, and nobody asks."""
+    run = _plain(tmp_path)
+    nowhere = {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "nobody asks"}
+    cli.graphkit("report", run, "-o", "r.html", cwd=tmp_path, env=nowhere, code=0)
+    plain = run.rename(run.with_suffix(""))  # is there, so it is a file, whatever its name
+    cli.graphkit("report", plain, "-o", "r.html", cwd=tmp_path, env=nowhere, code=0)
+    assert "127.0.0.1:1" in cli.graphkit("report", "r", "-o", "s.html", cwd=tmp_path, env=nowhere, code=3).err

@@ -8,7 +8,8 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.results import Evaluation, Row, Summary
-from graphkit.scoring import Config, load_config, score_layers
+from graphkit.scoring import LOWER_IS_BETTER, NOT_JUDGED, RULES, Config, load_config, score_layers
+from tests.cli import ANSWERS, QUESTIONS, ROOT, inside, tiny
 
 
 def _evaluation(rows: tuple[Row, ...] = (), **means: float | None) -> Evaluation:
@@ -61,6 +62,7 @@ def test_nothing_scored_is_no_score() -> None:
     assert [layer.score for layer in card.layers] == [None, None, None]
     assert card.overall is None
     assert card.alerts == ()
+    assert not card.judged
 
 
 def test_targets_are_strict() -> None:
@@ -83,6 +85,79 @@ def test_no_diagnosis_of_a_good_layer() -> None:
     """A weak measure in a layer that is good enough is no finding."""
     # (.30*.9 + .15*.7) / .45 = .8333 >= .7, although EdgeRecall .7 is below .8.
     assert score_layers(_evaluation(nDCG_10=0.9, EdgeRecall=0.7)).findings == ()
+
+
+def test_a_walk_off_the_gold_paths_is_a_weakness() -> None:
+    """EdgePrecision below .5 is a finding whatever its layer is; at .5 as much was on the gold paths as off them."""
+    rows = (Row("q1", (1.0, 0.06)), Row("q2", (1.0, 0.5)), Row("q3", (1.0, 0.02)))
+    # The only scored component is EdgeRecall 1, so the layer is 1 and no other rule of it is asked.
+    card = score_layers(_evaluation(rows, EdgeRecall=1.0, EdgePrecision=0.06))
+    assert card.layers[0].score == 1.0
+    assert [(one.layer, one.measure, one.mean, one.questions) for one in card.findings] == [
+        ("retrieval", "EdgePrecision", 0.06, ("q3", "q1"))
+    ]
+    assert score_layers(_evaluation(EdgeRecall=1.0, EdgePrecision=0.5)).findings == ()
+    assert score_layers(_evaluation(EdgeRecall=1.0, EdgePrecision=None)).findings == ()
+    # Nor does it need its layer to have a score at all.
+    alone = score_layers(_evaluation(EdgePrecision=0.06))
+    assert [one.measure for one in alone.findings] == ["EdgePrecision"]
+    assert (alone.overall, alone.judged) == (None, True)
+
+
+def test_the_diagnosis_is_documented() -> None:
+    """The page of commands has a row for each rule, with its bounds, its weakness and its remedy."""
+    text = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    for rule in RULES:
+        when = f"`{rule.measure}` {'>' if rule.measure in LOWER_IS_BETTER else '<'} {rule.bound:g}"
+        layer = "any" if rule.layer_below is None else f"{rule.layer} < {rule.layer_below:g}"
+        assert f"| {layer} | {when} | {rule.weakness} | {rule.remedy} |" in text
+
+
+def test_the_terminal_names_a_walk_off_the_gold_paths(tmp_path: Path) -> None:
+    """All gold is found, and three of four walked edges are none: the layer is good, the walk is told to be noisy."""
+    noise = [["a:m.py#w", "CALLS", f"a:m.py#{number}"] for number in range(3)]
+    answers = [{**ANSWERS[1], "traversal": [["a:m.py#x", "CALLS", "a:m.py#w"], *noise]}]
+    out = inside("evaluate", tiny(tmp_path, [QUESTIONS[1]], answers), "--no-store", cwd=tmp_path, code=0).out
+    assert "retrieval: noisy graph expansion (EdgePrecision 0.2500); most at q2" in out
+    assert "remedy: hop limits or pruning of the expansion" in out
+
+
+@pytest.mark.parametrize(
+    ("failed", "missing", "invalid", "told"),
+    [
+        (0, 0, 0, ""),
+        (1, 0, 0, "of 4 questions 1 failed"),
+        (2, 1, 0, "of 4 questions 2 failed, 1 has no record"),
+        (0, 2, 1, "of 4 questions 2 have no record, 1 is invalid for stale gold"),
+        (0, 0, 2, "of 4 questions 2 are invalid for stale gold"),
+    ],
+)
+def test_what_was_not_scored_is_told(failed: int, missing: int, invalid: int, told: str) -> None:
+    """A scorecard says how many questions failed, have no record or are invalid, each where there is one."""
+    stale = {f"q{number}": "stale" for number in range(invalid)}
+    measures = {"EdgeRecall": Summary(0.9, 1, 4)}
+    card = score_layers(Evaluation("r", "d", 4, failed, missing, measures, invalid=stale))
+    assert card.unscored == told
+    assert card.judged
+
+
+def test_the_terminal_tells_first_what_was_not_scored(tmp_path: Path) -> None:
+    """What failed or is missing stands before what is low: of three questions the only scored one has EdgeRecall 0."""
+    questions = [QUESTIONS[0], QUESTIONS[1], {**QUESTIONS[1], "id": "q3"}]
+    answers = [{**ANSWERS[0], "traversal": []}, {"run": "r", "question_id": "q2", "error": "timed out"}]
+    out = inside("evaluate", tiny(tmp_path, questions, answers), "--no-store", cwd=tmp_path, code=0).out
+    first = "NOT SCORED r: of 3 questions 1 failed, 1 has no record"
+    assert 0 <= out.index(first) < out.index("SEVERE r: EdgeRecall is 0.0000")
+    assert NOT_JUDGED not in out
+
+
+def test_a_run_of_failures_is_not_judged(tmp_path: Path) -> None:
+    """Where every question failed nothing is called good: the terminal says so first, and the severe gate fails."""
+    failures = [{"run": "r", "question_id": one["id"], "error": "timed out"} for one in QUESTIONS]
+    run = tiny(tmp_path, answers=failures)
+    done = inside("evaluate", run, "--no-store", "--fail-on-severe", cwd=tmp_path, code=1)
+    assert done.out.index("NOT SCORED r: of 2 questions 2 failed") < done.out.index(f"SEVERE r: {NOT_JUDGED}")
+    assert f"gate failed: r: {NOT_JUDGED}" in done.err
 
 
 def test_config_overrides_and_keeps(tmp_path: Path) -> None:

@@ -296,9 +296,11 @@ def compare(
 
 
 @app.command()
-@with_json
+@with_graph
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN.jsonl...", help="Run logs of one dataset.")],
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="Run logs of one dataset, or names of runs in the graph.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.html", help="Where the page is written.")],
     dataset: DatasetOption = None,
     title: Annotated[str | None, typer.Option("--title", help="The heading. [default: the dataset's name]")] = None,

@@ -11,6 +11,7 @@ from graphkit.cli.tables import print_table
 from graphkit.comparing import LEVEL, RunComparison, compare_grades, compare_runs
 from graphkit.errors import GateError
 from graphkit.graph.connection import Store
+from graphkit.sources.jsonl import is_file_name
 from graphkit.statistics import PairedResult
 from graphkit.workflow import evaluate
 
@@ -58,7 +59,7 @@ def compare_command(
 
 def _run(store: Store, name: str) -> str:
     """Return the name of a run; one that is given as a file is scored and kept first."""
-    if name.endswith((".jsonl", ".jsonl.gz", ".jsonl.zst")):
+    if is_file_name(name):
         return evaluate(Path(name), store=store, measures=["EdgeRecall"], keep_rows=False).run
     return name
 

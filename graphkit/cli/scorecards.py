@@ -8,11 +8,15 @@ from graphkit.cascade import stage_counts, two_by_two
 from graphkit.cli.base import print_line, printable
 from graphkit.cli.tables import print_table
 from graphkit.results import Evaluation, shown
-from graphkit.scoring import Component, Scorecard
+from graphkit.scoring import NOT_JUDGED, Component, Scorecard
 
 
 def print_scorecard(card: Scorecard) -> None:
-    """Print the layers of one run."""
+    """Print the layers of one run; what wasn't scored is told before what is low."""
+    if card.unscored:
+        print_line(f"NOT SCORED {card.run}: {card.unscored}")
+    if not card.judged:
+        print_line(f"SEVERE {card.run}: {NOT_JUDGED}")
     for alert in card.alerts:
         print_line(f"SEVERE {card.run}: {alert.measure} is {shown(alert.mean)}")
     rows = []
@@ -67,5 +71,6 @@ def _scored(one: Component) -> str:
 
 
 def severe_messages(cards: Sequence[Scorecard]) -> list[str]:
-    """Return a sentence for each severe alert."""
-    return [f"{card.run}: {one.measure} is {shown(one.mean)}, severe" for card in cards for one in card.alerts]
+    """Return a sentence for each severe alert, and one for each run of which nothing could be judged."""
+    found = [f"{card.run}: {NOT_JUDGED}" for card in cards if not card.judged]
+    return found + [f"{card.run}: {one.measure} is {shown(one.mean)}, severe" for card in cards for one in card.alerts]

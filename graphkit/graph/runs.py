@@ -44,7 +44,7 @@ def load_run(store: Store, dataset: str, run: str, run_file: Path, progress: Pro
         The database doesn't do as asked.
     """
     with claim(store, f"run {run}") as held:
-        questions = {str(row["id"]) for row in store.read(cypher("load/dataset_questions"), {"dataset": dataset})}
+        questions = questions_of(store, dataset)
         digest = run_digest(run_file, questions)
         known = store.read(cypher("load/known_run"), {"id": run})
         if known and known[0]["dataset"] != dataset:
@@ -63,6 +63,11 @@ def load_run(store: Store, dataset: str, run: str, run_file: Path, progress: Pro
             _clear_run(store, run)
         store.write(cypher("load/run"), named)
         return _write_run(store, questions, run, run_file, held, progress)
+
+
+def questions_of(store: Store, dataset: str) -> set[str]:
+    """Return the ids of the questions that the graph holds of a dataset."""
+    return {str(row["id"]) for row in store.read(cypher("load/dataset_questions"), {"dataset": dataset})}
 
 
 def run_digest(run_file: Path, questions: Iterable[str]) -> str:

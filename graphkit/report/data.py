@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -63,6 +63,7 @@ def gather(
     runs: Sequence[Path],
     dataset: Path | None = None,
     *,
+    folders: Mapping[Path, Path] | None = None,
     title: str | None = None,
     config: Config | None = None,
     on_error: OnError = "fail",
@@ -72,6 +73,10 @@ def gather(
 
     Parameters
     ----------
+    dataset
+        The dataset of all runs; by default each one's own.
+    folders
+        The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
     reports
         Takes what there is to tell about each run's records.
 
@@ -82,12 +87,13 @@ def gather(
     """
     chosen = config if config is not None else Config()
     measures = _measures(chosen)
-    source: Dataset | None = Dataset(dataset) if dataset is not None else None
+    source: Dataset | None = None
     found: list[RunData] = []
     for file in runs:
         if not file.exists():
             raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
-        own = Dataset.of_run(file) if dataset is None or source is None else source
+        folder = dataset or (folders or {}).get(file)
+        own = Dataset(folder) if folder is not None else Dataset.of_run(file)
         if source is not None and own.questions_file.resolve() != source.questions_file.resolve():
             raise InputError("the run is of another dataset", where=str(file), remedy="Write a page for each dataset.")
         source = own
@@ -130,11 +136,12 @@ def details(data: ReportData) -> Iterator[tuple[int, int, dict[str, Any]]]:
         for place, question, answer in _joined(data.dataset, run.file):
             case = Case(question, answer, run.commits)
             _list(data, place, question)
-            shown, flags, share = detail(case, run.values.get(question.id, ()))
+            invalid = run.evaluation.invalid.get(question.id)
+            shown, flags, share = detail(case, run.values.get(question.id, ()), invalid)
             _put(run.blocks, place, count, -1)
             _put(run.flags, place, flags, 0)
             _put(run.found, place, share, (0, 0))
-            judged = _judged(case, run.evaluation.invalid.get(question.id), shown)
+            judged = _judged(case, invalid, shown)
             _put(run.judged, place, judged, ("undecided", "undecided", STAGES[-1]))
             block[str(place)] = shown
             if len(block) == BLOCK:

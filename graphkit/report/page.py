@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ from markupsafe import Markup
 
 from graphkit.atomic import written
 from graphkit.report.data import ReportData, details, gather, scoreboard, summary
-from graphkit.report.text import visible
-from graphkit.results import shown
-from graphkit.scoring import Config
+from graphkit.report.text import middle, visible
+from graphkit.results import counted, shown
+from graphkit.scoring import NOT_JUDGED, Config
 from graphkit.sources.report import OnError, Report
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -49,6 +49,8 @@ def _environment() -> Environment:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = shown
     environment.filters["visible"] = visible
+    environment.filters["middle"] = middle
+    environment.filters["counted"] = counted
     return environment
 
 
@@ -63,6 +65,7 @@ def page(data: ReportData) -> Iterator[str]:
         runs=[_run(run.evaluation, run.card) for run in data.runs],
         rows=scoreboard(data),
         partial=any(run.card.partial for run in data.runs),
+        not_judged=NOT_JUDGED,
         blocks=({"id": f"d-{run}-{block}", "json": json_for_html(shown)} for run, block, shown in details(data)),
         summary=lambda: json_for_html(summary(data)),
         style=style,
@@ -80,6 +83,8 @@ def _run(evaluation: Any, card: Any) -> dict[str, Any]:
         "missing": evaluation.missing,
         "invalid": len(evaluation.invalid),
         "overall": card.overall,
+        "unscored": card.unscored,
+        "judged": card.judged,
         "alerts": card.alerts,
         "findings": [
             {
@@ -106,6 +111,7 @@ def write_report(
     out: Path,
     dataset: Path | None = None,
     *,
+    folders: Mapping[Path, Path] | None = None,
     title: str | None = None,
     config: Config | None = None,
     on_error: OnError = "fail",
@@ -113,12 +119,19 @@ def write_report(
 ) -> Path:
     """Write the page of one or several runs of a dataset; the file appears whole at the end, or not at all.
 
+    Parameters
+    ----------
+    dataset
+        The dataset of all runs; by default each one's own.
+    folders
+        The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
+
     Raises
     ------
     InputError
         A file can't be used, or the page can't be written.
     """
-    data = gather(runs, dataset, title=title, config=config, on_error=on_error, reports=reports)
+    data = gather(runs, dataset, folders=folders, title=title, config=config, on_error=on_error, reports=reports)
     with written(out) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
         for piece in page(data):
             stream.write(piece)

@@ -25,7 +25,10 @@ CHUNKS = 50
 PAIRS = 40
 
 #: The bits of a row, by which the table is filtered.
-FAILED, ABSENT, COMPLETE, TURN, INCOHERENT, OFF_PIN = 1, 2, 4, 8, 16, 32
+FAILED, ABSENT, COMPLETE, TURN, INCOHERENT, OFF_PIN, INVALID = 1, 2, 4, 8, 16, 32, 64
+
+#: The bits of a node: on a gold path, where a gold path was left, and where one begins that no walk came to.
+GOLD, LEFT, NEVER_ENTERED = 1, 2, 4
 
 NO_REPOSITORY = "(no repository)"
 
@@ -37,12 +40,26 @@ class _Table(dict[Any, int]):
         return self.setdefault(item, len(self))
 
 
-def detail(case: Case, values: Sequence[float | str]) -> tuple[dict[str, Any], int, tuple[int, int]]:
-    """Return what is shown of one question, its bits, and how many required edges were found out of how many."""
+def detail(
+    case: Case, values: Sequence[float | str], invalid: str | None = None
+) -> tuple[dict[str, Any], int, tuple[int, int]]:
+    """Return what is shown of one question, its bits, and how many required edges were found out of how many.
+
+    A question that isn't scored was neither walked nor left: of its edges 0 of 0 are counted, and no turn is wrong.
+
+    Parameters
+    ----------
+    invalid
+        Why its gold is stale, where it is.
+    """
     question: Any = case.question
     answer = case.answer
+    flags = FAILED * (answer is not None and answer.error is not None) | ABSENT * (answer is None)
+    flags |= INVALID * (invalid is not None)
     statuses, share = edge_statuses(case)
-    divergences = first_divergences(case) if answer is not None and answer.error is None else []
+    divergences = [] if flags else first_divergences(case)
+    if flags:
+        share = (0, 0)
     turned = _turns(case, statuses, divergences)
     nodes, commits = _Table(), _Table()
     drawn, dropped = _drawn_edges(case, statuses, nodes)
@@ -55,7 +72,10 @@ def detail(case: Case, values: Sequence[float | str]) -> tuple[dict[str, Any], i
     pairs = incoherent_pairs(case)
     read = _read_at(case)
     gold_nodes = {node for path in case.gold for edge in path.edges for node in (edge[0], edge[2])}
-    left_at = {one.node for one in divergences}
+    diverged: dict[str, int] = {}
+    for divergence in divergences:
+        mark = LEFT if divergence.entered else NEVER_ENTERED
+        diverged[divergence.node] = diverged.get(divergence.node, 0) | mark
     boxes = []
     off_pin = bool(case.pins) and any(case.pins.get(repo) != sha for repo, sha in case.touched)
     for node, box in zip(nodes, drawing.boxes, strict=True):
@@ -68,7 +88,7 @@ def detail(case: Case, values: Sequence[float | str]) -> tuple[dict[str, Any], i
         elif shas and case.pins and any(sha != pin for sha in shas):
             state = 2
         numbers = [commits.number((repo, sha)) for sha in shas]
-        marks = (1 if node in gold_nodes else 0) | (2 if node in left_at else 0)
+        marks = GOLD * (node in gold_nodes) | diverged.get(node, 0)
         boxes.append(
             [visible(node), _label(node), _file(node), box.x, box.y, numbers, state, marks, case.ranks.get(node, 0)]
         )
@@ -77,8 +97,7 @@ def detail(case: Case, values: Sequence[float | str]) -> tuple[dict[str, Any], i
         listed.append([_commit(commits, one), _commit(commits, other), rule, count])
     chunks = [_chunk(case, chunk, commits) for chunk in case.chunks[:CHUNKS]]
     where = {edge: (name, position) for edge, name, position in _positions(case)}
-    flags = FAILED * (answer is not None and answer.error is not None) | ABSENT * (answer is None)
-    flags |= COMPLETE * (not flags and 0 < share[1] == share[0])
+    flags |= COMPLETE * (0 < share[1] == share[0])
     flags |= TURN * bool(turned) | INCOHERENT * bool(pairs) | OFF_PIN * off_pin
     shown = {
         "question": visible(question.question, ANSWER_TEXT),
@@ -86,6 +105,7 @@ def detail(case: Case, values: Sequence[float | str]) -> tuple[dict[str, Any], i
         "facts": [visible(fact.text, CHUNK_TEXT) for fact in question.facts],
         "answer": visible(answer.answer, ANSWER_TEXT) if answer is not None and answer.answer else None,
         "error": visible(answer.error, ANSWER_TEXT) if answer is not None and answer.error is not None else None,
+        "invalid": visible(invalid, CHUNK_TEXT) if invalid is not None else None,
         "values": [_value(one) for one in values],
         "words": [visible(_words(case, one)) for one in divergences],
         "size": [drawing.width, drawing.height],
@@ -257,6 +277,7 @@ def _words(case: Case, one: Divergence) -> str:
         "expected": one.expected,
         "went_to": one.went_to,
         "went_by": one.went_by,
+        "entered": one.entered,
     }
     return sentence("wrong-turns", row)
 

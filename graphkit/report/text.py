@@ -6,6 +6,15 @@ _HIDDEN = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x202
 _VISIBLE = {code: f"\\u{code:04x}" for code in _HIDDEN if code not in (0x09, 0x0A, 0x0D)} | {0x0D: None}
 
 
+def middle(text: str, room: int) -> str:
+    """Return text cut in its middle to a length: both ends of an id tell more than its start alone.
+
+    >>> middle("storefront-graph-of-a-very-long-night", room=13)
+    'storef…-night'
+    """
+    return text if len(text) <= room else text[: -(-room // 2) - 1] + "…" + text[-(room // 2) :]
+
+
 def visible(text: str, limit: int | None = None) -> str:
     r"""Return text with control characters and those that turn the reading direction written out, cut to a length.
 

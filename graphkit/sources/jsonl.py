@@ -191,6 +191,15 @@ def find_file(folder: Path, stem: str) -> Path | None:
     return None
 
 
+def is_file_name(text: str) -> bool:
+    """Tell whether a text is the name of a file of records, and not that of a run.
+
+    >>> is_file_name("runs/bm25.jsonl.gz"), is_file_name("bm25")
+    (True, False)
+    """
+    return text.endswith(tuple(f".jsonl{suffix}" for suffix in SUFFIXES))
+
+
 def stem_of(path: Path) -> str:
     """Return a file's name without ``.jsonl`` and what follows it.
 

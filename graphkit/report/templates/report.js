@@ -3,7 +3,7 @@
   // Text from data reaches the page by textContent and setAttribute only.
   const SVG = "http://www.w3.org/2000/svg";
   const PER_PAGE = 100;
-  const BITS = { failed: 1, absent: 2, complete: 4, turn: 8, incoherent: 16, offPin: 32 };
+  const BITS = { failed: 1, absent: 2, complete: 4, turn: 8, incoherent: 16, offPin: 32, invalid: 64 };
   const data = JSON.parse(document.getElementById("summary").textContent);
   const $ = (id) => document.getElementById(id);
 
@@ -26,17 +26,23 @@
     const marks = Array.from(text);
     return marks.length <= room ? text : marks.slice(0, Math.ceil(room / 2) - 1).join("") + "…" + marks.slice(-Math.floor(room / 2)).join("");
   };
+  const counted = (count, noun, plural = `${noun}s`) => `${count} ${count === 1 ? noun : plural}`;
+  // A name in a table: cut in the middle where it is long, with the whole in its title.
+  const brief = (text, room) => {
+    const short = middle(text, room);
+    return el("bdi", { title: short === text ? null : text }, short);
+  };
   const measureAt = (name) => data.measures.findIndex((one) => one.name === name);
   const EDGE_RECALL = Math.max(measureAt("EdgeRecall"), 0);
 
-  const state = { run: 0, page: 0, sort: -1, down: false, open: -1, list: [] };
+  const state = { run: 0, page: 0, sort: -1, down: false, open: -1, left: false, list: [] };
   const run = () => data.runs[state.run];
 
   // Two by two ---------------------------------------------------------------------------------------------------
   const drawTwo = () => {
     const { answers, paths, stages } = run();
     const count = (answer, path) => answers.filter((one, n) => one === answer && paths[n] === path).length;
-    const decided = answers.filter((one, n) => one !== "undecided" && paths[n] !== "undecided").length;
+    const open = answers.filter((one, n) => one === "undecided" || paths[n] === "undecided").length;
     const rows = [["right", "right answer"], ["wrong", "wrong answer"]];
     const cell = { "right right": ["hit", "sound"], "right wrong": ["lucky", "luck"], "wrong right": ["", "misread"], "wrong wrong": ["", "lost"] };
     $("two").replaceChildren(
@@ -51,7 +57,7 @@
           el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "where the question ended"), el("th", { scope: "col" }, "questions"))),
           el("tbody", {}, data.stages.map((name, place) => [name, stages.filter((one) => one === place).length]).filter(([, number]) => number).map(([name, number]) =>
             el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, number)))))),
-      el("p", { class: "dim", id: "undecided" }, `${answers.length - decided} of ${answers.length} questions are undecided: their answer or their path can't be told. A path is right where every required edge was walked.`));
+      el("p", { class: "dim", id: "undecided" }, `${open} of ${counted(answers.length, "question")} ${open === 1 ? "is undecided: its answer or its path" : "are undecided: their answer or their path"} can't be told. A path is right where every required edge was walked.`));
   };
 
   // Distributions ------------------------------------------------------------------------------------------------
@@ -88,19 +94,22 @@
     ["off-pin", "off pin", has(BITS.offPin)],
     ["failed", "failed", has(BITS.failed)],
     ["absent", "without a record", has(BITS.absent)],
+    ["invalid", "invalid for stale gold", has(BITS.invalid)],
     ["right", "right answer", (n) => run().answers[n] === "right"],
     ["wrong", "wrong answer", (n) => run().answers[n] === "wrong"],
     ["undecided", "answer undecided", (n) => run().answers[n] === "undecided"],
     ["luck", "right answer by a wrong path", (n) => run().answers[n] === "right" && run().paths[n] === "wrong"],
     ...data.stages.map((name, place) => [`stage-${place}`, `ended: ${name}`, (n) => run().stages[n] === place]),
   ];
+  const LEVELS = ["easy", "medium", "hard"];
+  // A key of null has no place in an order: such questions come last, whichever way it goes.
   const columns = () => [
     ["question", (n) => data.questions[n][0]],
     ["text", (n) => data.questions[n][1]],
     ["category", (n) => data.questions[n][2]],
-    ["difficulty", (n) => ["easy", "medium", "hard"].indexOf(data.questions[n][3])],
-    ["edges found", (n) => (run().found[n][1] ? run().found[n][0] / run().found[n][1] : -1)],
-    [data.measures[Number($("f-measure").value) || 0].name, (n) => run().values[Number($("f-measure").value) || 0][n] ?? -1],
+    ["difficulty", (n) => LEVELS.indexOf(data.questions[n][3]) + 1 || null],
+    ["edges found", (n) => (run().found[n][1] ? run().found[n][0] / run().found[n][1] : null)],
+    [data.measures[Number($("f-measure").value) || 0].name, (n) => run().values[Number($("f-measure").value) || 0][n]],
     ["what happened", (n) => run().flags[n]],
   ];
   const tags = (n) => {
@@ -109,6 +118,7 @@
     const tag = (bit, kind, text) => { if (flags & bit) found.push(el("span", { class: `tag ${kind}` }, text)); };
     tag(BITS.failed, "bad", "failed");
     tag(BITS.absent, "bad", "no record");
+    tag(BITS.invalid, "bad", "invalid");
     tag(BITS.complete, "good", "path complete");
     tag(BITS.turn, "turn", "wrong turn");
     tag(BITS.incoherent, "bad", "incoherent");
@@ -144,11 +154,12 @@
       const sign = state.down ? -1 : 1;
       state.list.sort((a, b) => {
         const one = keys.get(a), two = keys.get(b);
+        if (one === null || two === null) return (one === null) - (two === null) || a - b;
         return (one < two ? -sign : one > two ? sign : 0) || a - b;
       });
     }
     state.page = 0;
-    $("count").textContent = `${state.list.length} of ${data.questions.length} questions`;
+    $("count").textContent = `${state.list.length} of ${counted(data.questions.length, "question")}`;
     drawTable();
   };
 
@@ -162,9 +173,9 @@
       const [id, text, category, difficulty] = data.questions[n];
       const [found, required] = run().found[n];
       return el("tr", {},
-        el("th", { scope: "row" }, el("a", { href: link(n) }, el("bdi", {}, id))),
+        el("th", { scope: "row" }, el("a", { href: link(n) }, brief(id, 40))),
         el("td", {}, el("bdi", {}, text)),
-        el("td", {}, el("bdi", {}, category)),
+        el("td", {}, brief(category, 24)),
         el("td", {}, difficulty),
         el("td", { class: "num" }, required ? `${found} of ${required}` : "–"),
         el("td", { class: "num" }, shown(run().values[measure][n])),
@@ -214,11 +225,17 @@
     return sha.slice(0, 8) + (tag ? ` ${middle(tag, 12)}` : "");
   };
 
+  const MARKS = { gold: 1, left: 2, never: 4 };
+  const marked = (marks) => [
+    [MARKS.left, "✕ path left here", "where the walk left a gold path"],
+    [MARKS.never, "never entered", "where a gold path begins that no walk came to"],
+  ].filter(([bit]) => marks & bit);
+
   const drawing = (detail) => {
     const clashes = clashesOf(detail);
     const [width, height] = detail.size;
     const counts = Object.fromEntries(KINDS.map(([kind]) => [kind, detail.edges.filter((edge) => edge[3] === kind).length]));
-    const words = `${detail.lanes.length} repositories, ${detail.nodes.length} nodes; edges: ` +
+    const words = `${counted(detail.lanes.length, "repository", "repositories")}, ${counted(detail.nodes.length, "node")}; edges: ` +
       KINDS.filter(([kind]) => counts[kind]).map(([kind]) => `${counts[kind]} ${kind}`).join(", ") + ". The table below lists them.";
     const arrow = (kind) => svg("marker", { id: `arrow-${kind}`, viewBox: "0 0 10 10", refX: 9, refY: 5, markerUnits: "userSpaceOnUse", markerWidth: kind === "turn" ? 16 : 10, markerHeight: kind === "turn" ? 16 : 10, orient: "auto" },
       svg("path", { d: "M0 0L10 5L0 10z", class: `arrow-${kind}` }));
@@ -235,8 +252,8 @@
       const note = clash + (pinned === 2 ? " ≠pin" : "");
       const full = commits.map((commit) => `${detail.commits[commit][0]} at ${detail.commits[commit][1]}${detail.commits[commit][2] ? ` (${detail.commits[commit][2]})` : ""}`);
       const title = [id, ...full, pinned === 1 ? "not read: the pinned commit" : pinned === 2 ? "not the pinned commit" : "",
-        numbers.length ? `in incoherent pairs ${numbers.join(", ")}` : "", rank ? `retrieved at rank ${rank}` : "", marks & 2 ? "the walk left the gold path here" : ""].filter(Boolean).join("\n");
-      return svg("g", { class: `node${marks & 1 ? " gold" : ""}${stray.has(number) ? " stray" : ""}`, transform: `translate(${x} ${y})` },
+        numbers.length ? `in incoherent pairs ${numbers.join(", ")}` : "", rank ? `retrieved at rank ${rank}` : "", ...marked(marks).map(([, , text]) => text)].filter(Boolean).join("\n");
+      return svg("g", { class: `node${marks & MARKS.gold ? " gold" : ""}${stray.has(number) ? " stray" : ""}`, transform: `translate(${x} ${y})` },
         svg("title", {}, title),
         svg("rect", { class: "box", width: 196, height: 56, rx: 7 }),
         numbers.length ? svg("rect", { class: "clash", x: 5, y: 39, width: 186, height: 14, rx: 3 }) : null,
@@ -244,7 +261,7 @@
         svg("text", { class: "file", x: 9, y: 32 }, middle(file, 33)),
         badge ? svg("text", { class: `badge${numbers.length ? " clash" : pinned === 1 ? " pinned" : ""}`, x: 9, y: 49.5 }, middle(badge, 16) + note + (pinned === 1 ? " pinned" : "")) : null,
         rank ? svg("text", { class: "rank", x: 189, y: 17, "text-anchor": "end" }, `#${rank}`) : null,
-        marks & 2 ? svg("text", { class: "left", x: 0, y: -5 }, "✕ path left here") : null);
+        marked(marks).length ? svg("text", { class: "left", x: 0, y: -5 }, marked(marks).map(([, name]) => name).join(", ")) : null);
     };
     const drawn = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Gold path and walk over each other: ${words}`, id: "drawing" },
       svg("defs", {}, KINDS.map(([kind]) => arrow(kind))),
@@ -262,8 +279,9 @@
       legend,
       quiet,
       detail.nodes.length ? frame : el("p", {}, "The question has no gold path, and nothing was walked."),
-      detail.dropped ? el("p", { class: "note" }, `${detail.dropped} more extra edges are not drawn.`) : null,
-      el("p", { class: "dim" }, "A thick frame is a node of a gold path; #1 is a retrieved rank; ✕1 marks a commit of incoherent pair 1 below; ≠pin a commit other than the question's; pinned a node that was not read."),
+      detail.dropped ? el("p", { class: "note" }, `${counted(detail.dropped, "more extra edge")} ${detail.dropped === 1 ? "is" : "are"} not drawn.`) : null,
+      el("p", { class: "dim", id: "marks" }, "A thick frame is a node of a gold path; #1 is a retrieved rank; ✕1 marks a commit of incoherent pair 1 below; ≠pin a commit other than the question's; pinned a node that was not read",
+        marked(detail.nodes.reduce((all, node) => all | node[7], 0)).map(([, name, text]) => `; “${name}” is ${text}`), "."),
     ];
   };
 
@@ -276,9 +294,9 @@
     const clashes = clashesOf(detail);
     const flags = run().flags[number];
     const edgeRow = ([source, target, relation, kind, , , , path, position]) => el("tr", {},
-      el("td", {}, path === undefined ? "" : `${path}, step ${position}`),
+      el("td", {}, path === undefined ? "" : [brief(path, 24), `, step ${position}`]),
       el("td", { class: `status-${kind}` }, kind === "turn" ? "wrong turn" : kind),
-      el("td", {}, data_(detail.nodes[source][0])), el("td", {}, data_(relation)), el("td", {}, data_(detail.nodes[target][0])));
+      el("td", {}, data_(detail.nodes[source][0])), el("td", {}, brief(relation, 24)), el("td", {}, data_(detail.nodes[target][0])));
     const name = (commit) => el("span", {}, data_(detail.commits[commit][0]), " at ", data_(commitText(detail, commit)));
     const chunkRow = ([id, gain, score, commit, text], rank) => el("tr", {},
       el("td", { class: "num" }, rank + 1),
@@ -291,15 +309,16 @@
       el("p", {}, tags(number)),
       detail.error !== null ? el("p", { class: "note" }, el("b", {}, "Not answered: "), data_(detail.error)) : null,
       flags & BITS.absent ? el("p", { class: "note" }, "The run has no record for this question: only the gold path is drawn.") : null,
+      detail.invalid !== null ? el("p", { class: "note" }, el("b", {}, "Not scored: "), data_(detail.invalid)) : null,
       el("p", {}, el("b", {}, detail.stage[0]), ": ", data_(detail.stage[1]), detail.stage[2].length ? [" (", detail.stage[2].map((one, place) => [place ? ", " : "", data_(one)]), ")"] : null,
         detail.undecided ? el("span", { class: "dim" }, " Not in the two by two: ", data_(detail.undecided)) : null),
       el("h3", {}, "Gold path and walk"),
       detail.words.length ? el("ul", { class: "words", id: "divergence" }, detail.words.map((text) => el("li", {}, text))) : null,
       drawing(detail),
       detail.pairs.length ? [el("h3", {}, "Commits that don't belong together"), el("ol", { id: "pairs" }, detail.pairs.map(([one, other, rule, count]) =>
-        el("li", {}, name(one), " with ", name(other), `: ${rule} (${count} ${count === 1 ? "pair" : "pairs"} of chunks)`))),
+        el("li", {}, name(one), " with ", name(other), `: ${rule} (${counted(count, "pair")} of chunks)`))),
         detail.more_pairs ? el("p", { class: "dim" }, `and ${detail.more_pairs} more`) : null] : null,
-      detail.edges.length ? el("details", { id: "edges" }, el("summary", {}, `All ${detail.edges.length} edges as a table`),
+      detail.edges.length ? el("details", { id: "edges" }, el("summary", {}, detail.edges.length === 1 ? "The edge as a table" : `All ${detail.edges.length} edges as a table`),
         table("Gold steps first, in order", ["gold path", "status", "source", "relation", "target"], detail.edges.map(edgeRow))) : null,
       el("div", { class: "columns" },
         el("section", {}, el("h3", {}, "Answer"), detail.answer === null ? el("p", { class: "dim" }, "The record holds no answer.") : el("p", { class: "data", id: "answer" }, detail.answer)),
@@ -310,7 +329,7 @@
       detail.more_chunks ? el("p", { class: "dim" }, `and ${detail.more_chunks} more`) : null,
       detail.lost.length ? el("p", {}, "Relevant and not retrieved: ", detail.lost.map(([id, gain], place) => [place ? ", " : "", data_(id), ` (+${gain})`])) : null,
       el("details", {}, el("summary", {}, "Every measure of this question"), table("A value, or why there is none", ["measure", "value"], data.measures.map((measure, place) => el("tr", {},
-        el("th", { scope: "row", title: measure.definition }, measure.name), el("td", {}, typeof detail.values[place] === "number" ? shown(detail.values[place]) : el("span", { class: "dim" }, `not scored: ${detail.values[place] ?? "unknown"}`)))), "narrow")),
+        el("th", { scope: "row", title: measure.definition }, measure.name), el("td", {}, typeof detail.values[place] === "number" ? shown(detail.values[place]) : el("span", { class: "dim data" }, `not scored: ${detail.values[place] ?? "unknown"}`)))), "narrow")),
     ];
   };
 
@@ -328,25 +347,46 @@
     else dialog.querySelector("h2").focus();
     dialog.scrollTop = 0;
   };
+  // Where the address led away from a question it stays as it is; where the reader closed one, the overview gets an
+  // entry of its own, so that Back always leads to what was shown before.
+  const leave = () => {
+    if (!dialog.open) return;
+    state.left = true;
+    dialog.close();
+  };
   dialog.addEventListener("close", () => {
     const number = state.open;
     state.open = -1;
     dialog.replaceChildren();
-    if (location.hash.includes("/")) history.replaceState(null, "", "#questions");
+    if (!state.left) history.pushState(null, "", "#questions");
+    state.left = false;
     const row = [...$("table").tBodies[0].querySelectorAll("a")].find((one) => one.getAttribute("href") === link(number));
     if (row) row.focus();
   });
 
   const decode = (text) => { try { return decodeURIComponent(text); } catch { return text; } };
   const byId = new Map(data.questions.map((question, number) => [question[0], number]));
+  const say = (...words) => {
+    $("notice").replaceChildren(...(words.length ? [el("p", { class: "note" }, words)] : []));
+    if (words.length) $("notice").scrollIntoView({ block: "nearest" });
+  };
+  const named = (kind, name) => [` ${kind} `, el("bdi", {}, name)];
   const follow = () => {
-    const [name, id] = location.hash.slice(1).split("/", 2).map(decode);
-    if (id === undefined) return;
+    const [, name, id] = location.hash.match(/^#?([^/]*)(?:\/(.*))?$/s).map((text) => text && decode(text));
     const wanted = data.runs.findIndex((one) => one.name === name);
     const number = byId.get(id);
-    if (wanted < 0 || number === undefined) return;
-    if (wanted !== state.run) choose(wanted);
-    show(number);
+    if (wanted >= 0 && number !== undefined) {
+      say();
+      if (wanted !== state.run) choose(wanted);
+      show(number);
+      return;
+    }
+    leave();
+    if (id === undefined && (name === "" || $(name))) say();
+    else if (id === undefined) say("Nothing on this page is called ", el("bdi", {}, name), ": the address of a question is #RUN/QUESTION.");
+    else if (wanted >= 0) say("This page has no", named("question", id), ".");
+    else if (number !== undefined) say("This page has no", named("run", name), ".");
+    else say("This page has neither a", named("run", name), " nor a", named("question", id), ".");
   };
 
   const choose = (number) => {
@@ -358,9 +398,9 @@
   };
   const options = (select, pairs) => select.replaceChildren(...pairs.map(([value, name]) => el("option", { value }, name)));
   const all = [...new Set(data.questions.map((question) => question[2]))].filter(Boolean).sort();
-  options($("run"), data.runs.map((one, number) => [number, one.name]));
-  options($("f-category"), [["", "any"], ...all.map((one) => [one, one])]);
-  options($("f-difficulty"), [["", "any"], ["easy", "easy"], ["medium", "medium"], ["hard", "hard"]]);
+  options($("run"), data.runs.map((one, number) => [number, middle(one.name, 60)]));
+  options($("f-category"), [["", "any"], ...all.map((one) => [one, middle(one, 60)])]);
+  options($("f-difficulty"), [["", "any"], ...LEVELS.map((one) => [one, one])]);
   options($("f-what"), WHAT.map(([value, name]) => [value, name]));
   options($("f-measure"), data.measures.map((one, number) => [number, one.name]));
   $("f-measure").value = String(EDGE_RECALL);
