@@ -457,8 +457,10 @@ def series(engine: str, kills: int, seed: int) -> dict[str, Tally]:
             one.prepare()
             kinds = [kind for kind, share in SHARES.items() for _ in range(max(1, round(kills * share / 100)))]
             one.draw.shuffle(kinds)
-            for kind in kinds[:kills]:
+            for number, kind in enumerate(kinds[:kills], 1):
                 one.once(kind)
+                if number % 100 == 0:
+                    sys.stderr.write(f"{number} kills, {sum(tally.bad for tally in one.tallies.values())} bad\n")
             with Store.open(database.settings) as store:
                 one.repair(store, one.tallies.setdefault("at the end", Tally()))
             return one.tallies
