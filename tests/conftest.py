@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,10 @@ from graphkit.graph.settings import Settings
 from tests import engines
 from tests.cli import Graph
 from tests.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
+
+# A job of a script starts with interrupts ignored, and hands that on: the tests that interrupt need them as usual.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _tests_run: Counter[str] = Counter()
 _names: dict[str, str] = {}

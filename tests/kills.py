@@ -370,8 +370,9 @@ class Kills:
         moment = self.draw.uniform(0.1, 1.0) * self.seconds["evaluate" if kind == "server" else kind]
         if kind == "server":
             process = start(arguments, child_environment(self.database.settings), self.folder)
-            ended(process, moment) is None and self.database.kill()
-            code = ended(process, None)
+            code = ended(process, moment)
+            self.database.kill()
+            code = ended(process, None) if code is None else code
             assert code in (0, 3), (code, (self.folder / "log").read_text()[-2000:])
             self.database.start()
         elif self.command(arguments, moment) == 0 and kind == "load":

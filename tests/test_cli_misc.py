@@ -248,6 +248,26 @@ def test_interrupt(tmp_path: Path) -> None:
     assert b"Traceback" not in err
 
 
+def test_interrupts_that_are_ignored_stay_ignored(tmp_path: Path) -> None:
+    """A command that a script starts in the background, with interrupts ignored, isn't ended by one."""
+    tiny(tmp_path)
+    pipe = tmp_path / "runs" / "waits.jsonl"
+    os.mkfifo(pipe)
+    ignoring = "import signal, runpy; signal.signal(signal.SIGINT, signal.SIG_IGN); runpy.run_module('graphkit', run_name='__main__')"
+    process = subprocess.Popen(
+        [sys.executable, "-c", ignoring, "evaluate", "--no-store", pipe, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        start_new_session=True,
+    )
+    with pipe.open("wb") as stream:  # opens once the command reads
+        os.killpg(process.pid, signal.SIGINT)
+        stream.write((tmp_path / "runs" / "r.jsonl").read_bytes())
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, json.loads(out)["run"]) == (0, "r"), err
+
+
 def test_a_bug_is_no_failed_gate(tmp_path: Path) -> None:
     """An error that nobody foresaw has a traceback for its report, and an exit code of its own."""
     program = "from graphkit import workflow; workflow.evaluate = None; from graphkit.cli import main; main()"
