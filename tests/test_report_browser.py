@@ -360,6 +360,15 @@ def test_long_names_stay_within_the_window(opened: Opened, tmp_path: Path) -> No
     assert too_wide() == []
 
 
+def test_a_word_is_not_broken_for_want_of_room(opened: Opened, storefront_page: Path) -> None:
+    """A category of one word stays on one line beside questions of many words."""
+    opened.page.set_viewport_size({"width": 1280, "height": 900})
+    opened.open(storefront_page)
+    words = opened.page.locator("#table tbody bdi").filter(has_text=re.compile("^configuration$"))
+    assert words.count() > 0
+    assert words.evaluate_all("(all) => all.map((one) => one.getClientRects().length)") == [1] * words.count()
+
+
 def test_one_is_not_counted_as_many(opened: Opened, tmp_path: Path) -> None:
     """One edge, repository or question is told as one: in the page, in the drawing's words and in the header."""
     write_jsonl(tmp_path / "questions.jsonl", [cli.QUESTIONS[1]])

@@ -339,7 +339,7 @@
     const place = state.list.indexOf(number);
     const step = (to, name) => el("button", { type: "button", disabled: to === undefined, on: { click: () => { location.hash = link(to); } } }, name);
     dialog.replaceChildren(
-      el("div", { class: "bar" }, el("h2", { id: "d-title", tabindex: -1, autofocus: true }, el("bdi", {}, data.questions[number][0]), el("span", { class: "dim" }, " in ", el("bdi", {}, run().name))),
+      el("div", { class: "bar" }, el("h2", { id: "d-title", tabindex: -1, autofocus: true }, brief(data.questions[number][0], 80), el("span", { class: "dim" }, " in ", brief(run().name, 60))),
         step(place > 0 ? state.list[place - 1] : undefined, "Previous"), step(place >= 0 ? state.list[place + 1] : undefined, "Next"),
         el("button", { type: "button", on: { click: () => dialog.close() } }, "Close")),
       el("div", { class: "body" }, sections(detailOf(number), number)));
