@@ -5,8 +5,8 @@
 
 Commands run in forked processes with small transactions, so that a small world has many moments to die in. Two versions
 of a dataset and of a run replace each other, and every kill comes while that goes on or about then. After each kill the
-graph is read: whatever it marks as whole (a dataset, a run, the scores of a measure) must equal what an undisturbed load
-left, and whatever isn't marked must be told as interrupted. After every fifth kill a command is run to its end, mostly
+graph is read: whatever it marks as whole (a dataset, a run, the scores of a measure) must equal what an undisturbed
+load left, and whatever isn't marked must be told as interrupted. After every fifth kill a command is run to its end, mostly
 that for the *former* files, and everything must be there, once.
 """
 
@@ -120,6 +120,9 @@ PARTS = {
 }
 _VOLATILE = ("loaded_at", "folder", "file", "measures")
 
+#: Of a run whose questions were removed: it is replaced by the next evaluation, whatever its file.
+OUTDATED = "outdated"
+
 Prints = dict[str, Counter[str]]
 
 
@@ -138,12 +141,12 @@ def _steady(row: dict[str, Any]) -> dict[str, Any]:
 
 def marks(store: Store) -> dict[str, str]:
     """Return which version the graph says it holds whole: of the dataset, of the run, and of the scores."""
-    found = {part: "" for part in PARTS}
+    found = dict.fromkeys(PARTS, "")
     for row in store.read(cypher("read/datasets")):
         found["dataset"] = str(row["digest"] or "")
     for row in store.read(cypher("read/runs")):
-        if row["complete"] and row["digest"]:
-            found["run"] = str(row["digest"])
+        if row["complete"]:
+            found["run"] = str(row["digest"] or OUTDATED)
             if set(MEASURES) <= set(row["measures"]):  # type: ignore[call-overload]
                 found["scores"] = found["run"]
     return found
@@ -202,11 +205,11 @@ def kill(process: int) -> None:
 
 @dataclass
 class Database:
-    """A database that can be killed: its settings, and how that is done and undone."""
+    """A database by its settings; where it may be killed, how that is done and undone."""
 
     settings: Settings
-    kill: Callable[[], None]
-    start: Callable[[], None]
+    kill: Callable[[], None] | None = None
+    start: Callable[[], None] | None = None
 
 
 @contextmanager
@@ -360,7 +363,7 @@ class Kills:
 
     def kill_load(self, kind: str, tally: Tally) -> None:
         """Kill a load of another version, or the database under it, and compare what is left with its marks."""
-        dataset, number = self.version
+        dataset, number = self.version[0], self.version[1]
         if kind in ("load", "server") or self.draw.random() < 0.3:
             dataset = "B" if dataset == "A" else "A"
         if kind != "scores":
@@ -371,6 +374,8 @@ class Kills:
         if kind == "server":
             process = start(arguments, child_environment(self.database.settings), self.folder)
             code = ended(process, moment)
+            assert self.database.kill is not None
+            assert self.database.start is not None
             self.database.kill()
             code = ended(process, None) if code is None else code
             assert code in (0, 3), (code, (self.folder / "log").read_text()[-2000:])
@@ -393,7 +398,10 @@ class Kills:
         tally.replacing += not all(marked.values())
         for part, digest in marked.items():
             if not digest:
-                tally.untold += bool(found[part]) and not told
+                if found[part] and not told:
+                    tally.untold += 1
+                    sys.stderr.write(f"{part}: not whole, and nobody says so\n")
+            if digest in ("", OUTDATED):
                 continue
             expected = self.prints[part].get(digest, Counter())
             self.compare(part, expected, found[part], tally)
@@ -416,7 +424,9 @@ class Kills:
         self.look(store, Tally() if all(marked.values()) else tally)
         after = fingerprint(store)
         for part, digest in marked.items():
-            tally.unrepaired += after[part] != self.prints[part].get(digest)
+            if after[part] != self.prints[part].get(digest):
+                tally.unrepaired += 1
+                sys.stderr.write(f"{part}: not as it was, after {self.version} was loaded to its end\n")
 
     def kill_file(self, kind: str, tally: Tally) -> None:
         """Kill a command that writes a file: what was there before is there, or all of what comes."""
@@ -448,23 +458,21 @@ def _digest(path: Path) -> str:
 SHARES = {"load": 30, "evaluate": 30, "scores": 10, "run": 8, "grade": 8, "report": 8, "server": 6}
 
 
-def series(engine: str, kills: int, seed: int) -> dict[str, Tally]:
-    """Kill so many commands on a database of its own, and return what came of it by kind."""
-    with tempfile.TemporaryDirectory(prefix="graphkit-kills-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        write_world(folder)
-        with DATABASES[engine](folder) as database:
-            one = Kills(folder, database, random.Random(seed))
-            one.prepare()
-            kinds = [kind for kind, share in SHARES.items() for _ in range(max(1, round(kills * share / 100)))]
-            one.draw.shuffle(kinds)
-            for number, kind in enumerate(kinds[:kills], 1):
-                one.once(kind)
-                if number % 100 == 0:
-                    sys.stderr.write(f"{number} kills, {sum(tally.bad for tally in one.tallies.values())} bad\n")
-            with Store.open(database.settings) as store:
-                one.repair(store, one.tallies.setdefault("at the end", Tally()))
-            return one.tallies
+def series(database: Database, folder: Path, kills: int, seed: int) -> dict[str, Tally]:
+    """Kill so many commands on an empty database, and return what came of it by kind."""
+    write_world(folder)
+    one = Kills(folder, database, random.Random(seed))
+    one.prepare()
+    shares = {kind: share for kind, share in SHARES.items() if kind != "server" or database.kill is not None}
+    kinds = [kind for kind, share in shares.items() for _ in range(max(1, round(kills * share / 100)))]
+    one.draw.shuffle(kinds)
+    for number, kind in enumerate(kinds[:kills], 1):
+        one.once(kind)
+        if number % 100 == 0:
+            sys.stderr.write(f"{number} kills, {sum(tally.bad for tally in one.tallies.values())} bad\n")
+    with Store.open(database.settings) as store:
+        one.repair(store, one.tallies.setdefault("at the end", Tally()))
+    return one.tallies
 
 
 def table(tallies: dict[str, Tally]) -> str:
@@ -483,7 +491,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     begin = time.monotonic()
-    tallies = series(given.engine, given.kills, given.seed)
+    with (
+        tempfile.TemporaryDirectory(prefix="graphkit-kills-", ignore_cleanup_errors=True) as folder,
+        DATABASES[given.engine](Path(folder)) as database,
+    ):
+        tallies = series(database, Path(folder), given.kills, given.seed)
     sys.stdout.write(f"{table(tallies)}\n{time.monotonic() - begin:.0f} s\n")
     sys.exit(any(one.bad for one in tallies.values()))
 

@@ -253,7 +253,7 @@ def test_interrupts_that_are_ignored_stay_ignored(tmp_path: Path) -> None:
     tiny(tmp_path)
     pipe = tmp_path / "runs" / "waits.jsonl"
     os.mkfifo(pipe)
-    ignoring = "import signal, runpy; signal.signal(signal.SIGINT, signal.SIG_IGN); runpy.run_module('graphkit', run_name='__main__')"
+    ignoring = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); from graphkit.cli import main; main()"
     process = subprocess.Popen(
         [sys.executable, "-c", ignoring, "evaluate", "--no-store", pipe, "--json"],
         stdout=subprocess.PIPE,

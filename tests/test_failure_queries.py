@@ -199,7 +199,7 @@ def test_another_dataset_changes_no_coherence(
 
 def test_a_file_that_is_gone_says_nothing_any_more(empty_store: Store, tmp_path: Path) -> None:
     """Commits, rows and knowledge graphs of files that were removed are removed by the next load."""
-    files = {
+    files: dict[str, list[Record]] = {
         "commits": [{"repo": "x", "sha": "1"}],
         "compatibility": [{"id": "s", "commits": {"x": "1", "y": "2"}}],
         "edges-old": [edge("x:a", "y:b")],

@@ -1,0 +1,26 @@
+"""The short form of ``python -m tests.kills``: some kills over every command, on each database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.engines import EngineSettings
+from tests.kills import Database, embedded_database, series, table
+
+KILLS = 20
+
+
+def test_nothing_half_is_called_whole(tmp_path: Path, engine_settings: EngineSettings) -> None:
+    """What killed commands leave is lost, doubled or called whole nowhere, and the next command makes it whole.
+
+    The embedded database is one of its own, and killed as well.
+    """
+    if engine_settings.engine == "embedded":
+        with embedded_database(tmp_path) as database:
+            tallies = series(database, tmp_path, KILLS, seed=7)
+    else:
+        tallies = series(Database(engine_settings.settings), tmp_path, KILLS, seed=7)
+    total = table(tallies)
+    assert sum(one.kills for one in tallies.values()) >= KILLS - 2, total
+    assert sum(one.replacing for one in tallies.values()) >= KILLS // 4, total
+    assert not any(one.bad for one in tallies.values()), total
