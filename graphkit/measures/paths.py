@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import lcm
 
 from graphkit.identity import repo_of
 from graphkit.measures.base import NO_GOLD, Measure, Unscored
@@ -70,19 +71,32 @@ class PathMeasure(Measure):
 
     def _value(self, case: Case) -> float | Unscored:
         if self.relation and case.plain:
-            return self._path(case.gold[0], case, None)
+            gold = case.gold[0]
+            return self._done(gold, case, None) / self._whole(gold)
         # Where every edge carries its relation, only equal ones match.
         same: SamePair = _same_ends if not self.relation else same_edge if case.untyped else None
-        scores = []
+        shares = []
         for unit in case.units:
-            options = [self._path(gold, case, same) for gold in unit if gold.required]
+            options = [(self._done(gold, case, same), self._whole(gold)) for gold in unit if gold.required]
             if options:
-                scores.append(max(options))
-        return sum(scores) / len(scores) if scores else Unscored(NO_GOLD)
+                shares.append(options[0] if len(options) == 1 else max(options, key=_quotient))
+        if not shares:
+            return Unscored(NO_GOLD)
+        # Over a common denominator, and divided once: equal means are equal floats, in whatever order the paths come.
+        common = lcm(*[whole for _, whole in shares])
+        return sum([done * (common // whole) for done, whole in shares]) / (common * len(shares))
 
     @abstractmethod
-    def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
-        """Score one gold path against the retrieved paths."""
+    def _done(self, gold: Gold, case: Case, same: SamePair) -> int:
+        """Count what the retrieved paths did of one gold path."""
+
+    def _whole(self, gold: Gold) -> int:
+        """Return the count of a gold path that was done wholly: the path itself, where only whole ones count."""
+        return 1
+
+
+def _quotient(share: tuple[int, int]) -> float:
+    return share[0] / share[1]
 
 
 def _same_ends(one: Edge, other: Edge) -> bool:
@@ -109,10 +123,10 @@ class PathExact(PathMeasure):
     query = "path_exact"
     query_parameters = {"unscored": NO_GOLD}
 
-    def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
+    def _done(self, gold: Gold, case: Case, same: SamePair) -> int:
         if same is None and gold.required is gold.edges:
-            return 1.0 if gold.edges in case.walked_paths else 0.0
-        return 1.0 if any(equals(gold, walk, same) for walk in case.walked_paths) else 0.0
+            return 1 if gold.edges in case.walked_paths else 0
+        return 1 if any(equals(gold, walk, same) for walk in case.walked_paths) else 0
 
 
 @dataclass(frozen=True)
@@ -123,8 +137,8 @@ class PathInOrder(PathMeasure):
     query = "path_prefix"
     query_parameters = {"complete": True, "unscored": NO_GOLD}
 
-    def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
-        return 1.0 if most_followed(gold, case, same) == len(gold.required) else 0.0
+    def _done(self, gold: Gold, case: Case, same: SamePair) -> int:
+        return 1 if most_followed(gold, case, same) == len(gold.required) else 0
 
 
 @dataclass(frozen=True)
@@ -138,8 +152,11 @@ class PathPrefix(PathMeasure):
     query = "path_prefix"
     query_parameters = {"complete": False, "unscored": NO_GOLD}
 
-    def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
-        return most_followed(gold, case, same) / len(gold.required)
+    def _done(self, gold: Gold, case: Case, same: SamePair) -> int:
+        return most_followed(gold, case, same)
+
+    def _whole(self, gold: Gold) -> int:
+        return len(gold.required)
 
 
 @dataclass(frozen=True)
