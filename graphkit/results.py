@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.bounds import exact_parts
 from graphkit.efficiency import Spread, Tally
+from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     import pandas
@@ -137,11 +138,14 @@ class Evaluation:
 
         Raises
         ------
-        ImportError
-            pandas isn't installed: ``pip install graphkit[pandas]``.
+        InputError
+            pandas isn't installed.
         """
-        import pandas
-
+        try:
+            import pandas
+        except ImportError:
+            remedy = "pip install 'graphkit[pandas]', or use records()."
+            raise InputError("a table needs pandas", remedy=remedy) from None
         return pandas.DataFrame(
             [[math.nan if isinstance(value, str) else value for value in row.values] for row in self.rows],
             columns=list(self.measures),

@@ -167,11 +167,11 @@ def test_f1_lies_between_recall_and_precision(asked: Question, run: Answer) -> N
 
 
 def _counted(found: int, missed: int, optional: int, wrong: int) -> tuple[Question, Answer]:
-    """Return a question and a run of so many required edges that were walked or missed, optional and wrong ones walked."""
+    """Return a question and a run of so many required edges, walked or missed, and optional and wrong ones, walked."""
     required = [{"source": f"x:{number}", "relation": "R", "target": f"y:{number}"} for number in range(found + missed)]
     others = [{"source": f"x:{number}", "relation": "O", "target": f"y:{number}"} for number in range(optional)]
     astray = [{"source": f"x:{number}", "relation": "S", "target": f"y:{number}"} for number in range(wrong)]
-    gold = [*required, *({**step, "optional": True} for step in others)]
+    gold: list[Any] = [*required, *({**step, "optional": True} for step in others)]
     return question(gold), answer([*required[:found], *others, *astray])
 
 

@@ -134,8 +134,8 @@ def test_a_mean_does_not_depend_on_batches_or_order(values: list[float], draw: r
 def test_a_layer_at_its_bound_is_not_below_it() -> None:
     """A layer whose components are all .7 scores .7, so no weakness is named."""
     # .7 times weights that add up to 1: not below .7, although CrossRepoPrecision .7 and EdgeRecall .7 < .8 ask.
-    means = dict.fromkeys(("nDCG_10", "Recall_20", "RR", "CrossRepoPrecision", "EdgeRecall"), 0.7)
-    assert score_layers(_evaluation(**means)).findings == ()
+    result = _evaluation(nDCG_10=0.7, Recall_20=0.7, RR=0.7, CrossRepoPrecision=0.7, EdgeRecall=0.7)
+    assert score_layers(result).findings == ()
 
 
 def test_diagnosis_names_the_questions_that_show_it_most() -> None:

@@ -10,7 +10,6 @@ from operator import mul
 from graphkit.measures.base import NO_RELEVANT, CutMeasure, Measure, Unscored
 from graphkit.measures.case import Case
 
-
 LARGE_GAINS = "the gains are too large to be added up"
 
 
