@@ -71,28 +71,31 @@ class PathMeasure(Measure):
 
     def _value(self, case: Case) -> float | Unscored:
         if self.relation and case.plain:
-            gold = case.gold[0]
-            return self._done(gold, case, None) / self._whole(gold)
+            done, whole = self._share(case.gold[0], case, None)
+            return done / whole
         # Where every edge carries its relation, only equal ones match.
         same: SamePair = _same_ends if not self.relation else same_edge if case.untyped else None
         shares = []
         for unit in case.units:
-            options = [(self._done(gold, case, same), self._whole(gold)) for gold in unit if gold.required]
+            options = [self._share(gold, case, same) for gold in unit if gold.required]
             if options:
                 shares.append(options[0] if len(options) == 1 else max(options, key=_quotient))
         if not shares:
             return Unscored(NO_GOLD)
         # Over a common denominator, and divided once: equal means are equal floats, in whatever order the paths come.
-        common = lcm(*[whole for _, whole in shares])
+        wholes = {whole for _, whole in shares}
+        if len(wholes) == 1:
+            return sum([done for done, _ in shares]) / (wholes.pop() * len(shares))
+        common = lcm(*wholes)
         return sum([done * (common // whole) for done, whole in shares]) / (common * len(shares))
 
     @abstractmethod
-    def _done(self, gold: Gold, case: Case, same: SamePair) -> int:
-        """Count what the retrieved paths did of one gold path."""
+    def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
+        """Return what the retrieved paths did of one gold path, and what the whole of it is."""
 
-    def _whole(self, gold: Gold) -> int:
-        """Return the count of a gold path that was done wholly: the path itself, where only whole ones count."""
-        return 1
+
+#: What is done of a path that counts only as a whole.
+_WHOLE, _NOTHING = (1, 1), (0, 1)
 
 
 def _quotient(share: tuple[int, int]) -> float:
@@ -123,10 +126,10 @@ class PathExact(PathMeasure):
     query = "path_exact"
     query_parameters = {"unscored": NO_GOLD}
 
-    def _done(self, gold: Gold, case: Case, same: SamePair) -> int:
+    def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
         if same is None and gold.required is gold.edges:
-            return 1 if gold.edges in case.walked_paths else 0
-        return 1 if any(equals(gold, walk, same) for walk in case.walked_paths) else 0
+            return _WHOLE if gold.edges in case.walked_paths else _NOTHING
+        return _WHOLE if any(equals(gold, walk, same) for walk in case.walked_paths) else _NOTHING
 
 
 @dataclass(frozen=True)
@@ -137,8 +140,8 @@ class PathInOrder(PathMeasure):
     query = "path_prefix"
     query_parameters = {"complete": True, "unscored": NO_GOLD}
 
-    def _done(self, gold: Gold, case: Case, same: SamePair) -> int:
-        return 1 if most_followed(gold, case, same) == len(gold.required) else 0
+    def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
+        return _WHOLE if most_followed(gold, case, same) == len(gold.required) else _NOTHING
 
 
 @dataclass(frozen=True)
@@ -152,11 +155,8 @@ class PathPrefix(PathMeasure):
     query = "path_prefix"
     query_parameters = {"complete": False, "unscored": NO_GOLD}
 
-    def _done(self, gold: Gold, case: Case, same: SamePair) -> int:
-        return most_followed(gold, case, same)
-
-    def _whole(self, gold: Gold) -> int:
-        return len(gold.required)
+    def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
+        return most_followed(gold, case, same), len(gold.required)
 
 
 @dataclass(frozen=True)
