@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from graphkit.bounds import equal, over, under
 from graphkit.engines.cypher import invalid_questions, measure_values
 from graphkit.errors import InputError
 from graphkit.graph.catalog import cypher
@@ -18,10 +19,11 @@ from graphkit.graph.connection import Store
 from graphkit.graph.loading import dataset_digest
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import resolve_measures
-from graphkit.scoring import LOWER_IS_BETTER
+from graphkit.results import NO_LABEL
+from graphkit.scales import Scale, lower_is_better, scale_of
 from graphkit.sources.dataset import Dataset
 from graphkit.sources.report import Report
-from graphkit.statistics import RESAMPLES, SEED, Accuracy, PairedResult, compare_pairs, holm, right_from
+from graphkit.statistics import RESAMPLES, SEED, Accuracy, PairedResult, compare_pairs, differences_of, holm, interval
 from graphkit.workflow import failures, require_run
 
 if TYPE_CHECKING:
@@ -32,9 +34,6 @@ By = Literal["category", "difficulty", "repo", "relation"]
 #: Compared where no measure is named: one of each question that a team asks, so that Holm's correction stays mild.
 COMPARED = ("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "PathPrefix", "CrossRepoPrecision", "Coherence")
 COMPARED_RANKING = ("nDCG@10", "Recall@20", "RR", "Success@5")
-
-#: The group of questions that say nothing about theirs.
-NO_GROUP = "(none)"
 
 #: A difference is called significant below this corrected p-value.
 LEVEL = 0.05
@@ -78,8 +77,11 @@ class RunComparison:
     ----------
     dataset
         None where grades were compared.
-    left_out
-        For each measure, how many questions only one of the runs was scored on: they are not compared.
+    questions
+        How many questions there are: of the dataset, or with a grade of either run.
+    left_out, unscored
+        For each measure, how many questions only one of the runs was scored on, and how many neither was: they are not
+        compared. A measure that has no question in common is in no group.
     warnings
         What else the comparison lacks, in sentences: records, or the newest form of the dataset.
     """
@@ -89,7 +91,9 @@ class RunComparison:
     dataset: str | None
     groups: tuple[Group, ...]
     movers: tuple[Mover, ...]
+    questions: int
     left_out: Mapping[str, int]
+    unscored: Mapping[str, int]
     warnings: tuple[str, ...] = ()
 
     @property
@@ -112,7 +116,9 @@ class RunComparison:
                 for group in self.groups
             ],
             "movers": [{**dataclasses.asdict(one), "delta": one.delta} for one in self.movers],
+            "questions": self.questions,
             "left_out": dict(self.left_out),
+            "unscored": dict(self.unscored),
             "warnings": list(self.warnings),
             "regressions": [one.measure for one in self.regressions()],
         }
@@ -149,8 +155,10 @@ def compare_runs(
     if text_only:
         raise InputError(f"not computed in the graph, so not compared: {', '.join(text_only)}")
     before, after = ({str(one): _scored(store, dataset, run, one) for one in chosen} for run in (first, second))
+    questions = {str(row["question"]) for row in store.read(cypher("read/answers"), {"dataset": dataset, "run": first})}
     members = _members(store, dataset, by) if by is not None else {}
-    groups = _groups(before, after, members, resamples, seed)
+    scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
+    groups = _groups(before, after, scales, members, resamples, seed)
     if not groups[0].results:
         raise InputError("no question was scored in both runs", remedy=f"`graphkit failures {first}` tells why.")
     return RunComparison(
@@ -159,7 +167,9 @@ def compare_runs(
         dataset=dataset,
         groups=groups,
         movers=_movers(first, second, before, after, movers, partial(_edges, store)),
+        questions=len(questions),
         left_out=_left_out(before, after),
+        unscored=_unscored(before, after, dict.fromkeys(before, questions)),
         warnings=tuple(_warnings(store, dataset, (first, second))),
     )
 
@@ -183,7 +193,7 @@ def compare_grades(
     InputError
         A file or grade can't be used, a run or measure isn't graded, or the two runs were graded by different versions.
     """
-    from graphkit.summarizing import read_grades
+    from graphkit.summarizing import grade_scales, read_grades
 
     _refuse_itself(first, second)
     if by in ("repo", "relation"):
@@ -206,8 +216,9 @@ def compare_grades(
             )
     members: dict[str, set[str]] = {}
     for grade in grades if by is not None else ():
-        members.setdefault(getattr(grade, str(by)) or NO_GROUP, set()).add(grade.question)
-    groups = _groups(before, after, dict(sorted(members.items())), resamples, seed)
+        members.setdefault(getattr(grade, str(by)) or NO_LABEL, set()).add(grade.question)
+    asked = {name: {grade.question for grade in grades if grade.measure == name} for name in chosen}
+    groups = _groups(before, after, grade_scales(every), dict(sorted(members.items())), resamples, seed)
     if not groups[0].results:
         raise InputError("no question was graded in both runs")
     return RunComparison(
@@ -216,7 +227,9 @@ def compare_grades(
         dataset=None,
         groups=groups,
         movers=_movers(first, second, before, after, movers),
+        questions=len({grade.question for grade in grades}),
         left_out=_left_out(before, after),
+        unscored=_unscored(before, after, asked),
     )
 
 
@@ -239,7 +252,7 @@ def _refuse_itself(first: str, second: str) -> None:
 
 
 def _direction(measure: str) -> int:
-    return -1 if measure.partition("(")[0] in LOWER_IS_BETTER else 1
+    return -1 if lower_is_better(measure) else 1
 
 
 def _common_dataset(store: Store, first: str, second: str) -> str:
@@ -266,10 +279,13 @@ def _warnings(store: Store, dataset: str, runs: Iterable[str]) -> Iterator[str]:
     for run in runs:
         rows = store.read(cypher("read/answers"), {"dataset": dataset, "run": run})
         missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
-        if missing or failed:
-            yield f"{run} has no record for {missing} of {len(rows)} questions and failed on {failed}: not compared"
+        whole = f" of {counted(len(rows), 'question')}"
+        told = [f"has no record for {missing}{whole}"] if missing else []
+        told += [f"failed on {failed}{'' if missing else whole}"] if failed else []
+        if told:
+            yield f"{run} {' and '.join(told)}: not compared"
     if stale := invalid_questions(store, dataset):
-        yield f"the gold of {len(stale)} question(s) is stale: not compared"
+        yield f"the gold of {counted(len(stale), 'question')} is stale: not compared"
     for row in store.read(cypher("read/datasets")):
         with contextlib.suppress(InputError, OSError):  # the folder may be gone, or on another machine
             if row["name"] == dataset and row["digest"] != dataset_digest(Dataset(str(row["folder"]))):
@@ -283,21 +299,34 @@ def _left_out(before: Mapping[str, Values], after: Mapping[str, Values]) -> dict
     return {name: count for name in before if (count := len(before[name].keys() ^ after[name].keys()))}
 
 
+def _unscored(
+    before: Mapping[str, Values], after: Mapping[str, Values], asked: Mapping[str, set[str]]
+) -> dict[str, int]:
+    counts = {name: len(asked[name] - before[name].keys() - after[name].keys()) for name in before}
+    return {name: count for name, count in counts.items() if count}
+
+
 def _groups(
     before: Mapping[str, Values],
     after: Mapping[str, Values],
+    scales: Mapping[str, Scale | None],
     members: Mapping[str, set[str]],
     resamples: int,
     seed: int,
 ) -> tuple[Group, ...]:
     """Compare over all questions, and within each group that has something to compare."""
-    groups = [Group(name, _results(before, after, some, resamples, seed)) for name, some in members.items()]
-    overall = Group(None, _results(before, after, None, resamples, seed))
+    groups = [Group(name, _results(before, after, scales, some, resamples, seed)) for name, some in members.items()]
+    overall = Group(None, _results(before, after, scales, None, resamples, seed))
     return overall, *(group for group in groups if group.results)
 
 
 def _results(
-    before: Mapping[str, Values], after: Mapping[str, Values], members: set[str] | None, resamples: int, seed: int
+    before: Mapping[str, Values],
+    after: Mapping[str, Values],
+    scales: Mapping[str, Scale | None],
+    members: set[str] | None,
+    resamples: int,
+    seed: int,
 ) -> tuple[PairedResult, ...]:
     """Compare each measure over the questions that both runs were scored on; Holm's correction is over the measures."""
     results = []
@@ -305,12 +334,10 @@ def _results(
         both = sorted(values.keys() & after[name].keys() & (members if members is not None else values.keys()))
         if both:
             pairs = [values[question] for question in both], [after[name][question] for question in both]
-            # Grades of a group may happen to be 0 and 1: all of the measure tell what they are, unless all are alike.
-            every = [*values.values(), *after[name].values()]
-            bound = right_from(every) if len(set(every)) > 1 else None
-            accuracy = None if bound is None else _accuracy(*pairs, bound, _direction(name))
             result = compare_pairs(name, *pairs, resamples=resamples, seed=seed)
-            results.append(dataclasses.replace(result, accuracy=accuracy))
+            if (scale := scales[name]) is not None:
+                result = dataclasses.replace(result, accuracy=_accuracy(*pairs, scale, result, resamples, seed))
+            results.append(result)
     corrected = holm([result.p_value for result in results])
     return tuple(
         dataclasses.replace(result, p_holm=p_value) for result, p_value in zip(results, corrected, strict=True)
@@ -322,8 +349,8 @@ def _members(store: Store, dataset: str, by: By) -> dict[str, set[str]]:
     members: dict[str, set[str]] = {}
     for row in store.read(cypher("read/question_groups"), {"dataset": dataset}):
         value: Any = row[{"repo": "repositories", "relation": "relations"}.get(by, by)]
-        for name in value if isinstance(value, list) else [value]:
-            members.setdefault(str(name) if name else NO_GROUP, set()).add(str(row["question"]))
+        for name in (value or [None]) if isinstance(value, list) else [value]:
+            members.setdefault(str(name) if name else NO_LABEL, set()).add(str(row["question"]))
     return dict(sorted(members.items()))
 
 
@@ -337,7 +364,7 @@ def _movers(
 ) -> tuple[Mover, ...]:
     name = next(iter(before))
     both = before[name].keys() & after[name].keys()
-    moved = [question for question in both if before[name][question] != after[name][question]]
+    moved = [question for question in both if not equal(before[name][question], after[name][question])]
     moved.sort(key=lambda question: (-abs(after[name][question] - before[name][question]), question))
     return tuple(
         Mover(
@@ -353,26 +380,39 @@ def _movers(
 
 
 def _edges(store: Store, run: str, other: str, question: str) -> tuple[str, ...]:
-    """Return the gold edges of a question that one run walked and the other did not."""
+    """Return the gold edges of a question that one run walked and the other did not, each once."""
     rows = failures(store, run, "found-and-lost", question=question, other=other, limit=100)
-    return tuple(f"{row['source']} -{row['relation'] or ''}-> {row['target']}" for row in rows)
+    return tuple(dict.fromkeys(f"{row['source']} -{row['relation'] or ''}-> {row['target']}" for row in rows))
 
 
-def _accuracy(first: Sequence[float], second: Sequence[float], bound: int, direction: int) -> Accuracy:
-    """Return the shares of right answers: of values from a bound on, of those below where lower is better."""
-    one, two = (sum((value >= bound) == (direction > 0) for value in values) for values in (first, second))
+def _accuracy(
+    first: Sequence[float], second: Sequence[float], scale: Scale, result: PairedResult, resamples: int, seed: int
+) -> Accuracy:
+    """Return the shares of right answers, and their difference with the interval of right and wrong, not of grades."""
+    one, two = ([1.0 if scale.is_right(value) else 0.0 for value in values] for values in (first, second))
     count = len(first)
     # Of the counts: a difference of rounded shares would fall short of 5 points where it is 5.
-    points = 100 * (two - one) / count
-    return Accuracy(one / count, two / count, points, reading(points))
+    points = 100 * (sum(two) - sum(one)) / count
+    if (one, two) == (first, second):
+        bounds = result.low, result.high
+    else:
+        bounds = interval(differences_of(one, two), resamples=resamples, seed=seed)
+    low, high = (None if bound is None else 100 * bound for bound in bounds)
+    return Accuracy(sum(one) / count, sum(two) / count, points, low, high, reading(points, low, high))
 
 
-def reading(points: float) -> str:
-    """Return how a difference of accuracy, in percentage points, reads."""
-    if points >= 5:
-        return "strong"
-    if points >= 1:
-        return "moderate"
-    if points > -1:
+def reading(points: float, low: float | None, high: float | None) -> str:
+    """Return how a difference of accuracy, in percentage points, reads; one whose 95% interval holds 0 is neutral.
+
+    >>> reading(5.0, 1.0, 9.0), reading(5.0, -1.0, 11.0)
+    ('strong', 'neutral: the interval holds 0')
+    """
+    if -1 < points < 1:
         return "neutral"
+    if low is None or high is None:
+        return "neutral: too few questions for an interval"
+    if not (over(low, 0) or under(high, 0)):
+        return "neutral: the interval holds 0"
+    if points > 0:
+        return "strong" if points >= 5 else "moderate"
     return "slight regression" if points > -5 else "significant regression"

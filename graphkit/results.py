@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from graphkit.bounds import exact_parts
 from graphkit.efficiency import Spread, Tally
+from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     import pandas
@@ -136,11 +138,14 @@ class Evaluation:
 
         Raises
         ------
-        ImportError
-            pandas isn't installed: ``pip install graphkit[pandas]``.
+        InputError
+            pandas isn't installed.
         """
-        import pandas
-
+        try:
+            import pandas
+        except ImportError:
+            remedy = "pip install 'graphkit[pandas]', or use records()."
+            raise InputError("a table needs pandas", remedy=remedy) from None
         return pandas.DataFrame(
             [[math.nan if isinstance(value, str) else value for value in row.values] for row in self.rows],
             columns=list(self.measures),
@@ -169,7 +174,7 @@ def _summaries(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Summary]:
     found = {}
     for place, name in enumerate(names):
         values = [value for row in rows if not isinstance(value := row.values[place], str)]
-        found[name] = Summary(sum(values) / len(values) if values else None, len(values), len(rows))
+        found[name] = Summary(math.fsum(values) / len(values) if values else None, len(values), len(rows))
     return found
 
 
@@ -198,17 +203,25 @@ def measurements(run: str, names: Sequence[str], row: Row) -> Iterator[Measureme
 
 
 class Totals:
-    """Running sums of each measure: what the means are made of."""
+    """Running sums of each measure: what the means are made of.
+
+    The sums are kept exactly, in parts, so that a mean doesn't depend on how a run was cut into batches.
+    """
 
     def __init__(self, count: int) -> None:
-        self.sums = [0.0] * count
+        self.parts: list[list[float]] = [[] for _ in range(count)]
         self.scored = [0] * count
         self.questions = self.failed = self.missing = 0
         self.efficiency = Tally()
 
+    def take(self, index: int, values: Sequence[float]) -> None:
+        """Add the values of some scored questions, by the measure of that index."""
+        self.parts[index] = exact_parts([*values, *self.parts[index]])
+        self.scored[index] += len(values)
+
     def add(self, other: Totals) -> None:
         """Add the sums of another part of the run."""
-        self.sums = [one + two for one, two in zip(self.sums, other.sums, strict=True)]
+        self.parts = [exact_parts(one + two) for one, two in zip(self.parts, other.parts, strict=True)]
         self.scored = [one + two for one, two in zip(self.scored, other.scored, strict=True)]
         self.questions += other.questions
         self.failed += other.failed
@@ -218,6 +231,6 @@ class Totals:
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Return the summary of each measure."""
         return {
-            name: Summary(total / scored if scored else None, scored, self.questions)
-            for name, total, scored in zip(names, self.sums, self.scored, strict=True)
+            name: Summary(math.fsum(parts) / scored if scored else None, scored, self.questions)
+            for name, parts, scored in zip(names, self.parts, self.scored, strict=True)
         }

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphkit.bounds import over, under
 from graphkit.errors import InputError, MeasureError
 from graphkit.measures.registry import MEASURES, parse_measure
 from graphkit.results import Evaluation, Row, counted
@@ -290,13 +291,12 @@ def _unscored(result: Evaluation) -> str:
 
 def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: Config) -> Layer:
     components = []
-    total = covered = 0.0
+    weighted: list[tuple[float, float]] = []
     for measure, weight in weights.items():
         summary = result.measures.get(measure)
         mean = summary.mean if summary is not None else None
         if mean is not None:
-            covered += weight
-            total += weight * (1 - mean if measure in LOWER_IS_BETTER else mean)
+            weighted.append((weight, 1 - mean if measure in LOWER_IS_BETTER else mean))
         target, severe = config.targets.get(measure), config.severe.get(measure)
         components.append(
             Component(
@@ -310,15 +310,17 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
                 severe=None if mean is None or severe is None else _worse(measure, mean, severe),
             )
         )
+    covered = math.fsum(weight for weight, _ in weighted)
+    total = math.fsum(weight * value for weight, value in weighted)
     return Layer(name, total / covered if covered else None, covered, tuple(components))
 
 
 def _better(measure: str, mean: float, bound: float) -> bool:
-    return mean < bound if measure in LOWER_IS_BETTER else mean > bound
+    return under(mean, bound) if measure in LOWER_IS_BETTER else over(mean, bound)
 
 
 def _worse(measure: str, mean: float, bound: float) -> bool:
-    return mean > bound if measure in LOWER_IS_BETTER else mean < bound
+    return over(mean, bound) if measure in LOWER_IS_BETTER else under(mean, bound)
 
 
 def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterable[Finding]:
@@ -335,7 +337,7 @@ def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterab
 def _asked(rule: Rule, layer: Layer) -> bool:
     if rule.layer_below is None:
         return True
-    return layer.score is not None and layer.score < rule.layer_below
+    return layer.score is not None and under(layer.score, rule.layer_below)
 
 
 def _worst(result: Evaluation, measure: str, bound: float, shown: int) -> tuple[str, ...]:

@@ -6,20 +6,26 @@ is treated as independent. Randomness is seeded, so that the same runs give the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from graphkit.bounds import TOLERANCE, equal
 
 RESAMPLES = 10_000
 SEED = 20_251
 CONFIDENCE = 0.95
 POWER = 0.8
 
-#: A grade of 0 to 10 counts as right from here on.
-RIGHT = 7
+#: Equal differences say nothing of how far others may lie, unless they are this many: of five of one sign, 1 of 16
+#: comparisons by chance has only such.
+FEWEST_EQUAL = 6
 
-#: Differences that spread less than this are equal: their squares are beyond the range of floating point.
-_EQUAL = 1e-100
+#: With fewer questions than these, or fewer that differ, an interval holds the true difference less often than it says:
+#: docs/decisions.md has the simulation.
+FEW_QUESTIONS = 20
+FEW_DIFFERENT = 6
 
 #: Sign flips are drawn this many at a time, to keep memory flat.
 _CHUNK = 1 << 18
@@ -27,11 +33,15 @@ _CHUNK = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """The share of right answers of two runs, their difference in percentage points, and how that reads."""
+    """The share of right answers of two runs, their difference in percentage points with its 95% interval, and how that
+    reads.
+    """
 
     first: float
     second: float
     points: float
+    low: float | None
+    high: float | None
     reading: str
 
 
@@ -42,17 +52,21 @@ class PairedResult:
     Attributes
     ----------
     low, high
-        The 95% confidence interval of the mean difference: BCa bootstrap; None for fewer than two questions.
+        The 95% confidence interval of the mean difference, see :func:`interval`; None where the questions are too few.
     p_value
         Two-sided, of the paired randomisation test: how often differences with random signs are as far from 0.
     p_holm
         The p-value after Holm's correction over the measures that are shown together.
     effect
-        Cohen's d_z: the mean difference over its standard deviation; None where that is 0.
+        Cohen's d_z: the mean difference over its standard deviation; None where all differences are equal.
+    wins, losses, ties
+        On how many questions the second run has the higher value, the lower one, and one that differs by rounding only.
     detectable
         The smallest mean difference that this many questions show with 80% power at the 5% level.
     accuracy
         Of values that are all 0 or 1, and of whole ones of 0 to 10; None of others.
+    caution
+        Why the interval may be too narrow, in a sentence; None where it isn't.
     """
 
     measure: str
@@ -70,6 +84,7 @@ class PairedResult:
     ties: int
     detectable: float | None
     accuracy: Accuracy | None = None
+    caution: str | None = None
 
 
 def compare_pairs(
@@ -92,16 +107,17 @@ def compare_pairs(
     one, two = numpy.asarray(first, dtype=float), numpy.asarray(second, dtype=float)
     if one.shape != two.shape or not one.size:
         raise ValueError("two lists of the same questions are needed, and at least one question")
-    differences = two - one
-    delta = float(differences.mean())
-    spread = float(differences.std(ddof=1)) if differences.size > 1 else 0.0
+    differences = differences_of(one, two)
+    mean_one, mean_two = (math.fsum(values) / len(values) for values in (first, second))
+    delta = 0.0 if equal(mean_one, mean_two) else math.fsum(differences) / differences.size
+    spread = 0.0 if _alike(differences) else float(differences.std(ddof=1))
     low, high = interval(differences, resamples=resamples, seed=seed)
     p_value = randomisation_p(differences, resamples=resamples, seed=seed)
     return PairedResult(
         measure=measure,
         questions=int(differences.size),
-        first=float(one.mean()),
-        second=float(two.mean()),
+        first=mean_one,
+        second=mean_two,
         delta=delta,
         low=low,
         high=high,
@@ -112,32 +128,52 @@ def compare_pairs(
         losses=int((differences < 0).sum()),
         ties=int((differences == 0).sum()),
         detectable=detectable(spread, int(differences.size)),
+        caution=None if low is None else _caution(differences),
     )
 
 
-def right_from(values: Sequence[float]) -> int | None:
-    """Return the least value that is right: of grades of 0 and 1 it is 1, of whole ones up to 10 it is 7; else None.
+def differences_of(first: Any, second: Any) -> Any:
+    """Return second minus first, exactly 0 where the two are equal but for rounding: :func:`graphkit.bounds.equal`."""
+    import numpy
 
-    >>> right_from([0, 1, 1]), right_from([1, 4, 10]), right_from([0.5, 1])
-    (1, 7, None)
-    """
-    if not values or any(value != int(value) or not 0 <= value <= 10 for value in values):
-        return None
-    return 1 if max(values) <= 1 else RIGHT
+    one, two = numpy.asarray(first, dtype=float), numpy.asarray(second, dtype=float)
+    differences = two - one
+    rounding = TOLERANCE * numpy.maximum(1.0, numpy.maximum(numpy.abs(one), numpy.abs(two)))
+    differences[numpy.abs(differences) <= rounding] = 0.0
+    return differences
+
+
+def _alike(differences: Any) -> bool:
+    """Tell whether all differences are equal but for rounding."""
+    return equal(float(differences.min()), float(differences.max()))
+
+
+def _caution(differences: Any) -> str | None:
+    questions, different = int(differences.size), int((differences != 0).sum())
+    if _alike(differences):
+        return "all differences are equal, so nothing tells how far others may lie"
+    if questions < FEW_QUESTIONS:
+        return f"the interval may be too narrow: {questions} questions, fewer than {FEW_QUESTIONS}"
+    if different < FEW_DIFFERENT:
+        return f"the interval may be too narrow: {different} of {questions} differ, fewer than {FEW_DIFFERENT}"
+    return None
 
 
 def interval(
     differences: Any, *, resamples: int = RESAMPLES, seed: int = SEED, confidence: float = CONFIDENCE
 ) -> tuple[float | None, float | None]:
-    """Return the BCa bootstrap interval of a mean (Efron 1987); of equal differences their value, of one none."""
+    """Return an interval of a mean: the wider on each side of the BCa bootstrap (Efron 1987) and of Student's t.
+
+    Each alone is too narrow for some samples of some tens of questions: BCa for even ones, Student's t for skewed ones.
+    Of equal differences it is their value; of one question, and of fewer than six equal differences, there is none.
+    """
     import numpy
     from scipy import stats
 
     values = numpy.asarray(differences, dtype=float)
-    if values.size < 2:
-        return None, None
-    if numpy.ptp(values) < _EQUAL:
-        return float(values.mean()), float(values.mean())
+    mean = math.fsum(values) / max(values.size, 1)
+    if values.size < 2 or _alike(values):
+        return (mean, mean) if values.size >= FEWEST_EQUAL else (None, None)
     found = stats.bootstrap(
         (values,),
         numpy.mean,
@@ -147,7 +183,9 @@ def interval(
         method="BCa",
         rng=numpy.random.default_rng(seed),
     )
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+    reach = stats.t.ppf((1 + confidence) / 2, values.size - 1) * values.std(ddof=1) / values.size**0.5
+    bounds = found.confidence_interval
+    return float(min(bounds.low, mean - reach)), float(max(bounds.high, mean + reach))
 
 
 def randomisation_p(differences: Any, *, resamples: int = RESAMPLES, seed: int = SEED) -> float:

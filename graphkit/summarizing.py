@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import statistics
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import AliasChoices, Field, StrictInt
+from pydantic import AliasChoices, BeforeValidator, Field, StrictInt
 from pydantic.types import StrictBool, StrictFloat, StrictStr
 
 from graphkit.models import Name, Record
+from graphkit.scales import Scale, scale_of
 from graphkit.sources.records import read_records
 from graphkit.sources.report import Problem, Report
-from graphkit.statistics import right_from
+
+#: Squares and cubes of larger grades are beyond the range of floating point.
+LARGEST = 1e100
+
+
+def _number(value: object) -> float | None:
+    """Return a grade as a number; one sentence says what is wrong with any other."""
+    if value is None:
+        return None
+    if isinstance(value, bool | int | float) and abs(value) <= LARGEST:  # which neither NaN nor Infinity is
+        return float(value)
+    raise ValueError(f"must be a number of at most {LARGEST:g}, or true or false; null where there is no grade")
+
+
+Value = Annotated[StrictBool | StrictFloat | None, BeforeValidator(_number)]
 
 
 class Grade(Record):
@@ -25,7 +42,7 @@ class Grade(Record):
     run: Name = Field(validation_alias=AliasChoices("run", "run_id", "system", "model", "condition"))
     question: Name = Field(validation_alias=AliasChoices("question", "question_id", "query_id", "id"))
     measure: Name = Field(default="score", validation_alias=AliasChoices("measure", "metric", "name"))
-    value: StrictBool | StrictFloat | None = Field(validation_alias=AliasChoices("value", "score", "grade", "correct"))
+    value: Value = Field(validation_alias=AliasChoices("value", "score", "grade", "correct"))
     reason: StrictStr | None = None
     category: StrictStr | None = None
     difficulty: StrictStr | None = None
@@ -49,7 +66,8 @@ class GradeSummary:
     mean, median
         Over the scored questions; None where there is none.
     accuracy
-        Of grades of 0 and 1 their mean, of whole grades of 0 to 10 the share of at least 7; of others None.
+        The share of right ones, where all grades of the measure are 0 or 1, or whole ones of 0 to 10
+        (:mod:`graphkit.scales`); of others None.
     """
 
     run: str
@@ -71,11 +89,21 @@ def summarize(files: Iterable[str | Path], report: Report | None = None) -> list
         A file or a record can't be used and the report doesn't skip.
     """
     cells: dict[tuple[str, str, str | None], list[float | None]] = {}
-    for grade in read_grades(files, report if report is not None else Report()):
+    grades = read_grades(files, report if report is not None else Report())
+    scales = grade_scales(grades)
+    for grade in grades:
         for group in (None, *_groups(grade)):
             cells.setdefault((grade.run, grade.measure, group), []).append(grade.number)
     order = sorted(cells, key=lambda cell: (cell[2] is not None, cell[2] or "", cell[1], cell[0]))
-    return [_summary(cell, cells[cell]) for cell in order]
+    return [_summary(cell, cells[cell], scales[cell[1]]) for cell in order]
+
+
+def grade_scales(grades: Iterable[Grade]) -> dict[str, Scale | None]:
+    """Return the scale of each measure, decided over all of its grades."""
+    values: dict[str, set[float]] = defaultdict(set)
+    for grade in grades:
+        values[grade.measure].update(() if grade.number is None else (grade.number,))
+    return {measure: scale_of(measure, some) for measure, some in values.items()}
 
 
 def read_grades(files: Iterable[str | Path], report: Report) -> list[Grade]:
@@ -104,7 +132,7 @@ def _groups(grade: Grade) -> Iterable[str]:
             yield f"{name}: {value}"
 
 
-def _summary(cell: tuple[str, str, str | None], values: list[float | None]) -> GradeSummary:
+def _summary(cell: tuple[str, str, str | None], values: list[float | None], scale: Scale | None) -> GradeSummary:
     run, measure, group = cell
     scored = [value for value in values if value is not None]
     return GradeSummary(
@@ -113,12 +141,7 @@ def _summary(cell: tuple[str, str, str | None], values: list[float | None]) -> G
         group=group,
         mean=statistics.fmean(scored) if scored else None,
         median=statistics.median(scored) if scored else None,
-        accuracy=_accuracy(scored),
+        accuracy=sum(map(scale.is_right, scored)) / len(scored) if scale is not None and scored else None,
         scored=len(scored),
         total=len(values),
     )
-
-
-def _accuracy(scored: list[float]) -> float | None:
-    bound = right_from(scored)
-    return None if bound is None else sum(value >= bound for value in scored) / len(scored)

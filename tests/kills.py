@@ -6,8 +6,8 @@
 Commands run in forked processes with small transactions, so that a small world has many moments to die in. Two versions
 of a dataset and of a run replace each other, and every kill comes while that goes on or about then. After each kill the
 graph is read: whatever it marks as whole (a dataset, a run, the scores of a measure) must equal what an undisturbed
-load left, and whatever isn't marked must be told as interrupted. After every fifth kill a command is run to its end, mostly
-that for the *former* files, and everything must be there, once.
+load left, and whatever isn't marked must be told as interrupted. After every fifth kill a command is run to its end, mostly that
+for the *former* files, and everything must be there, once.
 """
 
 from __future__ import annotations
@@ -397,10 +397,9 @@ class Kills:
         told = [str(load) for load in unfinished_loads(store) if load.interrupted]
         tally.replacing += not all(marked.values())
         for part, digest in marked.items():
-            if not digest:
-                if found[part] and not told:
-                    tally.untold += 1
-                    sys.stderr.write(f"{part}: not whole, and nobody says so\n")
+            if not digest and found[part] and not told:
+                tally.untold += 1
+                sys.stderr.write(f"{part}: not whole, and nobody says so\n")
             if digest in ("", OUTDATED):
                 continue
             expected = self.prints[part].get(digest, Counter())

@@ -234,7 +234,7 @@ def test_stale_gold_is_not_scored(any_graph: Graph, tmp_path: Path, engine: str)
     other = data / "runs" / "other.jsonl"
     write_lines(other, [{**one, "run": f"other-{engine}", "traversal": [gone]} for one in answers])
     done = graphkit("compare", run, other, "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env)
-    assert "the gold of 1 question(s) is stale: not compared" in done.err
+    assert "the gold of 1 question is stale: not compared" in done.err
     (measure,) = done.object()["groups"][0]["measures"]
     assert (measure["questions"], measure["first"], measure["second"]) == (1, 1.0, 0.0)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import ANSWERS, QUESTIONS, ROOT, Graph, graphkit, inside, tiny, write_lines
+from tests.cli import ANSWERS, QUESTIONS, ROOT, Graph, Row, graphkit, inside, tiny, write_lines
 
 STOREFRONT = ROOT / "fixtures" / "storefront"
 FIRST, SECOND = "storefront-bm25", "storefront-graph"
@@ -37,7 +37,7 @@ def test_compare_as_json(shop: Graph) -> None:
 def test_compare_tells_what_is_left_out(shop: Graph) -> None:
     """Questions that only one run was scored on are named loudly, on standard error."""
     done = graphkit("compare", FIRST, SECOND, "-m", "EdgeRecall", "--by", "difficulty", cwd=ROOT, env=shop.env, code=0)
-    assert "EdgeRecall: 2 question(s) were scored in one run only" in done.err
+    assert "note: EdgeRecall: 2 questions were scored in one run only, and are not compared\n" in done.err
     for group in ("easy", "medium", "hard"):
         assert f"{SECOND} minus {FIRST}, {group}" in done.out
 
@@ -78,8 +78,19 @@ def test_accuracy_in_points(shop: Graph) -> None:
     done = graphkit(*arguments, cwd=ROOT, env=shop.env, code=0)
     success, ndcg = graphkit(*arguments, "--json", cwd=ROOT, env=shop.env, code=0).object()["groups"][0]["measures"]
     # Counted in the logs: of the 28 questions scored in both, 22 and 23 have a relevant id in the top five.
-    assert success["accuracy"] == {"first": 22 / 28, "second": 23 / 28, "points": 100 / 28, "reading": "moderate"}
-    assert "Success@5: accuracy 78.6% to 82.1%, +3.6 points: moderate\n" in done.out
+    accuracy = success["accuracy"]
+    assert (accuracy["first"], accuracy["second"], accuracy["points"]) == (22 / 28, 23 / 28, 100 / 28)
+    # One question of 28 is no more than chance: the interval is that of the 0/1 values, in points.
+    assert (accuracy["low"], accuracy["high"]) == (100 * success["low"], 100 * success["high"])
+    assert accuracy["low"] < 0 < accuracy["high"]
+    assert accuracy["reading"] == "neutral: the interval holds 0"
+    shown = f"[{accuracy['low']:+.1f}, {accuracy['high']:+.1f}]"
+    assert f"Success@5: accuracy 78.6% to 82.1%, +3.6 points {shown}: neutral: the interval holds 0\n" in done.out
+    # Fewer than six of the 28 differ, so the interval is marked.
+    assert success["wins"] + success["losses"] < 6
+    assert success["caution"].startswith("the interval may be too narrow: ")
+    assert "] *" in done.out
+    assert "* may be too narrow: " in done.out
     assert ndcg["accuracy"] is None
     assert "nDCG@10: accuracy" not in done.out
 
@@ -92,9 +103,10 @@ def test_what_is_not_compared_is_said_first(any_graph: Graph, tmp_path: Path) ->
     failed = {"run": "s", "question_id": "q3", "error": "broken"}
     second = write_lines(tmp_path / "runs" / "s.jsonl", [{**ANSWERS[0], "run": "s"}, failed])
     done = graphkit("compare", first, second, "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
-    assert "warning: r has no record for 1 of 3 questions and failed on 0: not compared\n" in done.err
+    assert "warning: r has no record for 1 of 3 questions: not compared\n" in done.err
     assert "warning: s has no record for 1 of 3 questions and failed on 1: not compared\n" in done.err
-    assert "note: EdgeRecall: 1 question(s) were scored in one run only" in done.err
+    assert "note: EdgeRecall: 1 question was scored in one run only, and is not compared\n" in done.err
+    assert "note: EdgeRecall: 1 question was scored in neither run, and is not compared\n" in done.err
     assert done.object()["left_out"] == {"EdgeRecall": 1}
     assert len(done.object()["warnings"]) == 2
     # Of q1 both walk one of two edges. Its gold is changed on the disk, not in the graph: that is told.
@@ -110,6 +122,60 @@ def test_what_is_not_compared_is_said_first(any_graph: Graph, tmp_path: Path) ->
     assert (measure["first"], measure["second"]) == (0.0, 0.0)
 
 
+def test_equal_ratios_of_other_counts_are_ties(any_graph: Graph, tmp_path: Path) -> None:
+    """EdgeF1 of 1/3 in both runs on all of 20 questions is 20 ties, though one walks one gold edge, the other two."""
+    gold = [[f"f:{number}", "CALLS", f"g:{number}"] for number in range(5)]
+    astray = [[f"f:{number}", "USES", f"g:{number}"] for number in range(5)]
+    questions = [{"id": f"tie-{number}", "question": "?", "paths": [gold]} for number in range(20)]
+    # One right edge of one: 2 * 1 / (5 + 1). Two right edges of seven: 2 * 2 / (5 + 7).
+    for run, walked in (("one", gold[:1]), ("two", gold[:2] + astray)):
+        answers = [{"run": run, "question_id": one["id"], "traversal": walked} for one in questions]
+        write_lines(tmp_path / "runs" / f"{run}.jsonl", answers)
+    write_lines(tmp_path / "questions.jsonl", questions)
+    runs = [tmp_path / "runs" / f"{run}.jsonl" for run in ("one", "two")]
+    options = ("-m", "EdgeF1", "-m", "Coherence", "--json", "--fail-on-regression")
+    for pair in (runs, runs[::-1]):
+        done = graphkit("compare", *pair, *options, cwd=tmp_path, env=any_graph.env, code=0)
+        [result] = done.object()["groups"][0]["measures"]
+        assert (result["wins"], result["losses"], result["ties"]) == (0, 0, 20)
+        assert (result["first"], result["second"], result["delta"]) == (1 / 3, 1 / 3, 0.0)
+        assert (result["p_value"], result["low"], result["high"], result["effect"]) == (1.0, 0.0, 0.0, None)
+        assert done.object()["movers"] == []
+        # Nothing is known of commits: that is told with its count.
+        assert "note: Coherence: 20 questions were scored in neither run, and are not compared\n" in done.err
+        assert (done.object()["questions"], done.object()["unscored"]) == (20, {"Coherence": 20})
+
+
+def test_groups_failures_and_shared_edges(any_graph: Graph, tmp_path: Path) -> None:
+    """Questions without paths are a group, a failure alone is told alone, and an edge of two paths moves once."""
+    shared = ["a:m#x", "CALLS", "b:n#y"]
+    questions: list[Row] = [
+        {
+            "id": "two-paths",
+            "question": "?",
+            "paths": [[shared, ["b:n#y", "USES", "b:n#z"]], [shared, ["b:n#y", "USES", "b:n#w"]]],
+            "relevant": ["a:m#x"],
+        },
+        {"id": "no-path", "question": "?", "relevant": ["a:m#x"]},
+        {"id": "broken", "question": "?", "relevant": ["a:m#x"]},
+    ]
+    write_lines(tmp_path / "questions.jsonl", questions)
+    for run, walked in (("still", []), ("walks", [shared])):
+        answers: list[Row] = [
+            {"run": run, "question_id": "two-paths", "retrieved": ["a:m#x"], "traversal": walked},
+            {"run": run, "question_id": "no-path", "retrieved": ["a:m#x"], "traversal": []},
+            {"run": run, "question_id": "broken", "error": "broken"},
+        ]
+        write_lines(tmp_path / "runs" / f"{run}.jsonl", answers)
+    runs = [tmp_path / "runs" / f"{run}.jsonl" for run in ("still", "walks")]
+    for by, groups in (("repo", ["(none)", "a", "b"]), ("relation", ["(none)", "CALLS", "USES"])):
+        options = ("-m", "EdgeRecall", "-m", "RR", "--by", by, "--json")
+        done = graphkit("compare", *runs, *options, cwd=tmp_path, env=any_graph.env, code=0)
+        assert [group["name"] for group in done.object()["groups"]] == [None, *groups]
+        assert [mover["found"] for mover in done.object()["movers"]] == [["a:m#x -CALLS-> b:n#y"]]
+        assert "warning: walks failed on 1 of 3 questions: not compared\n" in done.err
+
+
 def test_compare_grades(tmp_path: Path) -> None:
     """Grades of 0 to 10 are compared without a database, on the questions graded in both runs."""
     rows = [
@@ -119,9 +185,10 @@ def test_compare_grades(tmp_path: Path) -> None:
     ]
     graded = write_lines(tmp_path / "graded.jsonl", rows)
     done = graphkit("compare", "training", "pack", "--grades", graded, cwd=tmp_path, code=0)
-    # Of three questions 1 and 3 are at least 7.
-    assert "score: accuracy 33.3% to 100.0%, +66.7 points: strong" in done.out
-    assert "note: score: 1 question(s) were scored in one run only" in done.err
+    # Of three questions 1 and 3 are at least 7; three are too few to be sure.
+    assert "score: accuracy 33.3% to 100.0%, +66.7 points [" in done.out
+    assert "]: neutral: the interval holds 0\n" in done.out
+    assert "note: score: 1 question was scored in one run only, and is not compared\n" in done.err
     assert "q0: 3.0000 to 9.0000 (+6.0000)" in done.out
     assert not (tmp_path / ".graphkit").exists()
 

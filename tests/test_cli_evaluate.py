@@ -218,6 +218,32 @@ def test_gate(tmp_path: Path, option: str, gate: str, code: int, told: str) -> N
     assert bool(done.err) == bool(code)
 
 
+@pytest.mark.parametrize("option", ["--fail-under", "--fail-over"])
+def test_a_mean_at_its_gate_holds_it(tmp_path: Path, option: str) -> None:
+    """Ten questions of which each is walked by four of five edges hold a gate of 0.8, from below and from above."""
+    gold = [["a:m.py#x", "CALLS", f"a:m.py#{number}"] for number in range(5)]
+    questions = [{"id": f"q{number}", "question": "?", "paths": [gold]} for number in range(10)]
+    answers = [{"run": "r", "question_id": one["id"], "traversal": gold[:4]} for one in questions]
+    run = tiny(tmp_path, questions, answers)
+    # 4/5 ten times is 8, and 8/10 is .8: neither under nor over. One edge less in all is 39/50 = .78.
+    arguments = ("evaluate", "--no-store", "--json", "-m", "EdgeRecall", option, "EdgeRecall=0.8", run)
+    inside(*arguments, cwd=tmp_path, code=0)
+    tiny(tmp_path, questions, [{**answers[0], "traversal": gold[:3]}, *answers[1:]])
+    assert ("is 0.7800, under 0.8" in inside(*arguments, cwd=tmp_path, code=None).err) == (option == "--fail-under")
+
+
+def test_a_gate_shows_the_digits_that_break_it(tmp_path: Path) -> None:
+    """A mean that four decimals would show as its bound is told with more of them."""
+    # EdgeRecall .75 is under .75001, and would read as .7500.
+    arguments = ("evaluate", "--no-store", "--json", "--fail-over", "EdgeRecall=0.74999", tiny(tmp_path))
+    assert "EdgeRecall is 0.7500, over 0.74999" in inside(*arguments, cwd=tmp_path, code=1).err
+    third = [{**ANSWERS[0], "traversal": []}, ANSWERS[1], {**ANSWERS[1], "question_id": "q3"}]
+    run = tiny(tmp_path, [*QUESTIONS, {**QUESTIONS[1], "id": "q3"}], third)
+    # (0 + 1 + 1) / 3 = 2/3 is under .66668, but .6667 is not.
+    arguments = ("evaluate", "--no-store", "--json", "--fail-under", "EdgeRecall=0.66668", run)
+    assert "EdgeRecall is 0.666666666667, under 0.66668" in inside(*arguments, cwd=tmp_path, code=1).err
+
+
 def test_gate_on_a_measure_with_a_parameter(tmp_path: Path) -> None:
     """A gate's measure may have parameters of its own, and is computed though --measure doesn't name it."""
     walked = {"source": "a:m.py#x", "relation": "IMPORTS", "target": "a:m.py#w", "position": 0}

@@ -13,6 +13,7 @@ import graphkit
 from graphkit.comparing import compare_grades, compare_runs, reading
 from graphkit.errors import InputError
 from graphkit.graph.connection import Store
+from graphkit.summarizing import summarize
 from graphkit.workflow import prepared
 from tests.cli import write_lines
 from tests.datasets import pallets, without_graph
@@ -52,8 +53,9 @@ def test_figures_agree_with_scipy(compared_store: Store, second: str) -> None:
     bounds = stats.bootstrap(
         (differences,), numpy.mean, n_resamples=20_000, method="BCa", rng=numpy.random.default_rng(7)
     ).confidence_interval
-    assert result.low == pytest.approx(bounds.low, abs=0.01)
-    assert result.high == pytest.approx(bounds.high, abs=0.01)
+    student = stats.ttest_1samp(differences, 0).confidence_interval()
+    assert result.low == pytest.approx(min(bounds.low, student.low), abs=0.01)
+    assert result.high == pytest.approx(max(bounds.high, student.high), abs=0.01)
 
 
 def test_what_the_readme_of_the_data_says(compared_store: Store) -> None:
@@ -95,20 +97,25 @@ def test_questions_of_one_run_only_are_told(compared_store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "word"),
+    ("points", "low", "high", "word"),
     [
-        (5, "strong"),
-        (4.9, "moderate"),
-        (1, "moderate"),
-        (0.9, "neutral"),
-        (-0.9, "neutral"),
-        (-1, "slight regression"),
-        (-5, "significant regression"),
+        (5, 1, 9, "strong"),
+        (4.9, 1, 9, "moderate"),
+        (1, 0.5, 1.5, "moderate"),
+        (0.9, 0.5, 1.5, "neutral"),
+        (-0.9, -1.5, -0.5, "neutral"),
+        (-1, -1.5, -0.5, "slight regression"),
+        (-5, -9, -1, "significant regression"),
+        (50, -0.1, 100, "neutral: the interval holds 0"),
+        (5, 0, 10, "neutral: the interval holds 0"),
+        (-50, -100, 1e-12, "neutral: the interval holds 0"),
+        (100, None, None, "neutral: too few questions for an interval"),
+        (0, None, None, "neutral"),
     ],
 )
-def test_reading_of_percentage_points(points: float, word: str) -> None:
-    """The words of the contract, at their bounds."""
-    assert reading(points) == word
+def test_reading_of_percentage_points(points: float, low: float | None, high: float | None, word: str) -> None:
+    """The words of the contract, at their bounds; where the interval holds 0, or there is none, it is neutral."""
+    assert reading(points, low, high) == word
 
 
 # Grades --------------------------------------------------------------------------------------------------------------
@@ -127,13 +134,16 @@ def graded(folder: Path, *grades: tuple[str, list[float | None]], **fields: obje
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
-        # 16 and 17 of 20 are exactly 5 points apart, although 0.85 - 0.8 is a little less than 0.05.
-        ([1] * 16 + [0] * 4, [1] * 17 + [0] * 3, (0.8, 0.85, 5.0, "strong")),
-        ([1] * 17 + [0] * 3, [1] * 16 + [0] * 4, (0.85, 0.8, -5.0, "significant regression")),
-        # Of 7, 6, 10 two are at least 7; of 6, 6, 7 one: a third of 100 points less.
-        ([7, 6, 10], [6, 6, 7], (2 / 3, 1 / 3, -100 / 3, "significant regression")),
+        # 16 and 17 of 20 are exactly 5 points apart, although 0.85 - 0.8 is a little less than 0.05. One question of 20
+        # is no more than chance: 5 points, give or take 2.09 standard errors of 5.
+        ([1] * 16 + [0] * 4, [1] * 17 + [0] * 3, (0.8, 0.85, 5.0, "neutral: the interval holds 0")),
+        # 160 and 170 of 200 are 5 points apart, with a standard error of 1.5: ten of the differences are 1.
+        ([1] * 160 + [0] * 40, [1] * 170 + [0] * 30, (0.8, 0.85, 5.0, "strong")),
+        ([1] * 170 + [0] * 30, [1] * 160 + [0] * 40, (0.85, 0.8, -5.0, "significant regression")),
+        # Of 7, 6, 10 two are at least 7; of 6, 6, 7 one: a third of 100 points less, on three questions.
+        ([7, 6, 10], [6, 6, 7], (2 / 3, 1 / 3, -100 / 3, "neutral: the interval holds 0")),
         # One run of 0 and 1 alone is read on the scale of the other.
-        ([0, 1], [1, 8], (0.0, 0.5, 50.0, "strong")),
+        ([0, 1], [1, 8], (0.0, 0.5, 50.0, "neutral: the interval holds 0")),
     ],
 )
 def test_accuracy(
@@ -145,6 +155,78 @@ def test_accuracy(
     assert found is not None
     assert (found.first, found.second, found.points) == pytest.approx(expected[:3], rel=1e-12)
     assert found.reading == expected[3]
+
+
+def test_interval_of_accuracy_is_that_of_right_and_wrong(tmp_path: Path) -> None:
+    """Grades that all rise, but pass 7 on few questions, are surely higher, and not surely more often right."""
+    # All 20 rise by 1 to 3; only q0 passes from 6 to 7.
+    first = [6.0] + [2.0] * 19
+    second = [7.0] + [3.0, 4.0, 5.0] * 6 + [3.0]
+    found = compare_grades([graded(tmp_path, ("a", [*first]), ("b", [*second]))], "a", "b").overall[0]
+    assert found.low is not None
+    assert found.low > 0
+    assert found.accuracy is not None
+    # 5 points with a standard error of 5: Student's t with 19 degrees of freedom gives 5 - 2.093 * 5 = -5.465.
+    assert found.accuracy.low == pytest.approx(-5.465, abs=0.001)
+    assert found.accuracy.reading == "neutral: the interval holds 0"
+
+
+def test_scale_is_decided_over_all_that_is_shown(tmp_path: Path) -> None:
+    """``summarize`` and ``compare`` read grades of 0 and 1 as of 10 where any run or group of the file has a 7."""
+    rows = [
+        {"run": run, "question": f"q{number}", "value": value, "difficulty": difficulty}
+        for run, values in (("a", (0, 1, 1)), ("b", (1, 0, 1)), ("c", (7, 9, 1)))
+        for number, (value, difficulty) in enumerate(zip(values, ("easy", "hard", "hard"), strict=True))
+    ]
+    path = write_lines(tmp_path / "g.jsonl", rows)
+    # Of a and b none is at least 7, of c two of three, one of them of the two hard ones.
+    found = {(one.run, one.group): one.accuracy for one in summarize([path])}
+    assert [found[run, None] for run in "abc"] == [0.0, 0.0, 2 / 3]
+    assert [found[run, "difficulty: hard"] for run in "abc"] == [0.0, 0.0, 0.5]
+    accuracy = compare_grades([path], "a", "b").overall[0].accuracy
+    assert accuracy is not None
+    assert (accuracy.first, accuracy.second) == (0.0, 0.0)
+
+
+def test_summary_knows_the_direction(tmp_path: Path) -> None:
+    """Where lower is better 0 of 1 is right, and of grades to 10 those up to 3, in summaries as in comparisons."""
+    path = graded(tmp_path, ("a", [0, 0, 1]), ("b", [0, 0, 0]), measure="HallucinationRate")
+    tens = write_lines(
+        tmp_path / "tens.jsonl",
+        [{"run": run, "question": "q1", "value": value, "measure": "OffPin"} for run, value in (("a", 3), ("b", 4))],
+    )
+    found = {(one.run, one.measure): one.accuracy for one in summarize([path, tens])}
+    assert (found["a", "HallucinationRate"], found["b", "HallucinationRate"]) == (2 / 3, 1.0)
+    assert (found["a", "OffPin"], found["b", "OffPin"]) == (1.0, 0.0)
+    for one in compare_grades([path, tens], "a", "b").overall:
+        assert one.accuracy is not None
+        assert (one.accuracy.first, one.accuracy.second) == (found["a", one.measure], found["b", one.measure])
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999", "1e308", "1" + "0" * 400, '"7"'])
+def test_grades_that_are_no_numbers_are_refused(tmp_path: Path, value: str) -> None:
+    """A grade that can't be reckoned with is told with its file, line, question and remedy, by both commands."""
+    lines = [f'{{"run": "{run}", "question": "q1", "value": {one}}}' for run, one in (("a", "1"), ("b", value))]
+    path = write_lines(tmp_path / "g.jsonl", lines)
+    for command in (lambda: summarize([path]), lambda: compare_grades([path], "a", "b")):
+        with pytest.raises(InputError) as caught:
+            command()
+        assert "1 record(s) can't be used" in str(caught.value)
+        assert f"{path}:2: record 'q1': value: must be a number of at most 1e+100" in str(caught.value)
+        assert "null where there is no grade" in str(caught.value)
+
+
+def test_what_neither_run_was_graded_on_is_counted(tmp_path: Path) -> None:
+    """Questions without a grade in either run are told for each measure, also where none is left."""
+    rows = [
+        {"run": run, "question": f"q{number}", "measure": measure, "value": value}
+        for run in "ab"
+        for measure, values in (("one", (1, None, 0)), ("two", (None, None, None)))
+        for number, value in enumerate(values)
+    ]
+    compared = compare_grades([write_lines(tmp_path / "g.jsonl", rows)], "a", "b")
+    assert [one.measure for one in compared.overall] == ["one"]
+    assert (compared.questions, compared.left_out, compared.unscored) == (3, {}, {"one": 1, "two": 3})
 
 
 def test_no_accuracy_of_other_values(tmp_path: Path) -> None:

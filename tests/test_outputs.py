@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -69,6 +70,26 @@ def test_junit_tells_failed_from_missing(tmp_path: Path) -> None:
         ["error", "system-out"],
         ["skipped", "system-out"],
     ]
+
+
+def test_junit_counts_what_it_writes(tmp_path: Path) -> None:
+    """A question with stale gold that also failed is skipped, and so counted as skipped only."""
+    # Three questions: one failed; one failed, and its gold is stale; one is scored.
+    rows = (Row("q1", ("failed: broken",)), Row("q2", ("its gold is stale",)), Row("q3", (1.0,)))
+    measures = {"EdgeRecall": Summary(1.0, 1, 3)}
+    result = Evaluation("r", "d", 3, failed=2, missing=0, measures=measures, rows=rows, invalid={"q2": "stale"})
+    write_results(tmp_path / "r.xml", [result])
+    suite = ElementTree.parse(tmp_path / "r.xml").getroot()[0]
+    assert (suite.get("tests"), suite.get("errors"), suite.get("skipped")) == ("3", "1", "1")
+    for name, kind in (("tests", "testcase"), ("errors", "testcase/error"), ("skipped", "testcase/skipped")):
+        assert suite.get(name) == str(len(suite.findall(kind)))
+
+
+def test_table_without_pandas_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where pandas isn't installed, the error says what to install."""
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match=r"pip install 'graphkit\[pandas\]'"):
+        _result().to_pandas()
 
 
 def test_hostile_names_stay_text(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 from hypothesis import given, settings
@@ -109,7 +110,7 @@ def test_order_of_required_paths_does_not_matter(paths: tuple[list[Any], list[An
         if isinstance(found, Unscored) or isinstance(other, Unscored):
             assert found == other
         else:
-            assert abs(found - other) < 1e-12, measure  # a mean of floats depends on their order in the last digit
+            assert found == other, measure
 
 
 @settings(deadline=None)
@@ -163,6 +164,46 @@ def test_f1_lies_between_recall_and_precision(asked: Question, run: Answer) -> N
     else:
         assert isinstance(mean, float)
         assert min(recall, precision) - 1e-12 <= mean <= max(recall, precision) + 1e-12
+
+
+def _counted(found: int, missed: int, optional: int, wrong: int) -> tuple[Question, Answer]:
+    """Return a question and a run of so many required edges, walked or missed, and optional and wrong ones, walked."""
+    required = [{"source": f"x:{number}", "relation": "R", "target": f"y:{number}"} for number in range(found + missed)]
+    others = [{"source": f"x:{number}", "relation": "O", "target": f"y:{number}"} for number in range(optional)]
+    astray = [{"source": f"x:{number}", "relation": "S", "target": f"y:{number}"} for number in range(wrong)]
+    gold: list[Any] = [*required, *({**step, "optional": True} for step in others)]
+    return question(gold), answer([*required[:found], *others, *astray])
+
+
+COUNTS = st.tuples(st.integers(1, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
+
+
+@settings(max_examples=300, deadline=None)
+@given(COUNTS, COUNTS, st.integers(2, 5))
+def test_equal_ratios_of_edges_are_equal_floats(one: tuple[int, ...], two: tuple[int, ...], times: int) -> None:
+    """EdgeRecall, EdgePrecision and EdgeF1 are the float next to their ratio, whatever counts it comes from."""
+    for found, missed, extra, wrong in (one, two, tuple(times * count for count in one)):
+        recall, precision = Fraction(found, found + missed), Fraction(found + extra, found + extra + wrong)
+        expected = {
+            "EdgeRecall": recall,
+            "EdgePrecision": precision,
+            "EdgeF1": 2 * recall * precision / (recall + precision),
+        }
+        for name, ratio in expected.items():
+            assert score(name, *_counted(found, missed, extra, wrong)) == float(ratio), name
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.integers(1, 9).flatmap(lambda whole: st.tuples(st.integers(0, whole), st.just(whole))), min_size=1))
+def test_equal_means_over_paths_are_equal_floats(shares: list[tuple[int, int]]) -> None:
+    """PathPrefix is the float next to the mean of its fractions, whatever paths these come from, in whatever order."""
+    paths = [
+        [(f"{number}:{step}", "R", f"{number}:{step + 1}") for step in range(whole)]
+        for number, (_, whole) in enumerate(shares)
+    ]
+    walks = [path[:done] for path, (done, _) in zip(paths, shares, strict=True)]
+    mean = sum(Fraction(done, whole) for done, whole in shares) / len(shares)
+    assert score("PathPrefix", question(*paths), answer(*walks)) == float(mean)
 
 
 #: Gold whose steps all carry a relation, at most one between two nodes.

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import random
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from graphkit.bounds import over, under
 from graphkit.errors import InputError
-from graphkit.results import Evaluation, Row, Summary
+from graphkit.results import Evaluation, Row, Summary, Totals
 from graphkit.scoring import LOWER_IS_BETTER, NOT_JUDGED, RULES, Config, load_config, score_layers
 from tests.cli import ANSWERS, QUESTIONS, ROOT, inside, tiny
 
@@ -71,6 +76,68 @@ def test_targets_are_strict() -> None:
     components = {one.measure: one for one in card.layers[0].components}
     assert components["EdgeRecall"].met is False
     assert components["RR"].severe is False
+
+
+#: Every threshold that a file would name as text, with the means of few questions that are equal to it: (n/d, text).
+RATIONALS = [(n, d, f"{n / d:.4g}") for d in (1, 2, 4, 5, 8, 10, 20, 25) for n in range(d + 1)]
+
+
+@pytest.mark.parametrize("questions", [1, 3, 7, 10, 60])
+def test_a_mean_equal_to_its_bound_is_on_neither_side(questions: int) -> None:
+    """Means of equal values, and of ones and zeros, are equal to the decimal that they stand for."""
+    for n, d, text in RATIONALS:
+        bound = float(text)
+        assert Fraction(n, d) == Fraction(text)
+        alike = [n / d] * questions  # n/d each
+        right = [1.0] * n + [0.0] * (d - n)  # n of d questions
+        for values in (alike, right, alike + right):
+            totals = Totals(1)
+            for value in values:
+                totals.take(0, [value])
+            mean = totals.summaries(["EdgeRecall"])["EdgeRecall"].mean
+            assert mean is not None
+            assert not under(mean, bound), (n, d, values)
+            assert not over(mean, bound), (n, d, values)
+
+
+def test_next_to_a_bound_is_beyond_it() -> None:
+    """The smallest step that a million questions can make is still seen."""
+    assert under(0.8 - 1e-6 / 100, 0.8)
+    assert over(0.8 + 1e-6 / 100, 0.8)
+
+
+def test_a_recall_at_the_severe_bound_is_not_severe() -> None:
+    """Recall@20 of 3/5 on each of ten questions is .6, which is not below the severe bound of .6."""
+    totals = Totals(1)
+    for _ in range(10):
+        totals.take(0, [3 / 5])
+    measures = totals.summaries(["Recall@20"])
+    card = score_layers(Evaluation("r", "d", questions=10, failed=0, missing=0, measures=measures))
+    assert card.alerts == ()
+    # Adding up one by one ends below: 0.6 ten times is 5.999999999999999.
+    assert sum([3 / 5] * 10) / 10 < 0.6
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.randoms(use_true_random=False))
+def test_a_mean_does_not_depend_on_batches_or_order(values: list[float], draw: random.Random) -> None:
+    """However the values are cut and ordered, the sum is the exact one, rounded once."""
+    exact = float(sum(map(Fraction, values))) / len(values)
+    for _ in range(3):
+        draw.shuffle(values)
+        cut = draw.randint(0, len(values))
+        one, two = Totals(1), Totals(1)
+        one.take(0, values[:cut])
+        two.take(0, values[cut:])
+        two.add(one)
+        two.questions = len(values)
+        assert two.summaries(["RR"])["RR"] == Summary(exact, len(values), len(values))
+
+
+def test_a_layer_at_its_bound_is_not_below_it() -> None:
+    """A layer whose components are all .7 scores .7, so no weakness is named."""
+    # .7 times weights that add up to 1: not below .7, although CrossRepoPrecision .7 and EdgeRecall .7 < .8 ask.
+    result = _evaluation(nDCG_10=0.7, Recall_20=0.7, RR=0.7, CrossRepoPrecision=0.7, EdgeRecall=0.7)
+    assert score_layers(result).findings == ()
 
 
 def test_diagnosis_names_the_questions_that_show_it_most() -> None:

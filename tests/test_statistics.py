@@ -50,25 +50,31 @@ def test_equal_sums_count_as_equal_in_spite_of_rounding() -> None:
 
 def test_same_seed_same_figures() -> None:
     """A comparison is reproducible, and another seed moves a drawn interval."""
-    values = numpy.random.default_rng(3).normal(0.1, 1, 60)
+    values = numpy.random.default_rng(3).exponential(1.0, 60)  # skewed: the drawn bound is the wider one
     assert interval(values, seed=1) == interval(values, seed=1)
     assert interval(values, seed=1) != interval(values, seed=2)
 
 
 def test_interval_agrees_with_scipy_of_another_seed() -> None:
-    """The BCa interval lies where scipy's own lies, up to the noise of resampling."""
+    """The interval is the wider of scipy's BCa and Student's t on each side, up to the noise of resampling."""
     values = numpy.random.default_rng(5).exponential(1.0, 80)
     other = stats.bootstrap((values,), numpy.mean, n_resamples=20_000, method="BCa", rng=numpy.random.default_rng(99))
     low, high = interval(values)
     width = other.confidence_interval.high - other.confidence_interval.low
-    assert low == pytest.approx(other.confidence_interval.low, abs=0.05 * width)
+    student = stats.ttest_1samp(values, 0).confidence_interval()
+    # Of a sample that is skewed to the right BCa lies further right.
+    assert other.confidence_interval.low > student.low
+    assert low == pytest.approx(student.low, rel=1e-9)
+    assert other.confidence_interval.high > student.high
     assert high == pytest.approx(other.confidence_interval.high, abs=0.05 * width)
 
 
 def test_interval_at_the_edges() -> None:
-    """Of one difference there is no interval, of equal ones it is their value."""
+    """Of one difference, or few equal ones, there is no interval; of more equal ones it is their value."""
     assert interval([0.5]) == (None, None)
-    assert interval([0.5, 0.5, 0.5]) == (0.5, 0.5)
+    # Of five differences of one size, all have one sign in 2 of 2^5 = 1 of 16 cases by chance; of six in 1 of 32.
+    assert interval([0.5] * 5) == (None, None)
+    assert interval([0.5] * 6) == (0.5, 0.5)
 
 
 def test_holm_by_hand() -> None:
@@ -106,6 +112,71 @@ def test_compare_pairs_by_hand() -> None:
     assert result.delta == pytest.approx(0.2)
     assert result.effect == pytest.approx(0.2 / math.sqrt(0.38 / 3))
     assert (result.wins, result.losses, result.ties, result.questions) == (2, 1, 1, 4)
+
+
+def test_rounding_noise_is_a_tie() -> None:
+    """Values that differ in the last digits only are equal: no win, no test, no interval beside 0, no effect."""
+    # 1/3 as 2rp / (r + p) of r = 1/5, p = 1, which is the float above.
+    noisy = 2 * 0.2 * 1.0 / (0.2 + 1.0)
+    pairs = (([0.1 + 0.2] * 20, [0.3] * 20), ([1 / 3] * 20, [noisy] * 20), ([1e6 + 1e-5] * 20, [1e6] * 20))
+    for first, second in pairs:
+        assert first != second
+        result = compare_pairs("EdgeF1", first, second)
+        assert (result.wins, result.losses, result.ties) == (0, 0, 20)
+        assert (result.p_value, result.delta, result.low, result.high, result.effect) == (1.0, 0.0, 0.0, 0.0, None)
+
+
+def test_noise_among_differences_changes_nothing() -> None:
+    """With noise where values are equal the figures are those without it."""
+    values = [0.25, 0.5, 0.75, 1.0] * 6
+    others = [*values[:12], *(0.5 for _ in range(12))]
+    noisy = [value * (1 - 1e-15) for value in others]
+    first, second = compare_pairs("EdgeF1", values, others), compare_pairs("EdgeF1", values, noisy)
+    # Of the last twelve values three are .25 (won), three .5 (tied) and six more (lost); the first twelve are tied.
+    assert (first.wins, first.losses, first.ties) == (second.wins, second.losses, second.ties) == (3, 6, 15)
+    assert (second.low, second.high) == pytest.approx((first.low, first.high), rel=1e-12)
+    assert (second.p_value, second.effect) == pytest.approx((first.p_value, first.effect), rel=1e-12)
+
+
+def test_no_effect_size_of_a_constant_difference() -> None:
+    """Where every question gains the same, the spread is rounding only, so there is no d_z."""
+    # .1 more on each: as floats .4 - .3 and .8 - .7 differ in the last digit.
+    first = [0.1, 0.2, 0.3, 0.4, 0.7, 0.8] * 3
+    second = [0.2, 0.3, 0.4, 0.5, 0.8, 0.9] * 3
+    assert len({two - one for one, two in zip(first, second, strict=True)}) > 1
+    result = compare_pairs("RR", first, second)
+    assert result.effect is None
+    assert result.delta == pytest.approx(0.1)
+    assert (result.low, result.high) == pytest.approx((0.1, 0.1))
+    assert result.caution == "all differences are equal, so nothing tells how far others may lie"
+
+
+def test_caution_beside_intervals_of_few() -> None:
+    """Below 20 questions, or below 6 that differ, an interval comes with a caution; from there on with none."""
+    told = {
+        count: compare_pairs("RR", [0.25] * count, ([0.0, 0.5] * 20)[:count], resamples=200).caution
+        for count in (19, 20)
+    }
+    assert told == {19: "the interval may be too narrow: 19 questions, fewer than 20", 20: None}
+    for count, caution in ((5, "the interval may be too narrow: 5 of 40 differ, fewer than 6"), (6, None)):
+        second = [0.5] * count + [0.0] * (40 - count)
+        assert compare_pairs("RR", [0.0] * 40, second, resamples=200).caution == caution
+
+
+def test_interval_holds_where_bca_alone_does_not() -> None:
+    """Of ten differences of thirds it holds the true one in at least 93 of 100 samples, BCa alone in fewer."""
+    # Of two thirds drawn alike the difference is 0 on average.
+    random = numpy.random.default_rng(17)
+    held = alone = 0
+    for _ in range(1000):
+        values = random.integers(0, 4, 10) / 3 - random.integers(0, 4, 10) / 3
+        low, high = interval(values, resamples=400)
+        assert low is not None
+        assert high is not None
+        held += low <= 0 <= high
+        found = stats.bootstrap((values,), numpy.mean, n_resamples=400, method="BCa", rng=random).confidence_interval
+        alone += bool(found.low <= 0 <= found.high)
+    assert held >= 930 > alone
 
 
 def test_compare_pairs_refuses_what_is_not_paired() -> None:

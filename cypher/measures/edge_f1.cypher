@@ -31,12 +31,10 @@ WITH q, a, walked, right, [p IN paths WHERE NOT any(o IN paths
 WITH q, a, walked, right,
   reduce(all = [], p IN chosen | all + [e IN p.wanted WHERE NOT e IN all]) AS required,
   reduce(all = [], p IN chosen | all + [e IN p.found WHERE NOT e IN all]) AS found
-WITH q, a, walked, right, required, found,
-  CASE WHEN size(required) = 0 THEN 0.0 ELSE toFloat(size(found)) / size(required) END AS recall,
-  CASE WHEN size(walked) = 0 THEN 0.0 ELSE toFloat(size(right)) / size(walked) END AS precision
+// The harmonic mean of found / required and right / walked, divided once: equal ratios are equal floats.
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(required) = 0 THEN null
-    WHEN recall = 0 OR precision = 0 THEN 0.0
-    ELSE 2 * recall * precision / (recall + precision) END AS value,
+    WHEN size(found) = 0 OR size(right) = 0 THEN 0.0
+    ELSE toFloat(2 * size(found) * size(right)) / (size(found) * size(walked) + size(right) * size(required)) END AS value,
   CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
     WHEN size(required) = 0 THEN $unscored END AS reason

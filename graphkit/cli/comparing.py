@@ -11,9 +11,15 @@ from graphkit.cli.tables import print_table
 from graphkit.comparing import LEVEL, RunComparison, compare_grades, compare_runs
 from graphkit.errors import GateError
 from graphkit.graph.connection import Store
+from graphkit.results import counted
 from graphkit.sources.jsonl import is_file_name
-from graphkit.statistics import PairedResult
+from graphkit.statistics import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
 from graphkit.workflow import evaluate
+
+CAUTION = (
+    f"* may be too narrow: fewer than {FEW_QUESTIONS} questions, "
+    f"fewer than {FEW_DIFFERENT} that differ, or all by the same"
+)
 
 
 def compare_command(
@@ -44,9 +50,11 @@ def compare_command(
             )
     for warning in compared.warnings:
         say(f"warning: {warning}")
-    for count in dict.fromkeys(compared.left_out.values()):
-        names = ", ".join(name for name, one in compared.left_out.items() if one == count)
-        say(f"note: {names}: {count} question(s) were scored in one run only, and are not compared")
+    for counts, where in ((compared.left_out, "one run only"), (compared.unscored, "neither run")):
+        for count in dict.fromkeys(counts.values()):
+            names = ", ".join(name for name, one in counts.items() if one == count)
+            was, them = ("was", "is") if count == 1 else ("were", "are")
+            say(f"note: {names}: {counted(count, 'question')} {was} scored in {where}, and {them} not compared")
     if as_json():
         print_json(compared.as_json())
     else:
@@ -71,9 +79,13 @@ def print_comparison(compared: RunComparison) -> None:
     for group in compared.groups:
         title = f"{second} minus {first}" + (f", {group.name}" if group.name else "")
         print_table(title, (*columns, "detectable"), [_row(result) for result in group.results])
+        if any(result.caution for result in group.results):
+            print_line(CAUTION)
         for result in group.results:
             if (one := result.accuracy) is not None:
                 shares = f"{one.first:.1%} to {one.second:.1%}, {one.points:+.1f} points"
+                if one.low is not None and one.high is not None:
+                    shares += f" [{one.low:+.1f}, {one.high:+.1f}]"
                 print_line(f"{result.measure}: accuracy {shares}: {one.reading}")
     significant = [result for result in compared.overall if result.p_holm < LEVEL]
     names = ", ".join(f"{result.measure} {result.delta:+.4f}" for result in significant)
@@ -89,6 +101,7 @@ def print_comparison(compared: RunComparison) -> None:
 
 def _row(result: PairedResult) -> list[Any]:
     interval = "–" if result.low is None or result.high is None else f"[{result.low:+.4f}, {result.high:+.4f}]"
+    interval += " *" if result.caution else ""
     return [
         result.measure,
         f"{result.first:.4f}",

@@ -7,6 +7,7 @@ import math
 from contextlib import nullcontext
 from pathlib import Path
 
+from graphkit.bounds import over, under
 from graphkit.cli.base import as_json, open_graph, print_json, say, tell
 from graphkit.cli.options import assignment, engine_value, label_value, on_error_value
 from graphkit.cli.progress import shown_progress
@@ -113,12 +114,14 @@ def _hold(
     """Raise where a mean is beyond its gate; a measure that was scored on no question holds no gate."""
     broken = list(severe)
     for result in results:
-        for gates, word in ((lower, "under"), (upper, "over")):
+        for gates, beyond in ((lower, under), (upper, over)):
             for measure, bound in gates:
                 mean = result.measures[str(measure)].mean
                 if mean is None:
                     broken.append(f"{result.run}: {measure} was scored on no question")
-                elif (mean < bound) if word == "under" else (mean > bound):
-                    broken.append(f"{result.run}: {measure} is {mean:.4f}, {word} {bound:g}")
+                elif beyond(mean, bound):
+                    text = f"{mean:.4f}"
+                    text = text if beyond(float(text), bound) else f"{mean:.12g}"  # "0.8000, under 0.8" tells nothing
+                    broken.append(f"{result.run}: {measure} is {text}, {beyond.__name__} {bound:.12g}")
     if broken:
         raise GateError("gate failed: " + "; ".join(broken))

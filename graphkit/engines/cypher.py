@@ -60,6 +60,9 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
     columns = [measure_values(store, dataset, run, measure, invalid) for measure in measures]
     totals = Totals(len(measures))
     questions = store.read(cypher("read/answers"), {"dataset": dataset, "run": run})
+    for index, column in enumerate(columns):
+        numbers = [column[str(one["question"])] for one in questions]
+        totals.take(index, [number for number in numbers if not isinstance(number, Unscored)])
     rows = []
     for question in questions:
         name = str(question["question"])
@@ -67,13 +70,11 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
         totals.missing += bool(question["missing"])
         totals.failed += bool(question["failed"])
         values: list[float | str] = []
-        for index, column in enumerate(columns):
+        for column in columns:
             value = column[name]
             if isinstance(value, Unscored):
                 values.append(value.reason)
             else:
-                totals.sums[index] += value
-                totals.scored[index] += 1
                 values.append(value)
         if keep_rows:
             labels = (question["category"], question["difficulty"], question["group"])

@@ -120,8 +120,7 @@ class Scorer:
             numbers = (
                 column if Unscored not in map(type, column) else [one for one in column if type(one) is not Unscored]
             )
-            totals.sums[index] += sum(numbers)
-            totals.scored[index] += len(numbers)
+            totals.take(index, numbers)
         rows = [
             Row(name, tuple([one.reason if isinstance(one, Unscored) else one for one in values]), *about)
             for name, values, about in zip(self.names, self.values, self.about, strict=False)

@@ -170,8 +170,8 @@ class EdgeF1(EdgeMeasure):
         right, traversed, _ = edge_precision(case, self.relation, boundary=False)
         if not traversed or not found or not right:
             return 0.0
-        recall, precision = found / required, right / traversed
-        return 2 * recall * precision / (recall + precision)
+        # 2rp / (r + p) of r = found / required and p = right / traversed, divided once: equal ratios are equal floats.
+        return 2 * found * right / (found * traversed + right * required)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import lcm
 
 from graphkit.identity import repo_of
 from graphkit.measures.base import NO_GOLD, Measure, Unscored
@@ -70,19 +71,35 @@ class PathMeasure(Measure):
 
     def _value(self, case: Case) -> float | Unscored:
         if self.relation and case.plain:
-            return self._path(case.gold[0], case, None)
+            done, whole = self._share(case.gold[0], case, None)
+            return done / whole
         # Where every edge carries its relation, only equal ones match.
         same: SamePair = _same_ends if not self.relation else same_edge if case.untyped else None
-        scores = []
+        shares = []
         for unit in case.units:
-            options = [self._path(gold, case, same) for gold in unit if gold.required]
+            options = [self._share(gold, case, same) for gold in unit if gold.required]
             if options:
-                scores.append(max(options))
-        return sum(scores) / len(scores) if scores else Unscored(NO_GOLD)
+                shares.append(options[0] if len(options) == 1 else max(options, key=_quotient))
+        if not shares:
+            return Unscored(NO_GOLD)
+        # Over a common denominator, and divided once: equal means are equal floats, in whatever order the paths come.
+        wholes = {whole for _, whole in shares}
+        if len(wholes) == 1:
+            return sum([done for done, _ in shares]) / (wholes.pop() * len(shares))
+        common = lcm(*wholes)
+        return sum([done * (common // whole) for done, whole in shares]) / (common * len(shares))
 
     @abstractmethod
-    def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
-        """Score one gold path against the retrieved paths."""
+    def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
+        """Return what the retrieved paths did of one gold path, and what the whole of it is."""
+
+
+#: What is done of a path that counts only as a whole.
+_WHOLE, _NOTHING = (1, 1), (0, 1)
+
+
+def _quotient(share: tuple[int, int]) -> float:
+    return share[0] / share[1]
 
 
 def _same_ends(one: Edge, other: Edge) -> bool:
@@ -109,10 +126,10 @@ class PathExact(PathMeasure):
     query = "path_exact"
     query_parameters = {"unscored": NO_GOLD}
 
-    def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
+    def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
         if same is None and gold.required is gold.edges:
-            return 1.0 if gold.edges in case.walked_paths else 0.0
-        return 1.0 if any(equals(gold, walk, same) for walk in case.walked_paths) else 0.0
+            return _WHOLE if gold.edges in case.walked_paths else _NOTHING
+        return _WHOLE if any(equals(gold, walk, same) for walk in case.walked_paths) else _NOTHING
 
 
 @dataclass(frozen=True)
@@ -123,8 +140,8 @@ class PathInOrder(PathMeasure):
     query = "path_prefix"
     query_parameters = {"complete": True, "unscored": NO_GOLD}
 
-    def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
-        return 1.0 if most_followed(gold, case, same) == len(gold.required) else 0.0
+    def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
+        return _WHOLE if most_followed(gold, case, same) == len(gold.required) else _NOTHING
 
 
 @dataclass(frozen=True)
@@ -138,8 +155,8 @@ class PathPrefix(PathMeasure):
     query = "path_prefix"
     query_parameters = {"complete": False, "unscored": NO_GOLD}
 
-    def _path(self, gold: Gold, case: Case, same: SamePair) -> float:
-        return most_followed(gold, case, same) / len(gold.required)
+    def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
+        return most_followed(gold, case, same), len(gold.required)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from operator import mul
 from graphkit.measures.base import NO_RELEVANT, CutMeasure, Measure, Unscored
 from graphkit.measures.case import Case
 
+LARGE_GAINS = "the gains are too large to be added up"
+
 
 def discount(rank: int) -> float:
     """Return 1 / log2(rank + 1), the weight of a rank (from 1) in nDCG."""
@@ -103,15 +105,13 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
             return Unscored(NO_RELEVANT)
         k = self.cutoff(case)
         discounts = _DISCOUNTS if k <= len(_DISCOUNTS) else _discounts(max(len(case.gains), len(case.chunks)))
-        ideal: float = sum(map(mul, case.gains[:k], discounts))
+        try:
+            ideal = math.fsum(map(mul, case.gains[:k], discounts))
+        except OverflowError:
+            return Unscored(LARGE_GAINS)
         if ideal == 0:
             return 0.0
-        found = 0.0
-        for rank, gain in case.hits:
-            if rank > k:
-                break
-            found += gain * discounts[rank - 1]
-        return found / ideal
+        return math.fsum([gain * discounts[rank - 1] for rank, gain in case.hits if rank <= k]) / ideal
 
 
 def normalised(text: str) -> str:

@@ -41,7 +41,9 @@ def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R |
     if not isinstance(value, dict):
         report.add(Problem(where, f"a record must be a JSON object, not {_kind(value)}"))
         return None
-    name = next((str(value[key]) for key in _ID_FIELDS if isinstance(value.get(key), str | int)), None)
+    aliases = other_names(model)
+    ids = (*_ID_FIELDS, *(aliases[key] for key in _ID_FIELDS if key in aliases))
+    name = next((str(value[key]) for key in ids if isinstance(value.get(key), str | int)), None)
     if b"\\ud" in line.lower() and _has_half_character(value):
         what = "a text holds half of a character (a lone surrogate, \\ud800 to \\udfff)"
         report.add(Problem(where, what, record=name, remedy="Write the character whole, or leave it out."))
@@ -52,7 +54,7 @@ def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R |
         for mistake in error.errors(include_url=False, include_context=False)[:3]:
             report.add(Problem(where, _sentence(mistake), record=name, remedy=_remedy(model, mistake)))
         return None
-    known = set(model.model_fields) | set(other_names(model))
+    known = set(model.model_fields) | set(aliases)
     for key in value.keys() - known:
         report.ignored_fields[Path(where.rpartition(":")[0]).name, key] += 1
     return record
