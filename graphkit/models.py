@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal, LiteralString
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StrictInt, field_validator
 from pydantic.types import AwareDatetime, StrictBool, StrictFloat, StrictStr
+from pydantic_core import PydanticCustomError
 
 from graphkit.forms import citation_ids, error_text, gains, gold_paths, retrieved_chunks, walk_steps
-from graphkit.spellings import ANSWER, LARGEST, QUESTION, Spellings
+from graphkit.spellings import ANSWER, LARGEST, LONGEST_NAME, QUESTION, Spellings
 
 
 def _present(text: str) -> str:
@@ -30,15 +31,29 @@ def _finite(number: float) -> float:
     return number
 
 
-def _gain(number: float) -> float:
-    if not math.isfinite(number) or number < 0:
-        raise ValueError("a gain must be a finite number of at least 0")
-    return number
+#: The farthest from UTC that a time zone of either database may be.
+FARTHEST_ZONE = timedelta(hours=18)
+
+#: What pydantic's errors call a time that is beyond what the databases hold.
+NOT_STORABLE: LiteralString = "time_not_storable"
 
 
-Name = Annotated[StrictStr, AfterValidator(_present)]
+def _storable(time: datetime) -> datetime:
+    if abs(time.utcoffset() or timedelta()) > FARTHEST_ZONE:
+        raise PydanticCustomError(NOT_STORABLE, "the time zone must be at most 18:00 from UTC")
+    try:
+        time.astimezone(UTC)
+    except OverflowError:
+        raise PydanticCustomError(NOT_STORABLE, "in UTC the time must lie in the years 1 to 9999") from None
+    return time
+
+
+# A name may be a key of the database, alone or beside another one; a text may be of any length.
+Text = Annotated[StrictStr, AfterValidator(_present)]
+Label = Annotated[StrictStr, Field(max_length=LONGEST_NAME)]
+Name = Annotated[Label, AfterValidator(_present)]
 Number = Annotated[StrictFloat, AfterValidator(_finite)]
-Gain = Annotated[StrictFloat, AfterValidator(_gain)]
+Time = Annotated[AwareDatetime, AfterValidator(_storable)]
 Count = Annotated[StrictInt, Field(ge=0, le=LARGEST)]
 Positive = Annotated[StrictInt, Field(ge=1, le=LARGEST)]
 Difficulty = Literal["easy", "medium", "hard"]
@@ -82,23 +97,23 @@ class Step(Record):
 class GoldPath(Record):
     """An ordered list of gold steps. Paths that share a ``group`` are alternatives, of which one is enough."""
 
-    id: StrictStr | None = None
-    group: StrictStr | None = None
+    id: Label | None = None
+    group: Label | None = None
     steps: tuple[Step, ...] = ()
 
 
 class Component(Record):
     """A fact or component that a complete answer addresses."""
 
-    text: Name = Field(validation_alias=AliasChoices("text", "fact", "name", "component"))
-    repo: StrictStr | None = None
+    text: Text = Field(validation_alias=AliasChoices("text", "fact", "name", "component"))
+    repo: Label | None = None
 
 
 class Conflict(Record):
     """Two sources that disagree, and what resolves the disagreement."""
 
-    id: StrictStr | None = None
-    between: tuple[StrictStr, ...] = ()
+    id: Label | None = None
+    between: tuple[Label, ...] = ()
     resolution: StrictStr | None = None
 
 
@@ -108,7 +123,7 @@ class Question(Record):
     Attributes
     ----------
     relevant
-        Relevant ids with their gains (finite, at least 0; a gain of 0 is not relevant).
+        Relevant ids with their gains (finite; a gain of 0 or less is not relevant).
     stack
         Id of the compatibility row that pins the commits the question was annotated at.
     commits
@@ -120,18 +135,18 @@ class Question(Record):
     """
 
     id: Name = Field(validation_alias=_names(QUESTION, "id"))
-    question: Name = Field(validation_alias=_names(QUESTION, "question"))
+    question: Text = Field(validation_alias=_names(QUESTION, "question"))
     category: StrictStr | None = None
     difficulty: Difficulty | None = None
     group: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "group"))
-    stack: StrictStr | None = None
+    stack: Label | None = None
     gold_answer: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "gold_answer"))
     expected_output: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "expected_output"))
-    commits: dict[str, Name] = Field(default_factory=dict)
+    commits: dict[Name, Name] = Field(default_factory=dict)
     paths: tuple[GoldPath, ...] = Field(default=(), validation_alias=_names(QUESTION, "paths"))
-    relevant: dict[str, Gain] = Field(default_factory=dict, validation_alias=_names(QUESTION, "relevant"))
-    expected_files: tuple[StrictStr, ...] = ()
-    expected_symbols: tuple[StrictStr, ...] = ()
+    relevant: dict[Name, Number] = Field(default_factory=dict, validation_alias=_names(QUESTION, "relevant"))
+    expected_files: tuple[Label, ...] = ()
+    expected_symbols: tuple[Label, ...] = ()
     facts: tuple[Component, ...] = Field(default=(), validation_alias=_names(QUESTION, "facts"))
     conflicts: tuple[Conflict, ...] = ()
     min_sources: Count | None = Field(default=None, validation_alias=_names(QUESTION, "min_sources"))
@@ -171,10 +186,10 @@ class Chunk(Record):
     """One retrieved chunk. Where ``repo``, ``path`` or ``symbol`` is absent, the id ``repo:path#symbol`` tells it."""
 
     id: Name = Field(validation_alias=AliasChoices("id", "chunk_id", "doc_id", "node_id"))
-    repo: StrictStr | None = Field(default=None, validation_alias=AliasChoices("repo", "repository"))
-    path: StrictStr | None = Field(default=None, validation_alias=AliasChoices("path", "file", "file_path"))
-    symbol: StrictStr | None = None
-    commit: StrictStr | None = Field(default=None, validation_alias=AliasChoices("commit", "sha"))
+    repo: Label | None = Field(default=None, validation_alias=AliasChoices("repo", "repository"))
+    path: Label | None = Field(default=None, validation_alias=AliasChoices("path", "file", "file_path"))
+    symbol: Label | None = None
+    commit: Label | None = Field(default=None, validation_alias=AliasChoices("commit", "sha"))
     branch: StrictStr | None = None
     rank: Positive | None = None
     score: Number | None = None
@@ -189,8 +204,8 @@ class WalkStep(Record):
     relation: Name | None = Field(default=None, validation_alias=AliasChoices("relation", "type", "label"))
     path: Count = 0
     position: Count | None = None
-    source_commit: StrictStr | None = None
-    target_commit: StrictStr | None = None
+    source_commit: Label | None = None
+    target_commit: Label | None = None
 
 
 class Answer(Record):
@@ -206,8 +221,8 @@ class Answer(Record):
     retrieved: tuple[Chunk, ...] = Field(default=(), validation_alias=_names(ANSWER, "retrieved"))
     traversal: tuple[WalkStep, ...] = Field(default=(), validation_alias=_names(ANSWER, "traversal"))
     answer: StrictStr | None = Field(default=None, validation_alias=_names(ANSWER, "answer"))
-    citations: tuple[StrictStr, ...] = ()
-    evidence_files: tuple[StrictStr, ...] | None = None
+    citations: tuple[Label, ...] = ()
+    evidence_files: tuple[Label, ...] | None = None
     latency_ms: Annotated[Number, Field(ge=0)] | None = Field(
         default=None, validation_alias=_names(ANSWER, "latency_ms")
     )
@@ -247,7 +262,7 @@ class Commit(Record):
     sha: Name
     parents: tuple[Name, ...] = ()
     branch: StrictStr | None = None
-    committed_at: AwareDatetime | None = None
+    committed_at: Time | None = None
     tag: StrictStr | None = None
 
 
@@ -268,11 +283,11 @@ class Compatibility(Record):
     """
 
     id: Name
-    commits: dict[str, Name]
+    commits: dict[Name, Name]
     compatible: StrictBool = True
     source: StrictStr | None = None
     environment: StrictStr | None = None
-    at: AwareDatetime | None = Field(default=None, validation_alias=AliasChoices("at", "deployed_at", "time"))
+    at: Time | None = Field(default=None, validation_alias=AliasChoices("at", "deployed_at", "time"))
 
     @field_validator("commits", mode="before")
     @classmethod
@@ -286,11 +301,11 @@ class Artifact(Record):
     """A node of the knowledge graph as one commit holds it, one line of ``artifacts.jsonl``."""
 
     id: Name
-    repo: StrictStr | None = None
-    path: StrictStr | None = None
-    symbol: StrictStr | None = None
+    repo: Label | None = None
+    path: Label | None = None
+    symbol: Label | None = None
     kind: StrictStr | None = None
-    commit: StrictStr | None = None
+    commit: Label | None = None
     line: Count | None = None
     end_line: Count | None = None
 

@@ -263,7 +263,11 @@ def test_commits_of_a_compatibility_row() -> None:
         {"difficulty": "Easy"},
         {"relevant": {"a": "1"}},
         {"relevant": {"a": True}},
-        {"relevant": {"a": -1}},
+        {"relevant": {"": 1}},
+        {"relevant": {1001 * "a": 1}},
+        {"id": 1001 * "q"},
+        {"commits": {"": "x"}},
+        {"expected_files": [1001 * "a"]},
         {"relevant": {"a": float("nan")}},
         {"relevant": {"a": float("inf")}},
         {"relevant": [3]},
@@ -387,7 +391,7 @@ def test_lean_decoder_equals_the_models_on_generated_data(tmp_path: Path) -> Non
         assert compare_lines(LeanAnswer, file) > 0
 
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4) | st.sampled_from([1000 * "ä", 1001 * "ä"])
 LOOSE: st.SearchStrategy[Any] = st.one_of(
     st.none(), st.booleans(), st.integers(-1, 3), st.floats(), TEXT, st.lists(TEXT, max_size=2), st.just({})
 )
@@ -459,6 +463,7 @@ def test_lean_answers_equal_the_model_on_anything(lines: list[dict[str, Any]]) -
     b'"category":"\\ud800"',
     b'"category":"\\u0000"',
     b'"category":"\xff"',
+    b'"category":"\xed\xa0\x80"',
     b'"paths":null',
     b'"expected_files":null',
     b'"commits":null',

@@ -98,13 +98,12 @@ def commit_graph(store: Store, dataset: str) -> CommitGraph:
     ]
     stacks = sorted(store.read(cypher("read/stacks")), key=lambda row: row["dataset"] != dataset)
     rows = [
-        Compatibility.model_validate(
-            {
-                "id": row["id"] if row["dataset"] == dataset else f"{row['dataset']}/{row['id']}",
-                "commits": dict(row["members"]),  # type: ignore[call-overload]
-                "compatible": row["compatible"],
-                "environment": row["environment"],
-            }
+        # Not validated again: the dataset in front of an id may make it longer than a name in a file.
+        Compatibility.model_construct(
+            id=row["id"] if row["dataset"] == dataset else f"{row['dataset']}/{row['id']}",
+            commits=dict(row["members"]),  # type: ignore[call-overload]
+            compatible=row["compatible"],
+            environment=row["environment"],
         )
         for row in stacks
     ]
