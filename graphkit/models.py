@@ -6,30 +6,25 @@ ignores fields that it doesn't know. A number is never read from a string, and a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, LiteralString
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StrictInt, field_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    WithJsonSchema,
+    field_validator,
+)
 from pydantic.types import AwareDatetime, StrictBool, StrictFloat, StrictStr
 from pydantic_core import PydanticCustomError
 
 from graphkit.forms import citation_ids, error_text, gains, gold_paths, retrieved_chunks, walk_steps
-from graphkit.spellings import ANSWER, LARGEST, LONGEST_NAME, QUESTION, Spellings
-
-
-def _present(text: str) -> str:
-    if not text:
-        raise ValueError("must not be empty")
-    return text
-
-
-def _finite(number: float) -> float:
-    if not math.isfinite(number):
-        raise ValueError("must be a finite number")
-    return number
-
+from graphkit.spellings import ANSWER, LARGEST, LONGEST_NAME, QUESTION, WIDEST, Spellings
 
 #: The farthest from UTC that a time zone of either database may be.
 FARTHEST_ZONE = timedelta(hours=18)
@@ -49,11 +44,21 @@ def _storable(time: datetime) -> datetime:
 
 
 # A name may be a key of the database, alone or beside another one; a text may be of any length.
-Text = Annotated[StrictStr, AfterValidator(_present)]
+Text = Annotated[StrictStr, Field(min_length=1)]
 Label = Annotated[StrictStr, Field(max_length=LONGEST_NAME)]
-Name = Annotated[Label, AfterValidator(_present)]
-Number = Annotated[StrictFloat, AfterValidator(_finite)]
-Time = Annotated[AwareDatetime, AfterValidator(_storable)]
+Name = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME)]
+Number = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=-WIDEST, le=WIDEST)]
+Amount = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=0, le=WIDEST)]
+Time = Annotated[
+    AwareDatetime,
+    AfterValidator(_storable),
+    WithJsonSchema(
+        {
+            "type": ["string", "number"],
+            "description": "ISO 8601 with a time zone, or the seconds (large numbers: milliseconds) since 1970 in UTC.",
+        }
+    ),
+]
 Count = Annotated[StrictInt, Field(ge=0, le=LARGEST)]
 Positive = Annotated[StrictInt, Field(ge=1, le=LARGEST)]
 Difficulty = Literal["easy", "medium", "hard"]
@@ -68,6 +73,25 @@ class Record(BaseModel):
 
     # Built when first validated: most commands use few of the models, and the lean decoder spares scoring all of them.
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, defer_build=True)
+
+    def __getitem__(self, field: str) -> Any:
+        """Return a field as a mapping would: ``question["id"]`` is ``question.id``."""
+        if field not in type(self).model_fields:
+            raise KeyError(f"no field is called {field!r}; there are: {', '.join(type(self).model_fields)}")
+        return getattr(self, field)
+
+    def __contains__(self, field: object) -> bool:
+        return field in type(self).model_fields
+
+    def get(self, field: str, default: Any = None) -> Any:
+        """Return a field as a mapping's ``get`` would, with the default for what is no field."""
+        return getattr(self, field) if field in self else default
+
+
+class Form(BaseModel):
+    """Base of the objects that a record may be written with: told by its JSON Schema, and read by graphkit.forms."""
+
+    model_config = ConfigDict(defer_build=True)
 
 
 def other_names(model: type[Record]) -> dict[str, str]:
@@ -100,6 +124,25 @@ class GoldPath(Record):
     id: Label | None = None
     group: Label | None = None
     steps: tuple[Step, ...] = ()
+
+
+#: A step written as a list: source, relation, target.
+Triple = tuple[Name, Name | None, Name]
+
+
+class GoldPathForm(Form):
+    """A gold path as it may be written: its steps may be triples."""
+
+    id: Label | None = None
+    group: Label | None = None
+    steps: list[Step | Triple] = []
+
+
+class RelevantForm(Form):
+    """A relevant id as it may be written in a list; without a gain it has gain 1."""
+
+    id: Name
+    gain: Number = 1.0
 
 
 class Component(Record):
@@ -152,22 +195,29 @@ class Question(Record):
     min_sources: Count | None = Field(default=None, validation_alias=_names(QUESTION, "min_sources"))
     k: Positive | None = None
 
-    @field_validator("paths", mode="before")
+    # What ``json_schema_input_type`` names are the forms that a validator takes, for the JSON Schema.
+    @field_validator(
+        "paths",
+        mode="before",
+        json_schema_input_type=list[GoldPathForm | list[StrictStr] | list[Step | Triple]] | None,
+    )
     @classmethod
     def _paths(cls, value: Any) -> Any:
         return gold_paths(value)
 
-    @field_validator("relevant", mode="before")
+    @field_validator(
+        "relevant", mode="before", json_schema_input_type=dict[Name, Number] | list[Name | RelevantForm] | None
+    )
     @classmethod
     def _relevant(cls, value: Any) -> Any:
         return gains(value)
 
-    @field_validator("facts", mode="before")
+    @field_validator("facts", mode="before", json_schema_input_type=list[Text | Component] | None)
     @classmethod
     def _facts(cls, value: Any) -> Any:
         return [{"text": item} if isinstance(item, str) else item for item in _listed(value)]
 
-    @field_validator("conflicts", mode="before")
+    @field_validator("conflicts", mode="before", json_schema_input_type=list[StrictStr | Conflict] | None)
     @classmethod
     def _conflicts(cls, value: Any) -> Any:
         return [{"resolution": item} if isinstance(item, str) else item for item in _listed(value)]
@@ -208,6 +258,68 @@ class WalkStep(Record):
     target_commit: Label | None = None
 
 
+class EdgeForm(Form):
+    """A step within a path, a list of triples or node-link JSON; path and position may follow from its place."""
+
+    source: Name
+    target: Name
+    relation: Any = None
+    position: Any = None
+    source_commit: Label | None = None
+    target_commit: Label | None = None
+
+
+class StepsForm(Form):
+    """A retrieved path as an object with its nodes or steps."""
+
+    steps: list[StrictStr] | list[EdgeForm | Triple]
+
+
+#: A retrieved path: its nodes, its steps, or an object that holds either; or one triple of a path that is all triples.
+WalkForm = list[StrictStr] | list[EdgeForm | Triple] | Triple | StepsForm
+
+
+class PathsForm(Form):
+    """A traversal as an object with its paths."""
+
+    paths: list[WalkForm]
+
+
+class TriplesForm(Form):
+    """A traversal as an object with the triples of its one path."""
+
+    triples: list[Triple | EdgeForm]
+
+
+class NodeLinkForm(Form):
+    """A traversal as networkx writes it."""
+
+    nodes: Any
+    edges: list[EdgeForm]
+
+
+class LinkForm(Form):
+    """A traversal as older versions of networkx write it."""
+
+    nodes: Any
+    links: list[EdgeForm]
+
+
+class CitationForm(Form):
+    """A citation as an object; the first of these names that it has holds the chunk's id."""
+
+    id: Any = None
+    chunk_id: Any = None
+    chunk: Any = None
+
+
+class ErrorForm(Form):
+    """An error as an object."""
+
+    type: Any = None
+    message: Any = None
+
+
 class Answer(Record):
     """What one run did with one question: one line of ``runs/NAME.jsonl``.
 
@@ -223,33 +335,41 @@ class Answer(Record):
     answer: StrictStr | None = Field(default=None, validation_alias=_names(ANSWER, "answer"))
     citations: tuple[Label, ...] = ()
     evidence_files: tuple[Label, ...] | None = None
-    latency_ms: Annotated[Number, Field(ge=0)] | None = Field(
-        default=None, validation_alias=_names(ANSWER, "latency_ms")
-    )
+    latency_ms: Amount | None = Field(default=None, validation_alias=_names(ANSWER, "latency_ms"))
     model_calls: Count | None = None
     prompt_tokens: Count | None = Field(default=None, validation_alias=_names(ANSWER, "prompt_tokens"))
     output_tokens: Count | None = Field(default=None, validation_alias=_names(ANSWER, "output_tokens"))
-    cost: Annotated[Number, Field(ge=0)] | None = None
+    cost: Amount | None = None
     error: StrictStr | None = None
     error_type: StrictStr | None = None
     failed_at: StrictStr | None = None
 
-    @field_validator("retrieved", mode="before")
+    @field_validator("retrieved", mode="before", json_schema_input_type=list[Name | Chunk] | None)
     @classmethod
     def _retrieved(cls, value: Any) -> Any:
         return retrieved_chunks(value)
 
-    @field_validator("traversal", mode="before")
+    @field_validator(
+        "traversal",
+        mode="before",
+        json_schema_input_type=list[WalkStep]
+        | list[WalkForm]
+        | PathsForm
+        | TriplesForm
+        | NodeLinkForm
+        | LinkForm
+        | None,
+    )
     @classmethod
     def _traversal(cls, value: Any) -> Any:
         return walk_steps(value)
 
-    @field_validator("citations", mode="before")
+    @field_validator("citations", mode="before", json_schema_input_type=list[Label | CitationForm] | None)
     @classmethod
     def _citations(cls, value: Any) -> Any:
         return citation_ids(value)
 
-    @field_validator("error", mode="before")
+    @field_validator("error", mode="before", json_schema_input_type=StrictStr | ErrorForm | None)
     @classmethod
     def _error(cls, value: Any) -> Any:
         return error_text(value)
@@ -266,14 +386,21 @@ class Commit(Record):
     tag: StrictStr | None = None
 
 
-def _repo_and_sha(item: Any) -> tuple[Any, Any]:
+def _repo_and_sha(item: Any) -> tuple[str, Any]:
     """Read a commit written as ``repo@sha`` or as an object."""
     if isinstance(item, str) and "@" in item:
         repo, _, sha = item.rpartition("@")
         return repo, sha
-    if isinstance(item, dict) and "repo" in item and "sha" in item:
+    if isinstance(item, dict) and isinstance(item.get("repo"), str) and "sha" in item:
         return item["repo"], item["sha"]
     raise ValueError('a commit must be "repo@sha" or {"repo": ..., "sha": ...}')
+
+
+class CommitForm(Form):
+    """A commit as an object."""
+
+    repo: Name
+    sha: Name
 
 
 class Compatibility(Record):
@@ -289,7 +416,7 @@ class Compatibility(Record):
     environment: StrictStr | None = None
     at: Time | None = Field(default=None, validation_alias=AliasChoices("at", "deployed_at", "time"))
 
-    @field_validator("commits", mode="before")
+    @field_validator("commits", mode="before", json_schema_input_type=dict[Name, Name] | list[StrictStr | CommitForm])
     @classmethod
     def _commits(cls, value: Any) -> Any:
         if isinstance(value, list):

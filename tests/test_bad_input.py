@@ -55,7 +55,7 @@ class Mistake:
 #: A question whose text holds a half character that isn't even escaped: the bytes that UTF-8 would have for U+D800.
 HALF = b'{"id": "q2", "question": "a \xed\xa0\x80 b"}'
 JSON = "Each line must be one JSON object."
-GAIN = "relevant.a:m.py#w: must be a finite number"
+GAIN = "relevant.a:m.py#w: input should be a finite number"
 LONG = 1001 * "x"
 TOO_LONG = "string should have at most 1000 characters"
 SHORTER = "give a shorter one"
@@ -168,6 +168,29 @@ MISTAKES = {
         left=WHOLE,
         files={"compatibility": ({"id": "s", "commits": ["a"]},)},
     ),
+    "questions: a gain that no sum holds": Mistake(
+        "questions.jsonl:2",
+        "q2",
+        "relevant.a:m.py#w: input should be less than or equal to 1000000",
+        left=NO_QUESTION,
+        questions=(Q1, gain("1e308")),
+    ),
+    "run: a latency that no sum holds": Mistake(
+        "runs/r.jsonl:2", "q2", "latency_ms: input should be less than", answers=(A1, {**A2, "latency_ms": 1e308})
+    ),
+    "run: an empty triple": Mistake(
+        "runs/r.jsonl:2",
+        "q2",
+        "traversal: each triple of the traversal must be [source, relation, target]",
+        answers=(A1, {**A2, "traversal": {"triples": [None]}}),
+    ),
+    "compatibility: a list for a repository": Mistake(
+        "compatibility.jsonl:1",
+        "s",
+        'a commit must be "repo@sha"',
+        left=WHOLE,
+        files={"compatibility": ({"id": "s", "commits": [{"repo": ["a"], "sha": "1"}]},)},
+    ),
     # What neither database holds.
     "run: half a character in bytes": Mistake(
         "runs/r.jsonl:2", None, "not UTF-8", "UTF-8.", answers=(A1, HALF.replace(b"id", b"run", 1).replace(b"q2", b"r"))
@@ -230,7 +253,7 @@ MISTAKES = {
     "questions: empty relevant id": Mistake(
         "questions.jsonl:2",
         "q2",
-        "relevant.: must not be empty",
+        "relevant.: string should have at least 1 character",
         left=NO_QUESTION,
         questions=(Q1, {**Q2, "relevant": {"": 1}}),
     ),
@@ -311,7 +334,7 @@ MISTAKES = {
     "compatibility: empty repository": Mistake(
         "compatibility.jsonl:1",
         "s",
-        "commits.: must not be empty",
+        "commits.: string should have at least 1 character",
         left=WHOLE,
         files={"compatibility": ({"id": "s", "commits": {"": "1"}},)},
     ),
@@ -604,7 +627,7 @@ def longest() -> tuple[list[Row], list[Row], dict[str, Lines]]:
 
 
 def test_longest_names_and_farthest_times_are_kept(any_graph: Graph, tmp_path: Path) -> None:
-    """Both databases hold names of 1000 characters, alone and in pairs, times at the limits, and texts of a megabyte."""
+    """Both databases hold names of 1000 characters, alone and in pairs, times at the limits, and long texts."""
     questions, answers, files = longest()
     run = tiny(tmp_path / "data", questions, answers, **files)
     for engine in ("python", "cypher"):

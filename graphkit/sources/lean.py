@@ -12,11 +12,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
-from graphkit.spellings import ANSWER, LARGEST, LONGEST_NAME, QUESTION, Spellings, fields_by_other_name
+from graphkit.spellings import ANSWER, LARGEST, LONGEST_NAME, QUESTION, WIDEST, Spellings, fields_by_other_name
 
 Text = Annotated[str, Meta(min_length=1)]
 Label = Annotated[str, Meta(max_length=LONGEST_NAME)]
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
+Number = Annotated[float, Meta(ge=-WIDEST, le=WIDEST)]
+Amount = Annotated[float, Meta(ge=0, le=WIDEST)]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 
@@ -74,7 +76,7 @@ class LeanQuestion(Struct, gc=False):
     expected_output: str | None = None
     commits: dict[Name, Name] = {}
     paths: list[LeanPath] = []
-    relevant: dict[Name, float] = {}
+    relevant: dict[Name, Number] = {}
     expected_files: list[Label] = []
     expected_symbols: list[Label] = []
     facts: list[LeanComponent] = []
@@ -93,7 +95,7 @@ class LeanChunk(Struct, gc=False, forbid_unknown_fields=True):
     commit: Label | None = None
     branch: str | None = None
     rank: Positive | None = None
-    score: float | None = None
+    score: Number | None = None
     text: str | None = None
 
 
@@ -119,11 +121,11 @@ class LeanAnswer(Struct, gc=False):
     answer: str | None = None
     citations: list[Label] = []
     evidence_files: list[Label] | None = None
-    latency_ms: Annotated[float, Meta(ge=0)] | None = None
+    latency_ms: Amount | None = None
     model_calls: Count | None = None
     prompt_tokens: Count | None = None
     output_tokens: Count | None = None
-    cost: Annotated[float, Meta(ge=0)] | None = None
+    cost: Amount | None = None
     error: str | None = None
     error_type: str | None = None
     failed_at: str | None = None
