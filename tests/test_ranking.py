@@ -157,6 +157,14 @@ def test_containment_ignores_case_space_and_unicode_form() -> None:
     assert value("AnswerContainment(exact=True)@5", asked, run) == 0.0
 
 
+def test_containment_folds_letters_that_fold_into_several() -> None:
+    """The capital of "ΐ" is written as a letter with a mark behind it, and folding takes "ΐ" apart the other way."""
+    asked = question(expected_output="τέλος Μαΐου")
+    # U+0399 U+0308 U+0301 is NFKC as U+03AA U+0301, which folds into U+03CA U+0301; "ΐ" folds into three characters.
+    run = answer(retrieved=[{"id": "a", "text": "ΤΈΛΟΣ ΜΑ\u0399\u0308\u0301ΟΥ 2026"}])
+    assert value("AnswerContainment@1", asked, run) == 1.0
+
+
 def test_containment_folds_ligatures_and_sharp_s() -> None:
     """NFKC opens the ligature in "ofﬁce", and case folding makes "ß" into "ss"."""
     assert value("AnswerContainment@1", question(expected_output="OFFICE STRASSE"), documents("oﬃce straße")) == 1.0
