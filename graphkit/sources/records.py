@@ -22,6 +22,9 @@ R = TypeVar("R", bound="Record")
 #: The names by which a broken record is told, where it has one of them.
 _ID_FIELDS = ("id", "question_id", "query_id", "sha")
 
+#: How many of a record's mistakes are told; the others are counted.
+_MISTAKES = 3
+
 #: How much of a text from a record a message shows.
 _SHOWN = 100
 
@@ -59,8 +62,10 @@ def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R |
     try:
         record = model.model_validate(value)
     except ValidationError as error:
-        for mistake in error.errors(include_url=False, include_context=False)[:3]:
-            report.add(Problem(where, _sentence(mistake), record=name, remedy=_remedy(model, mistake)))
+        mistakes = error.errors(include_url=False, include_context=False)
+        for number, mistake in enumerate(mistakes[:_MISTAKES], 1):
+            more = len(mistakes) - number if number == _MISTAKES else 0
+            report.add(Problem(where, _sentence(mistake), record=name, remedy=_remedy(model, mistake), more=more))
         return None
     known = set(model.model_fields) | set(other_names(model))
     for key in value.keys() - known:
@@ -130,6 +135,13 @@ def twin_of(lean: type[Struct]) -> type[Record]:
     from graphkit.models import Answer, Question
 
     return Answer if lean is LeanAnswer else Question
+
+
+def note_missing_gold(question: Any, path: Path, report: Report) -> None:
+    """Note a question that has nothing which most measures could score a run against."""
+    if not question.paths and not question.relevant:
+        what = "the question has neither gold paths nor relevant ids: most measures can't score it"
+        report.note(Problem(str(path), what, record=question.id))
 
 
 class RecordReader:
