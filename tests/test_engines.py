@@ -421,11 +421,23 @@ def test_gains_of_zero_and_less(store: Store, tmp_path: Path) -> None:
         "CrossRepoRecall": [1.0, *3 * ["gold names no repository"]],
     }
     for engine in ("python", "cypher"):
-        result = graphkit.evaluate(run, measures=list(expected), engine=engine, store=store)  # type: ignore[arg-type]
+        result = graphkit.evaluate(run, measures=list(expected), engine=engine, store=store)
         found = {row.question: row.values for row in result.rows}
         for place, (measure, wanted) in enumerate(expected.items()):
             for name, one in zip(gains, wanted, strict=True):
                 assert found[name][place] == (one if isinstance(one, str) else pytest.approx(one, abs=1e-9)), measure
+
+
+def test_wrong_repositories_counts_edges_of_repositories_alone(store: Store, tmp_path: Path) -> None:
+    """On both databases an id without a colon names no repository, also where one is called like it."""
+    questions = [{"id": "q", "question": "?", "paths": [[["api:a", "R", "api:b"]]]}]
+    # Of the four edges two touch the repository web; the ids "web" of the others are files of no repository.
+    walk = [["api:a", "R", "web:x"], ["web:x", "R", "api:a"], ["web", "R", "api:a"], ["api:a", "R", "web"]]
+    run = tiny(tmp_path, questions, [{"run": "r", "question_id": "q", "retrieved": ["web"], "traversal": walk}])
+    graphkit.evaluate(run, measures=["CrossRepoPrecision"], store=store)
+    assert graphkit.failures(store, "r", "wrong-repositories") == [
+        {"question": "q", "repo": "web", "chunks": 0, "edges": 2, "relevant": ["api"]}
+    ]
 
 
 # Without a database ------------------------------------------------------------------------------------------------
