@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -377,10 +378,24 @@ def test_every_cycle_is_told(tmp_path: Path) -> None:
 def test_many_mistakes_are_counted(tmp_path: Path) -> None:
     """Of twelve mistakes ten are shown, and the count of all is told."""
     err = graphkit(*SCORE, tiny(tmp_path, answers=(*ANSWERS, *(12 * ["{"]))), cwd=tmp_path, code=2).err
-    assert "12 record(s) can't be used" in err
+    assert "12 records can't be used, so" in err
     assert "runs/r.jsonl:12:" in err
     assert "runs/r.jsonl:13:" not in err
     assert "and 2 more" in err
+
+
+def test_records_and_faults_are_counted(tmp_path: Path) -> None:
+    """Two records that can't be used, one with two faults and one with six, are two records and eight faults."""
+    two = {**A1, "answer": 1, "latency_ms": -1}
+    six = {**A2, "answer": 1, "cost": -1, "error": 1, "model_calls": -1, "prompt_tokens": -1, "output_tokens": -1}
+    done = graphkit(*SCORE, tiny(tmp_path, answers=(two, six)), cwd=tmp_path, code=2)
+    assert "error: 2 records (8 faults) can't be used, so none was taken:" in done.err
+    # Three of a record's faults are told, and the last one says how many more there are.
+    told = [line for line in done.err.splitlines() if "runs/r.jsonl:2: record 'q2': " in line]
+    assert len(told) == 3
+    assert told[2].endswith(" and 3 more faults")
+    one = graphkit(*SCORE, tiny(tmp_path, answers=(two, A2)), cwd=tmp_path, code=2)
+    assert "error: 1 record (2 faults) can't be used" in one.err
 
 
 @pytest.mark.parametrize("questions", [QUESTIONS, ("x", "y")], ids=["run", "both"])
@@ -643,6 +658,80 @@ def test_longest_names_and_farthest_times_are_kept(any_graph: Graph, tmp_path: P
     assert any_graph.store.read("MATCH (:Chunk)-[:AT]->(c:Commit) RETURN count(*) AS n") == [{"n": 1}]
 
 
+#: Parts of names that have a meaning somewhere on their way: for a terminal, a file, JSON, a key or a query.
+ODD = (
+    "\0",
+    "\x1f",
+    "\x1b[31m",
+    "\r\n",
+    "\x85",
+    "\u202e",
+    "\ufeff",
+    "\u2028",
+    "\ufffe",
+    "e\u0301",
+    "/../",
+    "\\",
+    "'\"`",
+    "%s",
+    "@",
+)
+
+
+def test_odd_names_are_kept(any_graph: Graph, tmp_path: Path) -> None:
+    """Both databases hold names with odd characters as they are, and tell apart what only looks alike."""
+    names = [*(f"a:{odd}b" for odd in ODD), "a:\u00e9b"]
+    questions = [
+        {"id": name, "question": "?", "paths": [[[name, "R", "a:z"]]], "relevant": [name], "commits": {name: name}}
+        for name in names
+    ]
+    run = tiny(
+        tmp_path / "odd",
+        questions,
+        [
+            {"run": "r\n/", "question_id": name, "retrieved": [name], "traversal": [[name, "R", "a:z"]]}
+            for name in names
+        ],
+        commits=[{"repo": name, "sha": name} for name in names],
+        compatibility=[{"id": name, "commits": {name: name}} for name in names],
+    )
+    for engine in ("python", "cypher"):
+        done = inside(
+            "evaluate", "--engine", engine, "-m", "EdgeRecall", "-m", "RR", "--json", run,
+            cwd=tmp_path, env=any_graph.env, code=0,
+        )  # fmt: skip
+        whole = {"mean": 1.0, "scored": len(names), "total": len(names)}
+        assert done.object()["measures"] == {"EdgeRecall": whole, "RR": whole}
+    for label in ("Question", "Stack"):
+        held = any_graph.store.read(f"MATCH (n:{label}) RETURN n.id AS id")
+        assert sorted(str(row["id"]) for row in held) == sorted(names)
+
+
+def test_separator_in_names_of_answers(any_graph: Graph, tmp_path: Path) -> None:
+    """The answers of two runs don't take each other's place, wherever the separator of their keys stands."""
+    questions = [{**Q1, "id": "b\x1fc"}, {**Q2, "id": "c"}]
+    for run, question in (("a", "b\x1fc"), ("a\x1fb", "c")):
+        file = tiny(tmp_path / "data", questions, [{"run": run, "question_id": question}])
+        inside("evaluate", "-m", "EdgeRecall", file, cwd=tmp_path, env=any_graph.env, code=0)
+    rows = any_graph.store.read("MATCH (a:Answer) RETURN a.run AS run, a.question AS question ORDER BY run")
+    assert [(row["run"], row["question"]) for row in rows] == [("a", "b\x1fc"), ("a\x1fb", "c")]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="every name of a file is UTF-8 there")
+@pytest.mark.parametrize("place", ["\udcff/data", "data\udcff", "data/artifacts-\udcff.jsonl"])
+def test_name_of_a_file_that_is_no_text(place: str, graph: Graph, tmp_path: Path) -> None:
+    """A folder or a knowledge graph whose name no database holds is refused with its place."""
+    before = graph.content()
+    folder = tmp_path / place.partition("/artifacts")[0]
+    run = tiny(folder)
+    if "artifacts" in place:
+        write_lines(tmp_path / place, [{"id": "a:m.py#x"}])
+    for command in (("load", folder), ("evaluate", "--json", run)):
+        done = inside(*command, cwd=tmp_path, env=graph.env, code=2)
+        assert "the name isn't UTF-8\n  Give it another name." in done.err
+    assert graph.content() == before
+
+
 def test_load_refuses_and_keeps_what_is_there(graph: Graph, tmp_path: Path) -> None:
     """Every mistake of a dataset is told at once, and its earlier, good form stays in the graph untouched."""
     tiny(tmp_path / "shop", commits=(commit(0),))
@@ -653,7 +742,7 @@ def test_load_refuses_and_keeps_what_is_there(graph: Graph, tmp_path: Path) -> N
     assert done.out == ""
     for place in places:
         assert f"  {tmp_path}/shop/{place}" in done.err
-    assert f"{len(places)} record(s) can't be used" in done.err
+    assert f"{len(places)} records can't be used" in done.err
     assert "--on-error skip" in done.err
     assert graph.content() == before
 
