@@ -32,8 +32,8 @@ taken over the scored questions and is shown with `scored/total`. k is the quest
 QUERIES_HEAD = """\
 # Named queries
 
-`graphkit query NAME -p run=RUN` runs one; `graphkit failures RUN --kind NAME` does the same and checks the names. A
-parameter with a default may be left out; `question = null` means all questions.
+`graphkit query NAME -p run=RUN` runs one, and so does `graphkit failures RUN --kind NAME`; a run or question that the
+graph doesn't hold is refused. A parameter with a default may be left out; `question = null` means all questions.
 """
 
 

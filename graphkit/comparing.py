@@ -19,7 +19,7 @@ from graphkit.graph.connection import Store
 from graphkit.graph.loading import dataset_digest
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import resolve_measures
-from graphkit.results import NO_LABEL
+from graphkit.results import NO_LABEL, counted
 from graphkit.scales import Scale, lower_is_better, scale_of
 from graphkit.sources.dataset import Dataset
 from graphkit.sources.report import Report

@@ -64,7 +64,12 @@ def _node_steps(nodes: Any) -> list[dict[str, Any]]:
 
 
 def _triples(rows: Any) -> list[dict[str, Any]]:
-    return [{**_step(row), "path": 0, "position": position} for position, row in enumerate(rows)]
+    steps = []
+    for position, row in enumerate(rows):
+        if not isinstance(row, list | tuple | dict):
+            raise ValueError("each triple of the traversal must be [source, relation, target]")
+        steps.append({**_step(row), "path": 0, "position": position})
+    return steps
 
 
 def _are_triples(rows: Any) -> bool:

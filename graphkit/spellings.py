@@ -7,6 +7,13 @@ from collections.abc import Mapping
 #: The largest whole number that the database can hold.
 LARGEST = 2**63 - 1
 
+#: The widest a number may be: sums and products of numbers of this size are still finite.
+WIDEST = 1e30
+
+#: The most characters of a name: an id, a sha, a repository, a path, a relation. Neo4j indexes keys of at most some
+#: 8,160 bytes, and two names, of four bytes a character where it comes to the worst, must fit into one.
+LONGEST_NAME = 1000
+
 #: The other names of a field, by the field's own.
 Spellings = Mapping[str, tuple[str, ...]]
 

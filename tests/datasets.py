@@ -163,7 +163,7 @@ class _Generator:
     def question(self, number: int, commits: list[dict[str, Any]]) -> dict[str, Any]:
         relevant: dict[str, float] = {}
         for _ in range(self.random.choice((0, 1, 3, 5))):
-            relevant[self.node()] = self.random.choice((0, 1, 1, 2, 3, 0.5))
+            relevant[self.node()] = self.random.choice((-1, 0, 1, 1, 2, 3, 0.5))
         record: dict[str, Any] = {
             "id": f"{self.name}-{number:03d}",
             "question": "?",

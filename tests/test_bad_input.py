@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,8 +53,14 @@ class Mistake:
         return tiny(folder, self.questions, self.answers, **self.files)
 
 
+#: A question whose text holds a half character that isn't even escaped: the bytes that UTF-8 would have for U+D800.
+HALF = b'{"id": "q2", "question": "a \xed\xa0\x80 b"}'
 JSON = "Each line must be one JSON object."
-GAIN = "relevant.a:m.py#w: a gain must be a finite number of at least 0"
+GAIN = "relevant.a:m.py#w: input should be a finite number"
+LONG = 1001 * "x"
+TOO_LONG = "string should have at most 1000 characters"
+SHORTER = "give a shorter one"
+IN_UTC = "Give the time in UTC"
 MISTAKES = {
     "run: invalid JSON": Mistake("runs/r.jsonl:2", None, "not valid JSON", JSON, answers=(A1, '{"run": "r",')),
     "run: an object cut short": Mistake("runs/r.jsonl:2", None, "not valid JSON", JSON, answers=(A1, '{"run": "r"')),
@@ -130,9 +137,6 @@ MISTAKES = {
     "questions: infinite": Mistake(
         "questions.jsonl:2", "q2", f"{GAIN} (found Infinity)", left=NO_QUESTION, questions=(Q1, gain("1e999"))
     ),
-    "questions: negative": Mistake(
-        "questions.jsonl:2", "q2", f"{GAIN} (found -1)", left=NO_QUESTION, questions=(Q1, gain("-1"))
-    ),
     "commits: cycle of parents": Mistake(
         "commits.jsonl:2",
         SHAS[1],
@@ -164,6 +168,176 @@ MISTAKES = {
         'a commit must be "repo@sha"',
         left=WHOLE,
         files={"compatibility": ({"id": "s", "commits": ["a"]},)},
+    ),
+    "questions: a gain that no sum holds": Mistake(
+        "questions.jsonl:2",
+        "q2",
+        "relevant.a:m.py#w: input should be less than or equal to 1000000",
+        left=NO_QUESTION,
+        questions=(Q1, gain("1e308")),
+    ),
+    "run: a latency that no sum holds": Mistake(
+        "runs/r.jsonl:2", "q2", "latency_ms: input should be less than", answers=(A1, {**A2, "latency_ms": 1e308})
+    ),
+    "run: an empty triple": Mistake(
+        "runs/r.jsonl:2",
+        "q2",
+        "traversal: each triple of the traversal must be [source, relation, target]",
+        answers=(A1, {**A2, "traversal": {"triples": [None]}}),
+    ),
+    "compatibility: a list for a repository": Mistake(
+        "compatibility.jsonl:1",
+        "s",
+        'a commit must be "repo@sha"',
+        left=WHOLE,
+        files={"compatibility": ({"id": "s", "commits": [{"repo": ["a"], "sha": "1"}]},)},
+    ),
+    # What neither database holds.
+    "run: half a character in bytes": Mistake(
+        "runs/r.jsonl:2", None, "not UTF-8", "UTF-8.", answers=(A1, HALF.replace(b"id", b"run", 1).replace(b"q2", b"r"))
+    ),
+    "run: long name": Mistake(
+        "runs/r.jsonl:2", "q2", f"run: {TOO_LONG}", SHORTER, answers=(A1, {**A2, "run": 1000 * LONG})
+    ),
+    "run: long chunk": Mistake(
+        "runs/r.jsonl:2", "q2", f"retrieved.0.id: {TOO_LONG}", SHORTER, answers=(A1, {**A2, "retrieved": [LONG]})
+    ),
+    "run: long commit of a chunk": Mistake(
+        "runs/r.jsonl:2",
+        "q2",
+        f"retrieved.0.commit: {TOO_LONG}",
+        SHORTER,
+        answers=(A1, {**A2, "retrieved": [{"id": "a:m.py", "commit": LONG}]}),
+    ),
+    "run: long node": Mistake(
+        "runs/r.jsonl:2",
+        "q2",
+        f"traversal.0.target: {TOO_LONG}",
+        SHORTER,
+        answers=(A1, {**A2, "traversal": [["a:m.py", "CALLS", LONG]]}),
+    ),
+    "questions: half a character in bytes": Mistake(
+        "questions.jsonl:2", None, "not UTF-8", "UTF-8.", left=NO_QUESTION, questions=(Q1, HALF)
+    ),
+    "questions: long id": Mistake(
+        "questions.jsonl:2",
+        f"{100 * 'x'} ...",
+        f"id: {TOO_LONG}",
+        SHORTER,
+        left=WHOLE,
+        questions=(Q1, {**Q2, "id": 1000 * LONG}, Q2),
+    ),
+    "questions: long node": Mistake(
+        "questions.jsonl:2",
+        "q2",
+        f"paths.0.steps.0.source: {TOO_LONG}",
+        SHORTER,
+        left=NO_QUESTION,
+        questions=(Q1, {**Q2, "paths": [[[LONG, "CALLS", "a:m.py"]]]}),
+    ),
+    "questions: long relation": Mistake(
+        "questions.jsonl:2",
+        "q2",
+        f"paths.0.steps.0.relation: {TOO_LONG}",
+        SHORTER,
+        left=NO_QUESTION,
+        questions=(Q1, {**Q2, "paths": [[["a:m.py", LONG, "a:n.py"]]]}),
+    ),
+    "questions: long relevant id": Mistake(
+        "questions.jsonl:2",
+        "q2",
+        f"relevant.{100 * 'x'} ...: {TOO_LONG}",
+        SHORTER,
+        left=NO_QUESTION,
+        questions=(Q1, {**Q2, "relevant": {LONG: 1}}),
+    ),
+    "questions: empty relevant id": Mistake(
+        "questions.jsonl:2",
+        "q2",
+        "relevant.: string should have at least 1 character",
+        left=NO_QUESTION,
+        questions=(Q1, {**Q2, "relevant": {"": 1}}),
+    ),
+    "questions: long stack": Mistake(
+        "questions.jsonl:2", "q2", f"stack: {TOO_LONG}", SHORTER, NO_QUESTION, questions=(Q1, {**Q2, "stack": LONG})
+    ),
+    "questions: long sha": Mistake(
+        "questions.jsonl:2",
+        "q2",
+        f"commits.a: {TOO_LONG}",
+        SHORTER,
+        left=NO_QUESTION,
+        questions=(Q1, {**Q2, "commits": {"a": LONG}}),
+    ),
+    "commits: long sha": Mistake(
+        "commits.jsonl:1", None, f"sha: {TOO_LONG}", SHORTER, WHOLE, files={"commits": ({"repo": "a", "sha": LONG},)}
+    ),
+    "commits: long repository": Mistake(
+        "commits.jsonl:1", "1", f"repo: {TOO_LONG}", SHORTER, WHOLE, files={"commits": ({"repo": LONG, "sha": "1"},)}
+    ),
+    "commits: long parent": Mistake(
+        "commits.jsonl:1",
+        "1",
+        f"parents.0: {TOO_LONG}",
+        SHORTER,
+        left=WHOLE,
+        files={"commits": ({"repo": "a", "sha": "1", "parents": [LONG]},)},
+    ),
+    # Both databases take offsets of up to 18 hours, and the driver reads years from 1 to 9999, in UTC.
+    "commits: far zone": Mistake(
+        "commits.jsonl:1",
+        "1",
+        "committed_at: the time zone must be at most 18:00 from UTC",
+        IN_UTC,
+        left=WHOLE,
+        files={"commits": ({"repo": "a", "sha": "1", "committed_at": "2026-01-02T03:04:05+18:01"},)},
+    ),
+    "commits: before the year 1": Mistake(
+        "commits.jsonl:1",
+        "1",
+        "committed_at: in UTC the time must lie in the years 1 to 9999",
+        IN_UTC,
+        left=WHOLE,
+        files={"commits": ({"repo": "a", "sha": "1", "committed_at": "0001-01-01T00:00:00+01:00"},)},
+    ),
+    "commits: after the year 9999": Mistake(
+        "commits.jsonl:1",
+        "1",
+        "committed_at: in UTC the time must lie in the years 1 to 9999",
+        IN_UTC,
+        left=WHOLE,
+        files={"commits": ({"repo": "a", "sha": "1", "committed_at": "9999-12-31T23:59:59-01:00"},)},
+    ),
+    "compatibility: far zone": Mistake(
+        "compatibility.jsonl:1",
+        "s",
+        "at: the time zone must be at most 18:00 from UTC",
+        IN_UTC,
+        left=WHOLE,
+        files={"compatibility": ({"id": "s", "commits": {"a": "1"}, "at": "2026-01-02T03:04:05-23:59"},)},
+    ),
+    "compatibility: long id": Mistake(
+        "compatibility.jsonl:1",
+        f"{100 * 'x'} ...",
+        f"id: {TOO_LONG}",
+        SHORTER,
+        left=WHOLE,
+        files={"compatibility": ({"id": LONG, "commits": {"a": "1"}},)},
+    ),
+    "compatibility: long repository": Mistake(
+        "compatibility.jsonl:1",
+        "s",
+        f"commits.{100 * 'x'} ...: {TOO_LONG}",
+        SHORTER,
+        left=WHOLE,
+        files={"compatibility": ({"id": "s", "commits": {LONG: "1"}},)},
+    ),
+    "compatibility: empty repository": Mistake(
+        "compatibility.jsonl:1",
+        "s",
+        "commits.: string should have at least 1 character",
+        left=WHOLE,
+        files={"compatibility": ({"id": "s", "commits": {"": "1"}},)},
     ),
 }
 SCORE = ("evaluate", "--no-store", "--json", "-m", "EdgeRecall", "-m", "Coherence")
@@ -204,10 +378,24 @@ def test_every_cycle_is_told(tmp_path: Path) -> None:
 def test_many_mistakes_are_counted(tmp_path: Path) -> None:
     """Of twelve mistakes ten are shown, and the count of all is told."""
     err = graphkit(*SCORE, tiny(tmp_path, answers=(*ANSWERS, *(12 * ["{"]))), cwd=tmp_path, code=2).err
-    assert "12 record(s) can't be used" in err
+    assert "12 records can't be used, so" in err
     assert "runs/r.jsonl:12:" in err
     assert "runs/r.jsonl:13:" not in err
     assert "and 2 more" in err
+
+
+def test_records_and_faults_are_counted(tmp_path: Path) -> None:
+    """Two records that can't be used, one with two faults and one with six, are two records and eight faults."""
+    two = {**A1, "answer": 1, "latency_ms": -1}
+    six = {**A2, "answer": 1, "cost": -1, "error": 1, "model_calls": -1, "prompt_tokens": -1, "output_tokens": -1}
+    done = graphkit(*SCORE, tiny(tmp_path, answers=(two, six)), cwd=tmp_path, code=2)
+    assert "error: 2 records (8 faults) can't be used, so none was taken:" in done.err
+    # Three of a record's faults are told, and the last one says how many more there are.
+    told = [line for line in done.err.splitlines() if "runs/r.jsonl:2: record 'q2': " in line]
+    assert len(told) == 3
+    assert told[2].endswith(" and 3 more faults")
+    one = graphkit(*SCORE, tiny(tmp_path, answers=(two, A2)), cwd=tmp_path, code=2)
+    assert "error: 1 record (2 faults) can't be used" in one.err
 
 
 @pytest.mark.parametrize("questions", [QUESTIONS, ("x", "y")], ids=["run", "both"])
@@ -401,6 +589,149 @@ def spoiled_dataset(folder: Path) -> list[str]:
     ]
 
 
+def test_refused_load_leaves_nothing(any_graph: Graph, tmp_path: Path) -> None:
+    """After any mistake in a dataset both databases hold nothing of it, not even the claim of a load."""
+    for number, (name, mistake) in enumerate(MISTAKES.items()):
+        if not mistake.place.startswith("runs/"):
+            folder = tmp_path / str(number)
+            mistake.write(folder)
+            done = inside("load", folder, cwd=tmp_path, env=any_graph.env, code=2)
+            assert f"{folder / mistake.place}: " in done.err, name
+            assert mistake.told in done.err, name
+            assert any_graph.content() == [], name
+    assert inside("db", "status", "--json", cwd=tmp_path, env=any_graph.env, code=0).object()["unfinished"] == []
+
+
+def longest() -> tuple[list[Row], list[Row], dict[str, Lines]]:
+    """Return a dataset whose names are as long as they may be, of characters that take four bytes each."""
+    name = {one: (one + 1000 * "\U0001f600")[:1000] for one in "qrabcdgrs"}
+    node = {one: f"{one}:{998 * chr(0x1F600)}" for one in "ab"}
+    commits = {name["a"]: name["c"], name["b"]: name["d"]}
+    step = {"source": node["a"], "relation": name["r"], "target": node["b"]}
+    question = {
+        "id": name["q"],
+        "question": 100_000 * "long text ",
+        "paths": [{"id": name["g"], "group": name["g"], "steps": [step]}],
+        "relevant": {node["a"]: 1},
+        "expected_files": [name["a"]],
+        "commits": commits,
+        "stack": name["s"],
+    }
+    chunk = {"id": node["a"], "repo": name["a"], "path": name["b"], "commit": name["c"], "text": 100_000 * "long text "}
+    answer = {
+        "run": name["r"],
+        "question_id": name["q"],
+        "retrieved": [chunk],
+        "traversal": [{**step, "source_commit": name["c"], "target_commit": name["d"]}],
+        "answer": 100_000 * "long text ",
+    }
+    zones = ("2026-01-02T03:04:05+18:00", "0001-01-01T00:00:00-18:00", "9999-12-31T23:59:59+18:00")
+    files: dict[str, Lines] = {
+        "commits": tuple(
+            {"repo": name["a"], "sha": sha, "parents": [name["d"]], "committed_at": at}
+            for sha, at in zip((name["c"], "1", "2"), zones, strict=True)
+        ),
+        "compatibility": (
+            {"id": name["s"], "commits": commits, "environment": "prod", "at": zones[0]},
+            {"id": "t", "commits": commits},
+        ),
+        "artifacts": tuple({"id": id_, "repo": name["a"], "commit": name["c"]} for id_ in node.values()),
+        "edges": (step,),
+    }
+    return [question], [answer], files
+
+
+def test_longest_names_and_farthest_times_are_kept(any_graph: Graph, tmp_path: Path) -> None:
+    """Both databases hold names of 1000 characters, alone and in pairs, times at the limits, and long texts."""
+    questions, answers, files = longest()
+    run = tiny(tmp_path / "data", questions, answers, **files)
+    for engine in ("python", "cypher"):
+        options = ("--engine", engine, "-m", "EdgeRecall", "-m", "Coherence", "-m", "Recall@5")
+        done = inside("evaluate", "--json", *options, run, cwd=tmp_path, env=any_graph.env, code=0)
+        measured = done.object()["measures"]
+        assert {name: one["mean"] for name, one in measured.items()} == {
+            "EdgeRecall": 1.0,
+            "Coherence": 1.0,
+            "Recall@5": 1.0,
+        }
+    assert any_graph.store.read("MATCH (l:Load) RETURN l.name") == []
+    assert any_graph.store.read("MATCH (:Chunk)-[:AT]->(c:Commit) RETURN count(*) AS n") == [{"n": 1}]
+
+
+#: Parts of names that have a meaning somewhere on their way: for a terminal, a file, JSON, a key or a query.
+ODD = (
+    "\0",
+    "\x1f",
+    "\x1b[31m",
+    "\r\n",
+    "\x85",
+    "\u202e",
+    "\ufeff",
+    "\u2028",
+    "\ufffe",
+    "e\u0301",
+    "/../",
+    "\\",
+    "'\"`",
+    "%s",
+    "@",
+)
+
+
+def test_odd_names_are_kept(any_graph: Graph, tmp_path: Path) -> None:
+    """Both databases hold names with odd characters as they are, and tell apart what only looks alike."""
+    names = [*(f"a:{odd}b" for odd in ODD), "a:\u00e9b"]
+    questions = [
+        {"id": name, "question": "?", "paths": [[[name, "R", "a:z"]]], "relevant": [name], "commits": {name: name}}
+        for name in names
+    ]
+    run = tiny(
+        tmp_path / "odd",
+        questions,
+        [
+            {"run": "r\n/", "question_id": name, "retrieved": [name], "traversal": [[name, "R", "a:z"]]}
+            for name in names
+        ],
+        commits=[{"repo": name, "sha": name} for name in names],
+        compatibility=[{"id": name, "commits": {name: name}} for name in names],
+    )
+    for engine in ("python", "cypher"):
+        done = inside(
+            "evaluate", "--engine", engine, "-m", "EdgeRecall", "-m", "RR", "--json", run,
+            cwd=tmp_path, env=any_graph.env, code=0,
+        )  # fmt: skip
+        whole = {"mean": 1.0, "scored": len(names), "total": len(names)}
+        assert done.object()["measures"] == {"EdgeRecall": whole, "RR": whole}
+    for label in ("Question", "Stack"):
+        held = any_graph.store.read(f"MATCH (n:{label}) RETURN n.id AS id")
+        assert sorted(str(row["id"]) for row in held) == sorted(names)
+
+
+def test_separator_in_names_of_answers(any_graph: Graph, tmp_path: Path) -> None:
+    """The answers of two runs don't take each other's place, wherever the separator of their keys stands."""
+    questions = [{**Q1, "id": "b\x1fc"}, {**Q2, "id": "c"}]
+    for run, question in (("a", "b\x1fc"), ("a\x1fb", "c")):
+        file = tiny(tmp_path / "data", questions, [{"run": run, "question_id": question}])
+        inside("evaluate", "-m", "EdgeRecall", file, cwd=tmp_path, env=any_graph.env, code=0)
+    rows = any_graph.store.read("MATCH (a:Answer) RETURN a.run AS run, a.question AS question ORDER BY run")
+    assert [(row["run"], row["question"]) for row in rows] == [("a", "b\x1fc"), ("a\x1fb", "c")]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="every name of a file is UTF-8 there")
+@pytest.mark.parametrize("place", ["\udcff/data", "data\udcff", "data/artifacts-\udcff.jsonl"])
+def test_name_of_a_file_that_is_no_text(place: str, graph: Graph, tmp_path: Path) -> None:
+    """A folder or a knowledge graph whose name no database holds is refused with its place."""
+    before = graph.content()
+    folder = tmp_path / place.partition("/artifacts")[0]
+    run = tiny(folder)
+    if "artifacts" in place:
+        write_lines(tmp_path / place, [{"id": "a:m.py#x"}])
+    for command in (("load", folder), ("evaluate", "--json", run)):
+        done = inside(*command, cwd=tmp_path, env=graph.env, code=2)
+        assert "the name isn't UTF-8\n  Give it another name." in done.err
+    assert graph.content() == before
+
+
 def test_load_refuses_and_keeps_what_is_there(graph: Graph, tmp_path: Path) -> None:
     """Every mistake of a dataset is told at once, and its earlier, good form stays in the graph untouched."""
     tiny(tmp_path / "shop", commits=(commit(0),))
@@ -411,7 +742,7 @@ def test_load_refuses_and_keeps_what_is_there(graph: Graph, tmp_path: Path) -> N
     assert done.out == ""
     for place in places:
         assert f"  {tmp_path}/shop/{place}" in done.err
-    assert f"{len(places)} record(s) can't be used" in done.err
+    assert f"{len(places)} records can't be used" in done.err
     assert "--on-error skip" in done.err
     assert graph.content() == before
 

@@ -452,3 +452,19 @@ def key(line: str) -> tuple[str, str, float | None]:
     """Return question, measure and value of a line of --out."""
     row = json.loads(line)
     return row["question"], row["measure"], row["value"]
+
+
+NO_GOLD = "note: the question has neither gold paths nor relevant ids: most measures can't score it (2 record(s), the"
+
+
+@pytest.mark.parametrize("spelling", ["id", "query_id"])
+def test_questions_without_gold_are_told(spelling: str, graph: Graph, tmp_path: Path) -> None:
+    """Each evaluation says once how many questions nothing can be scored against, with and without a database."""
+    questions = [{spelling: f"bare-{spelling}-{number}", "question": "?"} for number in range(2)]
+    questions.append({**QUESTIONS[0], "id": f"bare-{spelling}-2"})
+    answers = [{"run": f"bare-{spelling}", "question_id": f"bare-{spelling}-{number}"} for number in range(3)]
+    run = tiny(tmp_path / f"bare-{spelling}", questions, answers)
+    for options in (["--no-store"], [], [], ["--engine", "cypher"]):
+        done = inside("evaluate", "-m", "EdgeRecall", *options, run, cwd=tmp_path, env=graph.env, code=0)
+        assert done.err.count("neither gold paths nor relevant ids") == 1, options
+        assert f"{NO_GOLD} first: {run.parent.parent / 'questions.jsonl'} bare-{spelling}-0)" in done.err

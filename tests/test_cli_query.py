@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphkit.graph.catalog import named_queries
-from tests.cli import Done, Graph, graphkit, inside, tiny
+from tests.cli import ANSWERS, QUESTIONS, Done, Graph, graphkit, inside, tiny
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +102,10 @@ def test_file_without_a_header(held: Graph, tmp_path: Path) -> None:
     [
         (("missed-edges",), ("missed-edges: the parameter 'run' is missing", "-p run=... -p question=null")),
         (("missed-edges", "-p", "runs=r"), ("no parameter 'runs'", "It takes: -p run=...")),
+        (("missed-edges", "-p", "run=rr"), ("no run is called 'rr'", "Did you mean r?")),
+        (("missed-edges", "-p", "run=2026"), ("no run is called '2026'", "The graph holds: r.")),
+        (("missed-edges", "-p", "run=r", "-p", "question=q9"), ("no question has the id 'q9'", "questions-by-score")),
+        (("found-and-lost", "-p", "run=r", "-p", "other=x"), ("no run is called 'x'", "The graph holds: r.")),
         (("missed-edge",), ("no query is called 'missed-edge'", "Did you mean missed-edges?")),
         (("-e", "RETURN $x"), ("The query can't be run",)),
         (("-e", "RETURN 1", "-p", "x"), ("-p takes NAME=VALUE, not 'x'",)),
@@ -156,3 +160,15 @@ def test_writes_are_refused(any_graph: Graph, tmp_path: Path) -> None:
     (tmp_path / "write.cypher").write_text(WRITES[0])
     assert "may only read" in query(any_graph, "write.cypher", cwd=tmp_path, code=3).err
     assert any_graph.content() == before
+
+
+def test_run_called_like_a_number(any_graph: Graph, tmp_path: Path) -> None:
+    """On both engines a run and a question whose names look like numbers are found by them."""
+    questions = [{**QUESTIONS[0], "id": "7"}]
+    run = tiny(tmp_path / "data", questions, [{**ANSWERS[0], "run": "2026", "question_id": "7"}])
+    graphkit("evaluate", "-m", "EdgeRecall", run, cwd=tmp_path, env=any_graph.env, code=0)
+    named = ("missed-edges", "-p", "run=2026", "-p", "question=7", "--json")
+    assert query(any_graph, *named, cwd=tmp_path).object()["target"] == "b:n.py#z"
+    done = query(any_graph, "missed-edges", "-p", "run=2025", cwd=tmp_path, code=2)
+    assert "no run is called '2025'" in done.err
+    assert done.out == ""

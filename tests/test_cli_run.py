@@ -48,6 +48,18 @@ class Found:
 def typed(question):
     return Found("typed", ["a:m.py#x"])
 
+def mapped(question):
+    assert "id" in question and "ident" not in question and question.get("ident", 3) == 3
+    return f"{question['id']} asks {question['question']} of {question.get('category')}"
+
+def misnamed(question):
+    return question["ident"]
+
+def miscounting(question, context):
+    figures = {"q1": {"cost": float("nan")}, "q2": {"prompt_tokens": 1.5}, "q3": {"output_tokens": 2**63}}
+    context.used(**figures[question.id])
+    return "fine"
+
 def seen(question):
     return repr(question)
 
@@ -242,6 +254,27 @@ def test_dataclass_is_an_answer(folder: Path) -> None:
     """A dataclass with the fields of an answer is one."""
     run(folder, "--system", "systems:typed")
     assert records(folder, "typed")["q1"]["retrieved"] == [{"id": "a:m.py#x"}]
+
+
+def test_question_is_read_like_a_mapping(folder: Path) -> None:
+    """A system may write question["id"]; for what is no field it is told which fields there are."""
+    run(folder, "--system", "systems:mapped")
+    assert records(folder, "mapped")["q1"]["answer"] == "q1 asks Who calls z? of None"
+    done = run(folder, "--system", "systems:misnamed", code=2)
+    assert "KeyError: \"no field is called 'ident'; there are: id, question, category" in done.err
+
+
+def test_figures_that_no_record_holds(folder: Path) -> None:
+    """What is counted and can't be kept fails its question with the reason, and the run can be evaluated."""
+    write_lines(folder / "data" / "questions.jsonl", [{"id": f"q{number}", "question": "?"} for number in (1, 2, 3)])
+    run(folder, "--system", "systems:miscounting", code=2)
+    found = records(folder, "miscounting")
+    assert [found[name]["error"] for name in ("q1", "q2", "q3")] == [
+        "cost must be a finite number of at least 0, not nan",
+        "prompt_tokens must be a whole number, not 1.5",
+        "output_tokens must be at least 0, and of 64 bits at most in all",
+    ]
+    graphkit("evaluate", "--no-store", folder / "data" / "runs" / "miscounting.jsonl", cwd=folder, code=0)
 
 
 def test_system_sees_no_gold(folder: Path) -> None:

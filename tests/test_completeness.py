@@ -35,6 +35,8 @@ def test_identifiers_of_a_fact(text: str, expected: set[str]) -> None:
 @pytest.mark.parametrize(
     ("fact", "text", "expected"),
     [
+        # A word that folding takes apart in another way than its capitals.
+        ("Μαΐου", "ΤΈΛΟΣ ΜΑ\u0399\u0308\u0301ΟΥ", True),
         # All identifiers, whatever the other words.
         ("charge raises PaymentDeclined", "PaymentDeclined ends it", True),
         ("create_order calls submit_order", "create_order ends it", False),

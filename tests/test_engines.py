@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from graphkit.models import Answer, Question
 from graphkit.sources.dataset import Dataset
 from graphkit.sources.report import Report
 from tests import engines
+from tests.cli import tiny
 from tests.datasets import STOREFRONT, find_pallets, generate, pallets, read_jsonl, without_graph
 from tests.engines import ENGINES
 
@@ -176,6 +178,7 @@ def test_generated_runs_hold_the_odd_cases(runs: list[Run]) -> None:
         seen["chunk without commit"] += any(version.sha is None for version in case.versions)
         seen["unknown commit"] += any(version.sha and not case.commits.knows(version) for version in case.versions)
         seen["zero gain"] += 0 in case.question.relevant.values()
+        seen["negative gain"] += -1 in case.question.relevant.values()
         for edge in case.walked & case.gold_edges:
             seen.update({"quote": "'" in edge[0], "backslash": "\\" in edge[0], "astral": "🦀" in edge[0]})
             seen["no repository"] += ":" not in edge[0]
@@ -449,6 +452,50 @@ def test_measure_query_only_reads(measure: Measure, full_store: Store, runs: lis
     columns, rows = full_store.query_readonly(text, parameters)
     assert columns == ["question", "value", "reason"]
     assert len(rows) == len(read_jsonl(STOREFRONT / "questions.jsonl"))
+
+
+def test_gains_of_zero_and_less(store: Store, tmp_path: Path) -> None:
+    """On both databases, by both engines: a gain of 0 or less is not relevant, and alone leaves an ideal of 0."""
+    gains = {
+        "mixed": {"x:a": -1, "y:b": 2, "y:c": 1},
+        "negative": {"x:a": -1},
+        "zero": {"x:a": 0, "y:b": -2},
+        "none": {},
+    }
+    questions = [{"id": name, "question": "?", "relevant": given} for name, given in gains.items()]
+    answers = [{"run": "r", "question_id": name, "retrieved": ["x:a", "y:b", "y:c"]} for name in gains]
+    run = tiny(tmp_path, questions, answers)
+    nothing = "no relevant ids"
+    # mixed: b (gain 2) at rank 2 and c (1) at rank 3 are relevant: DCG = 2/log2(3) + 1/log2(4) over 2 + 1/log2(3).
+    # One of the two retrieved repositories (x, y) is relevant.
+    ndcg = (2 / math.log2(3) + 1 / 2) / (2 + 1 / math.log2(3))
+    expected: dict[str, list[float | str]] = {
+        "nDCG@5": [ndcg, 0.0, 0.0, nothing],
+        "Recall@5": [1.0, nothing, nothing, nothing],
+        "P@5": [2 / 5, nothing, nothing, nothing],
+        "RR": [1 / 2, nothing, nothing, nothing],
+        "Success@1": [0.0, nothing, nothing, nothing],
+        "CrossRepoPrecision": [1 / 2, *3 * ["gold names no repository"]],
+        "CrossRepoRecall": [1.0, *3 * ["gold names no repository"]],
+    }
+    for engine in ("python", "cypher"):
+        result = graphkit.evaluate(run, measures=list(expected), engine=engine, store=store)
+        found = {row.question: row.values for row in result.rows}
+        for place, (measure, wanted) in enumerate(expected.items()):
+            for name, one in zip(gains, wanted, strict=True):
+                assert found[name][place] == (one if isinstance(one, str) else pytest.approx(one, abs=1e-9)), measure
+
+
+def test_wrong_repositories_counts_edges_of_repositories_alone(store: Store, tmp_path: Path) -> None:
+    """On both databases an id without a colon names no repository, also where one is called like it."""
+    questions = [{"id": "q", "question": "?", "paths": [[["api:a", "R", "api:b"]]]}]
+    # Of the four edges two touch the repository web; the ids "web" of the others are files of no repository.
+    walk = [["api:a", "R", "web:x"], ["web:x", "R", "api:a"], ["web", "R", "api:a"], ["api:a", "R", "web"]]
+    run = tiny(tmp_path, questions, [{"run": "r", "question_id": "q", "retrieved": ["web"], "traversal": walk}])
+    graphkit.evaluate(run, measures=["CrossRepoPrecision"], store=store)
+    assert graphkit.failures(store, "r", "wrong-repositories") == [
+        {"question": "q", "repo": "web", "chunks": 0, "edges": 2, "relevant": ["api"]}
+    ]
 
 
 # Without a database ------------------------------------------------------------------------------------------------

@@ -253,6 +253,8 @@ def test_damaged_object(graph: Graph, shop: Path) -> None:
     [
         ("1700000000 +0530", "2023-11-15T03:43:20+05:30"),
         ("1700000000 +51800", "2023-11-14T22:13:20+00:00"),
+        ("1700000000 +1801", "2023-11-14T22:13:20+00:00"),
+        ("1700000000 -1800", "2023-11-14T22:13:20+00:00"),
         ("99999999999999 +0000", None),
     ],
 )
@@ -269,6 +271,12 @@ def test_times_of_old_tools(stamp: str, at: str | None, graph: Graph, tmp_path: 
     assert read(graph, tmp_path, name) == {name: (1, 0)}
     found = held(graph, name)[sha]["at"]
     assert same_moment(found, at) if at else found is None
+
+
+def test_name_that_can_not_be_stored(graph: Graph, shop: Path) -> None:
+    """A name that is too long, or no text, is refused before anything is written."""
+    for name, told in ((1001 * "x", "the name has 1001 characters, and may have 1000"), ("\udcff", "isn't UTF-8")):
+        assert told in refused(graph, shop, "web", "--name", name).err
 
 
 def test_damaged_repository(graph: Graph, shop: Path) -> None:

@@ -117,7 +117,7 @@ def test_repeats_and_strangers_are_told(
         ("gen5-a.jsonl", "stranger"),
         ("questions.jsonl", questions[30]["id"]),
     ]
-    with pytest.raises(InputError, match=r"3 record\(s\) can't be used"):
+    with pytest.raises(InputError, match=r"3 records can't be used"):
         scored(dataset, workers=workers, report=Report("fail"))
 
 

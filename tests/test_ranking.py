@@ -55,10 +55,13 @@ def test_gains_that_are_all_zero() -> None:
     assert [reason(measure, asked, ranking("a")) for measure in ALL[:-1]] == ["no relevant ids"] * 4
 
 
-def test_an_id_with_gain_zero_is_not_relevant() -> None:
-    """A gain of 0 beside a real one is as if the id weren't listed."""
-    assert scores(relevant({"a": 0, "b": 2}), ranking("a", "b")) == scores(relevant({"b": 2}), ranking("a", "b"))
-    assert value("RR", relevant({"a": 0, "b": 2}), ranking("a", "b")) == 0.5
+@pytest.mark.parametrize("gain", [0, -1, -0.5])
+def test_an_id_with_gain_zero_or_less_is_not_relevant(gain: float) -> None:
+    """A gain of 0 or less beside a real one is as if the id weren't listed; alone it gives nDCG 0."""
+    assert scores(relevant({"a": gain, "b": 2}), ranking("a", "b")) == scores(relevant({"b": 2}), ranking("a", "b"))
+    assert value("RR", relevant({"a": gain, "b": 2}), ranking("a", "b")) == 0.5
+    assert value("nDCG@5", relevant({"a": gain}), ranking("a")) == 0.0
+    assert reason("Recall@5", relevant({"a": gain}), ranking("a")) == "no relevant ids"
 
 
 def test_duplicates_count_at_their_first_rank() -> None:
@@ -154,6 +157,14 @@ def test_containment_ignores_case_space_and_unicode_form() -> None:
     assert value("AnswerContainment(exact=True)@5", asked, run) == 0.0
 
 
+def test_containment_folds_letters_that_fold_into_several() -> None:
+    """The capital of "ΐ" is written as a letter with a mark behind it, and folding takes "ΐ" apart the other way."""
+    asked = question(expected_output="τέλος Μαΐου")
+    # U+0399 U+0308 U+0301 is NFKC as U+03AA U+0301, which folds into U+03CA U+0301; "ΐ" folds into three characters.
+    run = answer(retrieved=[{"id": "a", "text": "ΤΈΛΟΣ ΜΑ\u0399\u0308\u0301ΟΥ 2026"}])
+    assert value("AnswerContainment@1", asked, run) == 1.0
+
+
 def test_containment_folds_ligatures_and_sharp_s() -> None:
     """NFKC opens the ligature in "ofﬁce", and case folding makes "ß" into "ss"."""
     assert value("AnswerContainment@1", question(expected_output="OFFICE STRASSE"), documents("oﬃce straße")) == 1.0
@@ -221,13 +232,13 @@ def peers(questions: list[Question], answers: list[Answer]) -> Iterator[tuple[st
 
 
 def test_agrees_with_trec_eval_on_random_rankings() -> None:
-    """300 seeded rankings without ties, with graded gains, zeros and relevant ids that weren't retrieved."""
+    """300 seeded rankings without ties, with graded gains, zeros, -1 as TREC files have, and ids not retrieved."""
     draw = random.Random(20)
     ids = [f"d{number}" for number in range(40)]
     questions, answers = [], []
     for number in range(300):
         judged = draw.sample(ids, draw.randint(1, 12))
-        gains = {node: float(draw.randint(0, 3)) for node in judged} | {draw.choice(judged): 2.0}
+        gains = {node: float(draw.randint(-1, 3)) for node in judged} | {draw.choice(judged): 2.0}
         questions.append(relevant(gains, id=f"q{number}"))
         answers.append(ranking(*draw.sample(ids, draw.randint(1, 30)), question_id=f"q{number}"))
     compared = list(peers(questions, answers))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,25 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
 from graphkit.models import RECORDS, Answer, Chunk, Commit, Compatibility, Question, Record, WalkStep, other_names
+from graphkit.schemas import json_schema
 from graphkit.sources.lean import UNDECODED, LeanAnswer, LeanQuestion, LeanReader
 from graphkit.sources.records import RecordReader, parse_record, twin_of
 from graphkit.sources.report import Report
 from tests.datasets import STOREFRONT, generate, pallets
 
+#: The keywords of JSON Schema 2020-12 that describe values: core, applicators, validation, and annotations.
+VOCABULARIES = (
+    ("$schema", "$id", "$ref", "$defs", "$comment"),
+    ("prefixItems", "items", "contains", "additionalProperties", "properties", "patternProperties", "propertyNames"),
+    ("dependentSchemas", "if", "then", "else", "allOf", "anyOf", "oneOf", "not"),
+    ("type", "const", "enum", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum"),
+    ("maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "required", "dependentRequired"),
+    ("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples", "format"),
+)
 ASKED: dict[str, Any] = {"id": "q1", "question": "?"}
 RAN: dict[str, Any] = {"run": "r", "question_id": "q1"}
 
@@ -193,6 +205,8 @@ def test_node_link_data_of_networkx_is_read() -> None:
         [{"source": "x:a"}],
         {"paths": [[["x:a", "R"]]]},
         {"triples": [["x:a", "R"]]},
+        {"triples": [None]},
+        {"triples": ["abc"]},
         {"triples": [["x:a", "", "x:b"]]},
         [{**STEPS[0], "position": -1}],
         [{**STEPS[0], "path": 0.5}],
@@ -245,6 +259,104 @@ def test_commits_of_a_compatibility_row() -> None:
         assert Compatibility.model_validate({"id": "s", "commits": commits}).commits == expected
 
 
+# The JSON Schema ---------------------------------------------------------------------------------------------------
+
+
+@cache
+def validator(model: type[Record]) -> Draft202012Validator:
+    """Return what checks values by the printed schema of a record."""
+    return Draft202012Validator(json_schema(model))
+
+
+@pytest.mark.parametrize("model", RECORDS.values(), ids=RECORDS)
+def test_schema_is_one(model: type[Record]) -> None:
+    """Each schema is a JSON Schema, made of keywords of its vocabulary alone."""
+    Draft202012Validator.check_schema(json_schema(model))
+    known = {keyword for part in VOCABULARIES for keyword in part}
+
+    def keywords(schema: Any) -> set[str]:
+        """Return the keywords of a schema and of those within it."""
+        if not isinstance(schema, dict):
+            return set()
+        inner = [one for name in ("properties", "$defs") for one in schema.get(name, {}).values()]
+        inner += [one for name in ("anyOf", "allOf", "oneOf", "prefixItems") for one in schema.get(name, [])]
+        inner += [schema.get(name) for name in ("items", "additionalProperties", "propertyNames", "if", "then", "not")]
+        return set(schema).union(*map(keywords, inner))
+
+    assert keywords(json_schema(model)) <= known
+
+
+@pytest.mark.parametrize(
+    ("model", "field", "alias", "value"),
+    [(model, field, alias, value) for model, field, aliases, value in ALIASES for alias in aliases],
+)
+def test_schema_takes_other_names(model: type[Record], field: str, alias: str, value: Any) -> None:
+    """A field may be called by each of its other names, and is then of the same type; its own name counts first."""
+    others = {name: one for name, one in MINIMAL[model].items() if name != field}
+    schema = validator(model)
+    assert alias in json_schema(model)["properties"]
+    assert schema.is_valid({**others, alias: value})
+    assert not schema.is_valid({**others, alias: [[[0]]]})
+    assert schema.is_valid({**others, alias: [[[0]]], field: value})
+
+
+@pytest.mark.parametrize("model", MINIMAL)
+def test_schema_asks_for_required_fields(model: type[Record]) -> None:
+    """A record without a required field under any name isn't valid."""
+    assert validator(model).is_valid(MINIMAL[model])
+    for name in MINIMAL[model]:
+        assert not validator(model).is_valid({field: one for field, one in MINIMAL[model].items() if field != name})
+
+
+FORMS: list[dict[str, Any]] = [
+    {"paths": [{"steps": STEPS}, {"id": "p", "group": "g", "steps": TRIPLES}, STEPS, TRIPLES, ["x:a", "x:b"], []]},
+    {"relevant": ["a", {"id": "b"}, {"id": "c", "gain": -1}]},
+    {"facts": ["x", {"fact": "y"}], "conflicts": ["z", {"resolution": "z"}]},
+    {"paths": None, "relevant": None, "facts": None, "conflicts": None},
+]
+
+
+@pytest.mark.parametrize("fields", FORMS)
+def test_schema_takes_the_forms_of_gold(fields: dict[str, Any]) -> None:
+    """What a question may be written with is valid."""
+    question(**fields)
+    validator(Question).validate({**ASKED, **fields})
+
+
+@pytest.mark.parametrize(
+    "traversal",
+    [
+        None,
+        [],
+        STEPS,
+        TRIPLES,
+        {"triples": TRIPLES},
+        {"paths": [TRIPLES, STEPS, {"steps": TRIPLES}, ["x:a", "x:b"]]},
+        [{"steps": STEPS}],
+        [["x:a", "x:b", "x:c"], ["x:a"]],
+        [["x:a", None, "x:b"]],
+        {"nodes": [{"id": "x:a"}], "edges": STEPS},
+        {"nodes": [], "links": [{"source": "x:a", "target": "x:b", "key": 0}]},
+    ],
+)
+def test_schema_takes_the_forms_of_a_traversal(traversal: Any) -> None:
+    """What a traversal may be written as is valid, and other things aren't."""
+    answer(traversal=traversal)
+    validator(Answer).validate({**RAN, "traversal": traversal})
+    assert not validator(Answer).is_valid({**RAN, "traversal": {"walk": traversal}})
+
+
+def test_schema_takes_other_forms() -> None:
+    """Chunks and citations as texts, an error as an object, commits as a list, times as texts and numbers."""
+    validator(Answer).validate(
+        {**RAN, "retrieved": ["a"], "citations": ["a", {"chunk": "b"}], "error": {"type": "T", "message": "m"}}
+    )
+    for at in ("2026-01-01T00:00:00Z", "2026-01-01 00:00:00+02:00", 1_700_000_000):
+        row = {"id": "s", "commits": ["x@A", {"repo": "y", "sha": "B"}], "at": at}
+        Compatibility.model_validate(row)
+        validator(Compatibility).validate(row)
+
+
 # Strictness --------------------------------------------------------------------------------------------------------
 
 
@@ -263,9 +375,15 @@ def test_commits_of_a_compatibility_row() -> None:
         {"difficulty": "Easy"},
         {"relevant": {"a": "1"}},
         {"relevant": {"a": True}},
-        {"relevant": {"a": -1}},
+        {"relevant": {"": 1}},
+        {"relevant": {1001 * "a": 1}},
+        {"id": 1001 * "q"},
+        {"commits": {"": "x"}},
+        {"expected_files": [1001 * "a"]},
         {"relevant": {"a": float("nan")}},
         {"relevant": {"a": float("inf")}},
+        {"relevant": {"a": 1.1e30}},
+        {"relevant": {"a": -1.1e30}},
         {"relevant": [3]},
         {"relevant": "a"},
         {"paths": [{"steps": [{"source": "a", "target": "b", "optional": "yes"}]}]},
@@ -297,6 +415,9 @@ def test_question_is_strict(fields: dict[str, Any]) -> None:
         {"retrieved": [{"id": "a", "score": float("nan")}]},
         {"latency_ms": -1.0},
         {"latency_ms": float("inf")},
+        {"latency_ms": 1e308},
+        {"cost": 1.1e30},
+        {"retrieved": [{"id": "a", "score": -1.1e30}]},
         {"latency_ms": "5"},
         {"prompt_tokens": 1.5},
         {"model_calls": -1},
@@ -387,7 +508,7 @@ def test_lean_decoder_equals_the_models_on_generated_data(tmp_path: Path) -> Non
         assert compare_lines(LeanAnswer, file) > 0
 
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4) | st.sampled_from([1000 * "ä", 1001 * "ä"])
 LOOSE: st.SearchStrategy[Any] = st.one_of(
     st.none(), st.booleans(), st.integers(-1, 3), st.floats(), TEXT, st.lists(TEXT, max_size=2), st.just({})
 )
@@ -410,6 +531,17 @@ def records(model: type[Record], parts: dict[str, st.SearchStrategy[Any]]) -> st
 STEP = records(WalkStep, {"source": st.just("x:a"), "target": st.just("x:b"), "optional": st.booleans()})
 CHUNK = records(Chunk, {"id": st.just("x:a"), "rank": st.integers(0, 2), "score": st.floats(0, 1)})
 ANSWERS = records(Answer, {"retrieved": st.lists(CHUNK | TEXT, max_size=2), "traversal": st.lists(STEP, max_size=2)})
+#: Traversals in every form, right and wrong ones.
+NODE = st.sampled_from(["x:a", "x:b", "", "R"])
+LISTED = st.lists(NODE | st.none() | STEP | st.lists(NODE | st.none(), min_size=2, max_size=3), max_size=3)
+WALKED = LISTED | st.fixed_dictionaries({"steps": LISTED}) | STEP
+WALKS = st.builds(
+    lambda traversal: {**RAN, "traversal": traversal},
+    st.lists(WALKED, max_size=2)
+    | st.fixed_dictionaries({"paths": st.lists(WALKED, max_size=2) | LOOSE})
+    | st.fixed_dictionaries({"triples": st.lists(WALKED, max_size=2)})
+    | st.fixed_dictionaries({"nodes": LOOSE}, optional={"edges": st.lists(STEP) | LOOSE, "links": st.lists(STEP)}),
+)
 PATH = st.fixed_dictionaries({"steps": st.lists(STEP, max_size=2)}, optional={"id": TEXT, "x": TEXT})
 GOLD = st.lists(PATH, max_size=2)
 QUESTIONS = records(Question, {"paths": GOLD, "relevant": st.dictionaries(TEXT, st.floats() | st.integers(-1, 2))})
@@ -429,6 +561,19 @@ def agree(lean: type[msgspec.Struct], lines: list[dict[str, Any]]) -> None:
         assert repr(plain(found)) == repr(plain(expected))
         assert report.problems[before:] == told.problems
         assert (found is None) == bool(told.problems)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.tuples(st.just(Question), QUESTIONS) | st.tuples(st.just(Answer), ANSWERS | WALKS))
+def test_schema_takes_what_the_model_takes(drawn: tuple[type[Record], dict[str, Any]]) -> None:
+    """No record that is read is refused by its printed schema, in whatever form and under whatever names."""
+    model, value = drawn
+    value = json.loads(json.dumps(value))
+    try:
+        model.model_validate(value)
+    except ValidationError:
+        return
+    validator(model).validate(value)
 
 
 @settings(max_examples=300, deadline=None)
@@ -459,6 +604,7 @@ def test_lean_answers_equal_the_model_on_anything(lines: list[dict[str, Any]]) -
     b'"category":"\\ud800"',
     b'"category":"\\u0000"',
     b'"category":"\xff"',
+    b'"category":"\xed\xa0\x80"',
     b'"paths":null',
     b'"expected_files":null',
     b'"commits":null',

@@ -34,10 +34,11 @@ def schema_command(record: str | None) -> None:
     """Print the JSON Schema of one record, or of all by name."""
     from graphkit.errors import InputError
     from graphkit.models import RECORDS
+    from graphkit.schemas import json_schema
 
     if record is not None and record not in RECORDS:
         raise InputError(f"no record is called {record!r}", remedy=f"There are: {', '.join(RECORDS)}.")
     chosen = [record] if record is not None else list(RECORDS)
-    schemas = {name: RECORDS[name].model_json_schema(by_alias=False) for name in chosen}
+    schemas = {name: json_schema(RECORDS[name]) for name in chosen}
     value = schemas[record] if record is not None else schemas
     typer.echo(json.dumps(value, indent=None if as_json() else 2))

@@ -17,7 +17,7 @@ from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.results import Row, Totals
 from graphkit.sources.lean import LeanAnswer, LeanQuestion
-from graphkit.sources.records import RecordReader
+from graphkit.sources.records import RecordReader, note_missing_gold
 from graphkit.sources.report import Problem, Report
 
 #: A line with its number.
@@ -92,6 +92,8 @@ class Scorer:
         """Score one question; :meth:`settle` brings the values into the totals and the rows."""
         job = self.job
         case = Case(question, answer, job.commits)
+        if not question.relevant:
+            note_missing_gold(question, self.questions.path, self.report)
         if answer is not None and answer.error is None:
             if (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
                 self._note(case, number)

@@ -15,7 +15,8 @@ from graphkit.graph.catalog import cypher
 from graphkit.graph.claims import claim
 from graphkit.graph.connection import Store
 from graphkit.graph.loading import BATCH, Progress, batched, quiet, write_commits
-from graphkit.models import Commit
+from graphkit.models import FARTHEST_ZONE, Commit
+from graphkit.sources.dataset import storable_name
 
 if TYPE_CHECKING:
     from dulwich.repo import Repo
@@ -43,10 +44,10 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
     Raises
     ------
     InputError
-        There is no git repository, or it can't be read.
+        There is no git repository, it can't be read, or its name can't be stored.
     """
     with open_repository(path) as repository:
-        chosen = name or _folder_name(repository, path)
+        chosen = storable_name(name or _folder_name(repository, path), str(path))
         with claim(store, f"history of {chosen}") as held:
             rows = store.read(cypher("load/known_commits"), {"repo": chosen})
             known = {str(row["sha"]): (row["branch"], row["tag"]) for row in rows}
@@ -130,7 +131,8 @@ def read_history(repository: Repo, name: str, path: Path) -> Iterator[Commit]:
 
 def _moment(seconds: int, offset: int) -> datetime | None:
     """Return the time of a commit; old tools have written offsets of several days, and times beyond the calendar."""
-    zone = timezone(timedelta(seconds=offset)) if abs(offset) < 86_400 else UTC
+    away = timedelta(seconds=offset)
+    zone = timezone(away) if abs(away) <= FARTHEST_ZONE else UTC
     try:
         return datetime.fromtimestamp(seconds, UTC).astimezone(zone)
     except (ValueError, OverflowError, OSError):

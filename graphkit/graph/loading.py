@@ -22,7 +22,8 @@ from graphkit.graph.connection import Store
 from graphkit.models import Commit, Compatibility
 from graphkit.sources.dataset import Dataset
 from graphkit.sources.jsonl import find_file
-from graphkit.sources.report import Problem, Report
+from graphkit.sources.records import note_missing_gold
+from graphkit.sources.report import Report
 
 T = TypeVar("T")
 Progress = Callable[[str, int], None]
@@ -138,9 +139,7 @@ class _DatasetLoader:
                     pass
         for _, question in self.dataset.questions(self.report):
             self.question_count += 1
-            if not question.paths and not question.relevant:
-                what = "the question has neither gold paths nor relevant ids: most measures can't score it"
-                self.report.note(Problem(str(self.dataset.questions_file), what, record=question.id))
+            note_missing_gold(question, self.dataset.questions_file, self.report)
         self.report.settle(usable=self.question_count)
         self.invalid = invalid_reasons(stale_gold(self.dataset, self.compatibility, Report("skip")))
         if not self.question_count:

@@ -28,8 +28,9 @@ def commit_key(repo: str | None, sha: str | None) -> str | None:
 
 
 def answer_key(run: str, question: str) -> str:
-    """Return the key of an answer node. The unit separator can't be mistaken for a part of a name."""
-    return f"{run}\x1f{question}"
+    """Return the key of an answer node: the first unit separator ends the run, and one within the run is escaped."""
+    escaped = run.replace("\\", "\\\\").replace("\x1f", "\\u") if "\x1f" in run else run
+    return f"{escaped}\x1f{question}"
 
 
 def commit_row(commit: Commit) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from graphkit.identity import symbol_of
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER, last_component
+from graphkit.measures.ranking import folded
 
 NO_FACTS = "no required facts"
 NO_CONFLICTS = "no annotated conflicts"
@@ -101,16 +102,16 @@ def addressed(text: str, answer: str, threshold: float = THRESHOLD, names: froze
     >>> addressed("charge raises PaymentDeclined", "It ends in PaymentDeclined."), addressed("19 percent", "at 1.19")
     (True, False)
     """
-    answer = unicodedata.normalize("NFKC", answer)
+    plain = unicodedata.normalize("NFKC", answer)
     terms = identifiers_in(text)
     if names:
         terms |= names.intersection(_WORD.findall(_QUOTED.sub(" ", text)))
     if terms:
-        return all(_term(term).search(answer) for term in terms)
+        return all(_term(term).search(plain) for term in terms)
     wanted = content_words(text)
     if not wanted:
-        return text.strip() in answer
-    return len(wanted & set(_WORD.findall(answer.casefold()))) >= threshold * len(wanted)
+        return text.strip() in plain
+    return len(wanted & set(_WORD.findall(folded(answer)))) >= threshold * len(wanted)
 
 
 @lru_cache(maxsize=4096)
@@ -133,7 +134,7 @@ def content_words(text: str) -> frozenset[str]:
     >>> sorted(content_words("The table is payments")), sorted(content_words("it is"))
     (['payments', 'table'], ['is', 'it'])
     """
-    words = frozenset(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+    words = frozenset(_WORD.findall(folded(text)))
     return words - _STOP_WORDS or words
 
 

@@ -114,9 +114,17 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
         return math.fsum([gain * discounts[rank - 1] for rank, gain in case.hits if rank <= k]) / ideal
 
 
+def folded(text: str) -> str:
+    """Return text in NFKC with its case folded.
+
+    Folding takes some letters apart (``ΐ``, ``ǰ``), which normalising once more puts together again.
+    """
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
 def normalised(text: str) -> str:
-    """Return text for a tolerant comparison: NFKC, case folded, each run of white space one space."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """Return text for a tolerant comparison: folded, each run of white space one space."""
+    return " ".join(folded(text).split())
 
 
 @dataclass(frozen=True)

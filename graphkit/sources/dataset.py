@@ -15,6 +15,7 @@ from graphkit.sources.jsonl import SUFFIXES, find_file, stem_of
 from graphkit.sources.lean import LeanQuestion
 from graphkit.sources.records import RecordReader, read_records
 from graphkit.sources.report import Problem, Report
+from graphkit.spellings import LONGEST_NAME
 
 R = TypeVar("R", bound=Record)
 
@@ -32,7 +33,7 @@ class Dataset:
     Raises
     ------
     InputError
-        The folder is missing, is a file, or holds no questions.
+        The folder is missing, is a file, holds no questions, or has a name that isn't text.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -48,6 +49,8 @@ class Dataset:
                 "the folder holds no questions.jsonl", where=str(folder), remedy="A dataset needs at least that file."
             )
         self.questions_file: Path = found
+        for part in self.folder.resolve().parts:
+            storable_name(part, str(folder))
 
     @classmethod
     def of_run(cls, run_file: Path) -> Dataset:
@@ -110,7 +113,7 @@ class Dataset:
         for number, kind in enumerate(("artifacts", "edges")):
             for suffix in SUFFIXES:
                 for path in sorted(self.folder.glob(f"{kind}*.jsonl{suffix}")):
-                    name = stem_of(path).removeprefix(kind)
+                    name = storable_name(stem_of(path), str(path)).removeprefix(kind)
                     if name == "" or name.startswith("-"):
                         both = list(found.get(name[1:], (None, None)))
                         both[number] = path
@@ -131,6 +134,24 @@ class Dataset:
         """Return the files of ``runs/``, sorted by name."""
         runs = self.folder / "runs"
         return sorted(path for suffix in SUFFIXES for path in runs.glob(f"*.jsonl{suffix}"))
+
+
+def storable_name(name: str, where: str) -> str:
+    """Return a name that comes from a path or an option, where the database can hold it.
+
+    Raises
+    ------
+    InputError
+        It is too long, or holds bytes that are no UTF-8, as the name of a file may.
+    """
+    if len(name) > LONGEST_NAME:
+        what, remedy = f"the name has {len(name)} characters, and may have {LONGEST_NAME}", "Give a shorter name."
+        raise InputError(what, where=where, remedy=remedy)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError("the name isn't UTF-8", where=where, remedy="Give it another name.") from None
+    return name
 
 
 def _unique(path: Path, model: type[R], key: Any, report: Report) -> Iterator[tuple[str, R]]:

@@ -12,10 +12,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
-from graphkit.spellings import ANSWER, LARGEST, QUESTION, Spellings, fields_by_other_name
+from graphkit.spellings import ANSWER, LARGEST, LONGEST_NAME, QUESTION, WIDEST, Spellings, fields_by_other_name
 
-Name = Annotated[str, Meta(min_length=1)]
-Gain = Annotated[float, Meta(ge=0)]
+Text = Annotated[str, Meta(min_length=1)]
+Label = Annotated[str, Meta(max_length=LONGEST_NAME)]
+Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
+Number = Annotated[float, Meta(ge=-WIDEST, le=WIDEST)]
+Amount = Annotated[float, Meta(ge=0, le=WIDEST)]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 
@@ -40,23 +43,23 @@ class LeanStep(Struct, gc=False, forbid_unknown_fields=True):
 class LeanPath(Struct, gc=False, forbid_unknown_fields=True):
     """Twin of :class:`graphkit.models.GoldPath`."""
 
-    id: str | None = None
-    group: str | None = None
+    id: Label | None = None
+    group: Label | None = None
     steps: list[LeanStep] = []
 
 
 class LeanComponent(Struct, gc=False, forbid_unknown_fields=True):
     """Twin of :class:`graphkit.models.Component`."""
 
-    text: Name
-    repo: str | None = None
+    text: Text
+    repo: Label | None = None
 
 
 class LeanConflict(Struct, gc=False, forbid_unknown_fields=True):
     """Twin of :class:`graphkit.models.Conflict`."""
 
-    id: str | None = None
-    between: list[str] = []
+    id: Label | None = None
+    between: list[Label] = []
     resolution: str | None = None
 
 
@@ -64,18 +67,18 @@ class LeanQuestion(Struct, gc=False):
     """Twin of :class:`graphkit.models.Question`."""
 
     id: Name
-    question: Name
+    question: Text
     category: str | None = None
     difficulty: Literal["easy", "medium", "hard"] | None = None
     group: str | None = None
-    stack: str | None = None
+    stack: Label | None = None
     gold_answer: str | None = None
     expected_output: str | None = None
-    commits: dict[str, Name] = {}
+    commits: dict[Name, Name] = {}
     paths: list[LeanPath] = []
-    relevant: dict[str, Gain] = {}
-    expected_files: list[str] = []
-    expected_symbols: list[str] = []
+    relevant: dict[Name, Number] = {}
+    expected_files: list[Label] = []
+    expected_symbols: list[Label] = []
     facts: list[LeanComponent] = []
     conflicts: list[LeanConflict] = []
     min_sources: Count | None = None
@@ -86,13 +89,13 @@ class LeanChunk(Struct, gc=False, forbid_unknown_fields=True):
     """Twin of :class:`graphkit.models.Chunk`."""
 
     id: Name
-    repo: str | None = None
-    path: str | None = None
-    symbol: str | None = None
-    commit: str | None = None
+    repo: Label | None = None
+    path: Label | None = None
+    symbol: Label | None = None
+    commit: Label | None = None
     branch: str | None = None
     rank: Positive | None = None
-    score: float | None = None
+    score: Number | None = None
     text: str | None = None
 
 
@@ -104,8 +107,8 @@ class LeanWalk(Struct, gc=False, forbid_unknown_fields=True):
     relation: Name | None = None
     path: Count = 0
     position: Count | None = None
-    source_commit: str | None = None
-    target_commit: str | None = None
+    source_commit: Label | None = None
+    target_commit: Label | None = None
 
 
 class LeanAnswer(Struct, gc=False):
@@ -116,13 +119,13 @@ class LeanAnswer(Struct, gc=False):
     retrieved: list[LeanChunk] = []
     traversal: list[LeanWalk] = []
     answer: str | None = None
-    citations: list[str] = []
-    evidence_files: list[str] | None = None
-    latency_ms: Annotated[float, Meta(ge=0)] | None = None
+    citations: list[Label] = []
+    evidence_files: list[Label] | None = None
+    latency_ms: Amount | None = None
     model_calls: Count | None = None
     prompt_tokens: Count | None = None
     output_tokens: Count | None = None
-    cost: Annotated[float, Meta(ge=0)] | None = None
+    cost: Amount | None = None
     error: str | None = None
     error_type: str | None = None
     failed_at: str | None = None

@@ -22,6 +22,18 @@ R = TypeVar("R", bound="Record")
 #: The names by which a broken record is told, where it has one of them.
 _ID_FIELDS = ("id", "question_id", "query_id", "sha")
 
+#: How many of a record's mistakes are told; the others are counted.
+_MISTAKES = 3
+
+#: How much of a text from a record a message shows.
+_SHOWN = 100
+
+#: What to do about a mistake, by what pydantic and the models call it.
+_REMEDIES = {
+    "string_too_long": "A name is a key of the database: give a shorter one; only texts may be of any length.",
+    "time_not_storable": "Give the time in UTC: no database holds this one.",
+}
+
 
 def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R | None:
     """Validate one line, or add a problem that says what is wrong with it and return None."""
@@ -30,7 +42,8 @@ def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R |
     from graphkit.models import other_names
 
     try:
-        value = json.loads(line)
+        # Not from the bytes: json would take half characters in them, and guess at other encodings.
+        value = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         report.add(Problem(where, f"not UTF-8: {error.reason} at byte {error.start}", remedy="Save the file as UTF-8."))
         return None
@@ -43,7 +56,7 @@ def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R |
         return None
     aliases = other_names(model)
     ids = (*_ID_FIELDS, *(aliases[key] for key in _ID_FIELDS if key in aliases))
-    name = next((str(value[key]) for key in ids if isinstance(value.get(key), str | int)), None)
+    name = next((_shortened(str(value[key])) for key in ids if isinstance(value.get(key), str | int)), None)
     if b"\\ud" in line.lower() and _has_half_character(value):
         what = "a text holds half of a character (a lone surrogate, \\ud800 to \\udfff)"
         report.add(Problem(where, what, record=name, remedy="Write the character whole, or leave it out."))
@@ -51,12 +64,14 @@ def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R |
     try:
         record = model.model_validate(value)
     except ValidationError as error:
-        for mistake in error.errors(include_url=False, include_context=False)[:3]:
-            report.add(Problem(where, _sentence(mistake), record=name, remedy=_remedy(model, mistake)))
+        mistakes = error.errors(include_url=False, include_context=False)
+        for number, mistake in enumerate(mistakes[:_MISTAKES], 1):
+            more = len(mistakes) - number if number == _MISTAKES else 0
+            report.add(Problem(where, _sentence(mistake), record=name, remedy=_remedy(model, mistake), more=more))
         return None
     known = set(model.model_fields) | set(aliases)
     for key in value.keys() - known:
-        report.ignored_fields[Path(where.rpartition(":")[0]).name, key] += 1
+        report.ignored_fields[Path(where.rpartition(":")[0]).name, _shortened(key)] += 1
     return record
 
 
@@ -82,8 +97,14 @@ def _kind(value: object) -> str:
     return names.get(type(value), "a number")
 
 
+def _shortened(text: str) -> str:
+    """Return text that may be of any length as a message shows it."""
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."
+
+
 def _sentence(mistake: Any) -> str:
-    place = ".".join(str(part) for part in mistake["loc"])
+    # What is wrong with a name in a map is placed behind the name, as its "[key]".
+    place = ".".join(_shortened(str(part)) for part in mistake["loc"] if part != "[key]")
     given = mistake["input"]
     if mistake["type"] == "missing":
         return f"the field {place!r} is missing"
@@ -99,7 +120,7 @@ def _remedy(model: type[Record], mistake: Any) -> str | None:
         field = str(mistake["loc"][0])
         names = [field, *(name for name, stands_for in other_names(model).items() if stands_for == field)]
         return f"Give one of: {', '.join(names)}." if len(names) > 1 else None
-    return None
+    return _REMEDIES.get(mistake["type"])
 
 
 def read_records(path: Path, model: type[R], report: Report) -> Iterator[tuple[str, R]]:
@@ -116,6 +137,13 @@ def twin_of(lean: type[Struct]) -> type[Record]:
     from graphkit.models import Answer, Question
 
     return Answer if lean is LeanAnswer else Question
+
+
+def note_missing_gold(question: Any, path: Path, report: Report) -> None:
+    """Note a question that has nothing which most measures could score a run against."""
+    if not question.paths and not question.relevant:
+        what = "the question has neither gold paths nor relevant ids: most measures can't score it"
+        report.note(Problem(str(path), what, record=question.id))
 
 
 class RecordReader:

@@ -20,17 +20,22 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A record that can't be used: where it is (``file:line``), which it is, what is wrong, and what to do."""
+    """A record that can't be used: where it is (``file:line``), which it is, what is wrong, and what to do.
+
+    ``more`` is how many further faults the record has, which are only counted.
+    """
 
     where: str
     what: str
     record: str | None = None
     remedy: str | None = None
+    more: int = 0
 
     def __str__(self) -> str:
         record = f"record {self.record!r}: " if self.record else ""
         advice = f" ({self.remedy})" if self.remedy else ""
-        return f"{self.where}: {record}{self.what}{advice}"
+        more = f" and {self.more} more faults" if self.more else ""
+        return f"{self.where}: {record}{self.what}{advice}{more}"
 
 
 @dataclass
@@ -64,14 +69,26 @@ class Report:
         self.ignored_fields.update(other.ignored_fields)
 
     def without(self, file: Path) -> Report:
-        """Return the report without the problems and unused fields of one file, for who reads that file again."""
+        """Return the report without what it says of one file, for who reads that file again."""
+
+        def elsewhere(problem: Problem) -> bool:
+            return str(file) not in (problem.where, problem.where.rpartition(":")[0])
+
+        notes = {what: examples for what, examples in self.notes.items() if elsewhere(examples[0])}
         return Report(
             self.on_error,
-            [problem for problem in self.problems if problem.where.rpartition(":")[0] != str(file)],
-            self.notes,
-            self.noted,
+            list(filter(elsewhere, self.problems)),
+            notes,
+            Counter({what: self.noted[what] for what in notes}),
             Counter({field: count for field, count in self.ignored_fields.items() if field[0] != file.name}),
         )
+
+    def faulty(self) -> str:
+        """Return how many records can't be used, and how many faults they have where these are more."""
+        records = len({problem.where for problem in self.problems})
+        faults = sum(1 + problem.more for problem in self.problems)
+        also = f" ({faults} faults)" if faults > records else ""
+        return f"{records} record{'' if records == 1 else 's'}{also}"
 
     def settle(self, usable: int | None = None) -> None:
         """Refuse the input as a whole where problems were found and weren't to be skipped.
@@ -84,17 +101,16 @@ class Report:
         Raises
         ------
         InputError
-            With the first problems, and how many there are.
+            With the first problems, how many records have some, and how many there are.
         """
         if not self.problems or (self.on_error == "skip" and usable != 0):
             return
         shown = "\n".join(f"  {problem}" for problem in self.problems[:SHOWN])
         rest = len(self.problems) - SHOWN
         more = f"\n  ... and {rest} more" if rest > 0 else ""
-        count = len(self.problems)
         if self.on_error == "skip":
-            raise InputError(f"nothing usable is left: {count} record(s) were left out:\n{shown}{more}")
+            raise InputError(f"nothing usable is left: {self.faulty()} left out:\n{shown}{more}")
         raise InputError(
-            f"{count} record(s) can't be used, so none was taken:\n{shown}{more}",
+            f"{self.faulty()} can't be used, so none was taken:\n{shown}{more}",
             remedy="Correct them, or leave them out with --on-error skip.",
         )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from graphkit.spellings import LARGEST, WIDEST
 
 
 @dataclass
@@ -19,13 +22,37 @@ class Meter:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def add(self, model_calls: int, prompt_tokens: int, output_tokens: int, cost: float | None) -> None:
-        """Add what some calls took."""
+        """Add what some calls took.
+
+        Raises
+        ------
+        ValueError, TypeError
+            A figure is one that no record can hold; nothing of it is counted.
+        """
+        given = {"model_calls": model_calls, "prompt_tokens": prompt_tokens, "output_tokens": output_tokens}
         with self._lock:
-            self.model_calls = (self.model_calls or 0) + model_calls
-            self.prompt_tokens = (self.prompt_tokens or 0) + prompt_tokens
-            self.output_tokens = (self.output_tokens or 0) + output_tokens
-            if cost is not None:
-                self.cost = (self.cost or 0.0) + cost
+            sums = {name: _sum(name, getattr(self, name), count) for name, count in given.items()}
+            money = self.cost if cost is None else (self.cost or 0.0) + _money(cost)
+            self.model_calls, self.prompt_tokens, self.output_tokens = sums.values()
+            self.cost = money
+
+
+def _sum(name: str, before: int | None, count: int) -> int:
+    try:
+        total = (before or 0) + operator.index(count)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, not {count!r}") from None
+    if count < 0 or total > LARGEST:
+        raise ValueError(f"{name} must be at least 0, and of 64 bits at most in all")
+    return total
+
+
+def _money(cost: float) -> float:
+    if isinstance(cost, str):
+        raise TypeError(f"cost must be a number, not {cost!r}")
+    if not 0 <= float(cost) <= WIDEST:
+        raise ValueError(f"cost must be a finite number of at least 0, not {cost!r}")
+    return float(cost)
 
 
 @dataclass
@@ -58,5 +85,11 @@ class Context:
     def used(
         self, *, model_calls: int = 1, prompt_tokens: int = 0, output_tokens: int = 0, cost: float | None = None
     ) -> None:
-        """Count model calls for this question. It counts also where the system fails afterwards."""
+        """Count model calls for this question. It counts also where the system fails afterwards.
+
+        Raises
+        ------
+        ValueError, TypeError
+            A figure is one that no record can hold.
+        """
         self.meter.add(model_calls, prompt_tokens, output_tokens, cost)

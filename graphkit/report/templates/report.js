@@ -300,7 +300,7 @@
     const name = (commit) => el("span", {}, data_(detail.commits[commit][0]), " at ", data_(commitText(detail, commit)));
     const chunkRow = ([id, gain, score, commit, text], rank) => el("tr", {},
       el("td", { class: "num" }, rank + 1),
-      el("td", { class: "num" }, gain ? el("b", { class: "met" }, `+${gain}`) : "0"),
+      el("td", { class: "num" }, gain > 0 ? el("b", { class: "met" }, `+${gain}`) : gain),
       el("td", { class: "num" }, score === null ? "" : Number(score.toPrecision(5))),
       el("td", {}, data_(id), commit >= 0 ? el("div", { class: "dim" }, commitText(detail, commit), clashes.has(commit) ? ` ✕${clashes.get(commit).join(",")}` : "") : null),
       el("td", {}, text ? el("pre", { class: "chunk" }, text) : ""));
