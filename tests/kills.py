@@ -34,6 +34,7 @@ from graphkit.graph import embedded, loading, runs, scores
 from graphkit.graph.catalog import cypher, schema_statements
 from graphkit.graph.claims import unfinished_loads
 from graphkit.graph.connection import Store
+from graphkit.graph.locks import wait_until
 from graphkit.graph.settings import Settings
 from tests.datasets import generate, read_jsonl, write_jsonl
 from tests.engines import child_environment, empty, free_port, start_neo4j
@@ -224,6 +225,7 @@ def embedded_database(folder: Path) -> Iterator[Database]:
         pid = embedded.status(home).pid
         if pid is not None:
             os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: not embedded.status(home).running, 60)
 
     begin()
     try:
