@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from graphkit.results import counted
+
 Failure = Mapping[str, Any]
 
 _SHA = re.compile(r"\b[0-9a-f]{40}\b")
@@ -42,16 +44,19 @@ def _missed_boundary(row: Failure) -> str:
 
 def _wrong_repository(row: Failure) -> str:
     relevant = ", ".join(row["relevant"])
-    return f"entered {row['repo']} ({row['chunks']} chunks, {row['edges']} edges), while gold touches only {relevant}"
+    share = f"{counted(row['chunks'], 'chunk')}, {counted(row['edges'], 'edge')}"
+    return f"entered {row['repo']} ({share}), while gold touches only {relevant}"
 
 
 def _incoherent(row: Failure) -> str:
     stack = f" {row['stack']}" if row["stack"] else ""
-    return f"mixed {row['first']} with {row['second']}: {row['rule']}{stack} ({row['chunk_pairs']} pairs of chunks)"
+    pairs = counted(row["chunk_pairs"], "pair")
+    return f"mixed {row['first']} with {row['second']}: {row['rule']}{stack} ({pairs} of chunks)"
 
 
 def _unknown_commit(row: Failure) -> str:
-    return f"{row['chunks']} chunk(s) of {row['repo']} come from {row['commit']}, which the graph does not know"
+    come = "comes" if row["chunks"] == 1 else "come"
+    return f"{counted(row['chunks'], 'chunk')} of {row['repo']} {come} from {row['commit']}, which nothing is known of"
 
 
 def _right_files(row: Failure) -> str:

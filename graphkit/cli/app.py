@@ -279,6 +279,7 @@ def compare(
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 1 where B is significantly worse.")
     ] = False,
+    on_error: OnErrorOption = "fail",
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
     from graphkit.cli.comparing import compare_command
@@ -292,6 +293,7 @@ def compare(
         seed=seed,
         grades=grades or [],
         fail_on_regression=fail_on_regression,
+        on_error=on_error,
     )
 
 

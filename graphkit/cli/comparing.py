@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, say
-from graphkit.cli.options import by_value
+from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, tell
+from graphkit.cli.options import by_value, on_error_value
 from graphkit.cli.tables import print_table
 from graphkit.comparing import LEVEL, RunComparison, compare_grades, compare_runs
 from graphkit.errors import GateError
 from graphkit.graph.connection import Store
 from graphkit.results import counted
 from graphkit.sources.jsonl import is_file_name
+from graphkit.sources.report import Report
 from graphkit.statistics import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
 from graphkit.workflow import evaluate
 
@@ -32,11 +33,15 @@ def compare_command(
     seed: int,
     grades: list[Path],
     fail_on_regression: bool,
+    on_error: str,
 ) -> None:
     """Compare two runs, show what is significant, and hold the gate."""
-    grouping = by_value(by)
+    grouping, report = by_value(by), Report(on_error_value(on_error))
     if grades:
-        compared = compare_grades(grades, first, second, measures=measures, by=grouping, resamples=resamples, seed=seed)
+        compared = compare_grades(
+            grades, first, second, measures=measures, by=grouping, resamples=resamples, seed=seed, report=report
+        )
+        tell(report)
     else:
         with open_graph() as store:
             compared = compare_runs(
