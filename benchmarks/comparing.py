@@ -14,7 +14,7 @@ import numpy
 from scipy import stats
 
 from benchmarks.results import Line, spaced, write
-from graphkit.statistics import CONFIDENCE, RESAMPLES, SEED, PairedResult, compare_pairs, holm
+from graphkit.analysis.paired import CONFIDENCE, RESAMPLES, SEED, PairedResult, compare_pairs, holm
 
 QUESTIONS = 10_000
 MEASURES = 12

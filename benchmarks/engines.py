@@ -10,17 +10,18 @@ from pathlib import Path
 from benchmarks.results import Line, spaced, write
 from benchmarks.stores import fresh, servers
 from benchmarks.world import RUNS, world
-from graphkit.engines.cypher import commit_graph, score_run
-from graphkit.engines.python import score_file
-from graphkit.engines.scorer import Job
-from graphkit.graph.catalog import Query, named_queries
-from graphkit.graph.connection import Store
-from graphkit.graph.embedded import HEAP_VARIABLE
-from graphkit.graph.loading import load_dataset
+from graphkit.database.embedded.client import HEAP_VARIABLE
+from graphkit.database.store import Store
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Report
+from graphkit.graph.datasets import load_dataset
+from graphkit.graph.knowledge import commit_graph
+from graphkit.graph.queries import Query, named_queries
 from graphkit.graph.runs import load_run
 from graphkit.measures.registry import resolve_measures
-from graphkit.sources.dataset import Dataset
-from graphkit.sources.report import Report
+from graphkit.scoring.from_files import score_file
+from graphkit.scoring.in_graph import score_run
+from graphkit.scoring.scorer import Job
 
 #: Growth counts as linear up to this ratio of the time a question takes at one size and at a tenth of it.
 LINEAR = 2.0

@@ -10,11 +10,11 @@ from statistics import median
 from benchmarks.results import Line, spaced, write
 from benchmarks.stores import fresh, servers
 from benchmarks.world import RUNS, world
-from graphkit.graph.connection import Store
-from graphkit.graph.loading import load_dataset
+from graphkit.database.store import Store
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Report
+from graphkit.graph.datasets import load_dataset
 from graphkit.graph.runs import load_run
-from graphkit.sources.dataset import Dataset
-from graphkit.sources.report import Report
 from tests.engines import Neo4jServer
 
 Statement = tuple[str, Mapping[str, object]]

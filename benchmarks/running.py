@@ -13,12 +13,12 @@ from statistics import median
 
 from benchmarks.files import dataset
 from benchmarks.results import Line, spaced, write
-from graphkit.models import Question
-from graphkit.sources.dataset import Dataset
-from graphkit.sources.report import Report
-from graphkit.systems.loading import system_of
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Report
+from graphkit.records.models import Question
+from graphkit.systems.importing import system_of
 from graphkit.systems.runner import Limits
-from graphkit.systems.running import Plan, Session, plan
+from graphkit.systems.session import Plan, Session, plan
 
 CONCURRENCY = Limits().concurrency
 WAIT = 0.001

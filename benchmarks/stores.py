@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from graphkit.graph.connection import Store
-from graphkit.graph.settings import Settings
-from graphkit.workflow import prepared
+from graphkit.database.settings import Settings
+from graphkit.database.store import Store
+from graphkit.graph.opening import prepared
 from tests.engines import Neo4jServer, Unavailable, empty, neo4j_server
 
 

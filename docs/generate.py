@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from graphkit.graph.catalog import named_queries
+from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES
 
 HERE = Path(__file__).parent

@@ -18,17 +18,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphkit.assets import storefront_folder
-    from graphkit.cascade import two_by_two
-    from graphkit.checking import check_dataset
-    from graphkit.comparing import RunComparison, compare_grades, compare_runs
-    from graphkit.efficiency import Prices
+    from graphkit.analysis.compare import RunComparison, compare_grades, compare_runs
+    from graphkit.analysis.dataset_checks import check_dataset
+    from graphkit.analysis.layers import Scorecard, load_config, score_layers
+    from graphkit.analysis.summaries import GradeSummary, summarize
     from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
+    from graphkit.files.assets import storefront_folder
+    from graphkit.files.dataset import Dataset
+    from graphkit.graph.datasets import load
+    from graphkit.graph.failures import failures
+    from graphkit.graph.opening import open_store
     from graphkit.measures.base import Measure, Unscored
     from graphkit.measures.case import Case
+    from graphkit.measures.outcome import two_by_two
     from graphkit.measures.paths import Divergence, first_divergences
     from graphkit.measures.registry import MEASURES, parse_measure
-    from graphkit.models import (
+    from graphkit.records.models import (
         Answer,
         Artifact,
         Chunk,
@@ -41,30 +46,28 @@ if TYPE_CHECKING:
         Step,
         WalkStep,
     )
-    from graphkit.networks import comparison_graph, gold_graph, score_graphs, walked_graph
-    from graphkit.results import Evaluation, Summary
-    from graphkit.scoring import Scorecard, load_config, score_layers
-    from graphkit.sources.dataset import Dataset
-    from graphkit.summarizing import GradeSummary, summarize
+    from graphkit.records.usage import Prices
+    from graphkit.scoring.evaluate import evaluate
+    from graphkit.scoring.networks import comparison_graph, gold_graph, score_graphs, walked_graph
+    from graphkit.scoring.results import Evaluation, Summary
     from graphkit.systems.context import Context
     from graphkit.systems.runner import Limits
-    from graphkit.systems.running import RunSummary, run_systems
-    from graphkit.workflow import evaluate, failures, load, open_store
+    from graphkit.systems.session import RunSummary, run_systems
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "graphkit.assets": ("storefront_folder",),
-    "graphkit.cascade": ("two_by_two",),
-    "graphkit.checking": ("check_dataset",),
-    "graphkit.comparing": ("RunComparison", "compare_grades", "compare_runs"),
-    "graphkit.efficiency": ("Prices",),
+    "graphkit.files.assets": ("storefront_folder",),
+    "graphkit.measures.outcome": ("two_by_two",),
+    "graphkit.analysis.dataset_checks": ("check_dataset",),
+    "graphkit.analysis.compare": ("RunComparison", "compare_grades", "compare_runs"),
+    "graphkit.records.usage": ("Prices",),
     "graphkit.errors": ("DatabaseError", "GateError", "GraphkitError", "InputError", "MeasureError"),
     "graphkit.measures.base": ("Measure", "Unscored"),
     "graphkit.measures.case": ("Case",),
     "graphkit.measures.paths": ("Divergence", "first_divergences"),
     "graphkit.measures.registry": ("MEASURES", "parse_measure"),
-    "graphkit.models": (
+    "graphkit.records.models": (
         "Answer",
         "Artifact",
         "Chunk",
@@ -77,15 +80,18 @@ _HOMES = {
         "Step",
         "WalkStep",
     ),
-    "graphkit.networks": ("comparison_graph", "gold_graph", "score_graphs", "walked_graph"),
-    "graphkit.results": ("Evaluation", "Summary"),
-    "graphkit.scoring": ("Scorecard", "load_config", "score_layers"),
-    "graphkit.sources.dataset": ("Dataset",),
-    "graphkit.summarizing": ("GradeSummary", "summarize"),
+    "graphkit.scoring.networks": ("comparison_graph", "gold_graph", "score_graphs", "walked_graph"),
+    "graphkit.scoring.results": ("Evaluation", "Summary"),
+    "graphkit.analysis.layers": ("Scorecard", "load_config", "score_layers"),
+    "graphkit.files.dataset": ("Dataset",),
+    "graphkit.analysis.summaries": ("GradeSummary", "summarize"),
     "graphkit.systems.context": ("Context",),
     "graphkit.systems.runner": ("Limits",),
-    "graphkit.systems.running": ("RunSummary", "run_systems"),
-    "graphkit.workflow": ("evaluate", "failures", "load", "open_store"),
+    "graphkit.systems.session": ("RunSummary", "run_systems"),
+    "graphkit.graph.datasets": ("load",),
+    "graphkit.graph.failures": ("failures",),
+    "graphkit.graph.opening": ("open_store",),
+    "graphkit.scoring.evaluate": ("evaluate",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from graphkit.commits import CommitGraph
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.registry import parse_measure
-from graphkit.models import Answer, Question
+from graphkit.records.commits import CommitGraph
+from graphkit.records.models import Answer, Question
 
 Triple = tuple[str, str | None, str]
 StepForm = Triple | dict[str, Any]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import typer
 
-from graphkit.graph.connection import Store
+from graphkit.database.store import Store
 from tests.engines import clean_environment
 
 ROOT = Path(__file__).parent.parent

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.graph import embedded
-from graphkit.graph.connection import Store
-from graphkit.graph.settings import Settings
+from graphkit.database.embedded import client as embedded
+from graphkit.database.settings import Settings
+from graphkit.database.store import Store
 from tests import engines
 from tests.cli import Graph
 from tests.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable

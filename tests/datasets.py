@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.assets import storefront_folder
+from graphkit.files.assets import storefront_folder
 from tests.engines import ENVIRONMENT
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graphkit.graph.connection import Store
-from graphkit.graph.settings import Settings
+from graphkit.database.settings import Settings
+from graphkit.database.store import Store
 
 ENVIRONMENT: Mapping[str, str] = dict(os.environ)
 """The environment that the suite was started with; tests see one without the settings of graphkit and Neo4j."""

@@ -29,13 +29,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphkit.database.embedded import client as embedded
+from graphkit.database.embedded.locks import wait_until
+from graphkit.database.settings import Settings
+from graphkit.database.store import Store
 from graphkit.errors import DatabaseError
-from graphkit.graph import embedded, loading, runs, scores
-from graphkit.graph.catalog import cypher, schema_statements
+from graphkit.graph import datasets as loading
+from graphkit.graph import runs, scores
 from graphkit.graph.claims import unfinished_loads
-from graphkit.graph.connection import Store
-from graphkit.graph.locks import wait_until
-from graphkit.graph.settings import Settings
+from graphkit.graph.queries import cypher, schema_statements
 from tests.datasets import generate, read_jsonl, write_jsonl
 from tests.engines import child_environment, empty, free_port, start_neo4j
 

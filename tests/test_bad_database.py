@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.graph.embedded import Layout
+from graphkit.database.embedded.client import Layout
 from tests.cli import Graph, graphkit, tiny
 from tests.fakebolt import bolt_server, silent_server
 

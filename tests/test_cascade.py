@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from graphkit.cascade import (
+from graphkit.measures.base import MISSING, Unscored
+from graphkit.measures.case import Case
+from graphkit.measures.integration import NO_ANSWER
+from graphkit.measures.outcome import (
     NOT_IN_GRAPH,
     NOT_RETRIEVED,
     NOT_USED,
@@ -21,10 +24,7 @@ from graphkit.cascade import (
     two_by_two,
     verdict,
 )
-from graphkit.measures.base import MISSING, Unscored
-from graphkit.measures.case import Case
-from graphkit.measures.integration import NO_ANSWER
-from graphkit.models import Answer, Question
+from graphkit.records.models import Answer, Question
 from tests.cases import Triple, answer, either, optional, question, ranking
 from tests.datasets import STOREFRONT, read_jsonl
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.assets import storefront_folder
+from graphkit.files.assets import storefront_folder
 from tests.cli import Graph, Row, graphkit, write_lines
 from tests.datasets import pallets
 

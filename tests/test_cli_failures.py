@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from graphkit.cli.failing import ORDER
-from graphkit.graph.catalog import named_queries
+from graphkit.cli.failures import ORDER
+from graphkit.graph.queries import named_queries
 from tests.cli import ROOT, Done, Graph, Row, graphkit, inside
 
 STOREFRONT = ROOT / "fixtures" / "storefront"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.graph.catalog import named_queries
+from graphkit.graph.queries import named_queries
 from tests.cli import ANSWERS, QUESTIONS, Done, Graph, graphkit, inside, tiny
 
 

@@ -7,8 +7,8 @@ from itertools import combinations
 
 import pytest
 
-from graphkit.commits import RULES, CommitGraph, Verdict, Version
-from graphkit.models import Answer, Commit, Compatibility
+from graphkit.records.commits import RULES, CommitGraph, Verdict, Version
+from graphkit.records.models import Answer, Commit, Compatibility
 from tests.cases import answer, question, reason, value
 
 START = datetime(2025, 1, 1, tzinfo=UTC)

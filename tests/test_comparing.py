@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 import graphkit
-from graphkit.comparing import compare_grades, compare_runs, reading
+from graphkit.analysis.compare import compare_grades, compare_runs, reading
+from graphkit.analysis.summaries import summarize
+from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.connection import Store
-from graphkit.summarizing import summarize
-from graphkit.workflow import prepared
+from graphkit.graph.opening import prepared
 from tests.cli import write_lines
 from tests.datasets import pallets, without_graph
 

@@ -8,7 +8,7 @@ from graphkit.errors import MeasureError
 from graphkit.measures.completeness import NO_CONFLICTS, NO_FACTS, NO_RESOLUTION, addressed, identifiers_in
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.registry import parse_measure
-from graphkit.models import Answer, Question
+from graphkit.records.models import Answer, Question
 from tests.cases import answer, question, reason, value
 from tests.datasets import STOREFRONT, read_jsonl
 

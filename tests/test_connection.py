@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from graphkit.database import messages as troubles
+from graphkit.database import store as connection
+from graphkit.database.settings import Settings, hide_password
+from graphkit.database.store import Store, check_version
 from graphkit.errors import DatabaseError, GraphkitError, InputError
-from graphkit.graph import connection, troubles
-from graphkit.graph.connection import Store, check_version
-from graphkit.graph.settings import Settings, hide_password
 from tests.engines import EngineSettings, Neo4jServer
 
 VALUES: dict[str, object] = {
@@ -441,7 +442,7 @@ def test_query_beyond_the_time_limit(
 def test_client_prints_nothing(engine_settings: EngineSettings) -> None:
     """A process that uses the store prints nothing of its own accord, not even for a query that Neo4j warns about."""
     script = (
-        "from graphkit.graph.connection import Store\nfrom graphkit.graph.settings import Settings\n"
+        "from graphkit.database.store import Store\nfrom graphkit.database.settings import Settings\n"
         "with Store.open(Settings.resolve()) as store:\n"
         "    store.read('MATCH (n:NeverSeen)-[:NOR_THIS]->(m) RETURN n.nothing, id(m)')\n"
         "    store.query_readonly('MATCH (a), (b:NeverSeen) RETURN a, b')\n"
@@ -455,7 +456,7 @@ def test_client_prints_nothing(engine_settings: EngineSettings) -> None:
 def test_importing_is_cheap() -> None:
     """Importing the connection loads neither the driver nor the embedded engine."""
     script = (
-        "import sys, graphkit.graph.connection\n"
+        "import sys, graphkit.database.store\n"
         "print(*{'neo4j', 'arcadedb_embedded', 'jpype', 'numpy', 'pydantic'} & set(sys.modules))"
     )
     root = Path(__file__).resolve().parents[1]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import graphkit
-from graphkit.graph.connection import Store
-from graphkit.workflow import prepared
+from graphkit.database.store import Store
+from graphkit.graph.opening import prepared
 
 ROOT = Path(__file__).parent.parent
 

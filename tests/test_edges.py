@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphkit.models import Answer, Question
+from graphkit.records.models import Answer, Question
 from tests.cases import Triple, answer, either, manual, optional, question, reason, value
 
 WALKED_MEASURES = ("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "BoundaryPrecision")

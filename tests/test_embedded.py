@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
+from graphkit.database.embedded import client as embedded
+from graphkit.database.embedded.client import Layout, ensure_running, status, stop
+from graphkit.database.settings import Settings
+from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
-from graphkit.graph import embedded
-from graphkit.graph.connection import Store
-from graphkit.graph.embedded import Layout, ensure_running, status, stop
-from graphkit.graph.settings import Settings
 from tests.engines import clean_environment
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,7 +60,7 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = 60.0) 
 
 def client(script: str, *arguments: object, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
     """Start a process that uses the database; the script finds its arguments in ``sys.argv``."""
-    prelude = "import sys\nfrom pathlib import Path\nfrom graphkit.graph.embedded import *\n"
+    prelude = "import sys\nfrom pathlib import Path\nfrom graphkit.database.embedded.client import *\n"
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-c", prelude + script, *map(str, arguments)],
         stdin=stdin,

@@ -14,19 +14,19 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.engines.cypher import score_run
-from graphkit.graph.catalog import Query, cypher, named_queries, schema_statements
-from graphkit.graph.connection import Store
+from graphkit.database.settings import Settings
+from graphkit.database.store import Store
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Report
+from graphkit.graph.queries import Query, cypher, named_queries, schema_statements
 from graphkit.graph.runs import load_run
-from graphkit.graph.settings import Settings
-from graphkit.identity import crosses
 from graphkit.measures.base import DEFAULT_K, Measure
 from graphkit.measures.case import Case
 from graphkit.measures.paths import first_divergences
 from graphkit.measures.registry import MEASURES, parse_measure, resolve_measures
-from graphkit.models import Answer, Question
-from graphkit.sources.dataset import Dataset
-from graphkit.sources.report import Report
+from graphkit.records.ids import crosses
+from graphkit.records.models import Answer, Question
+from graphkit.scoring.in_graph import score_run
 from tests import engines
 from tests.cli import tiny
 from tests.datasets import STOREFRONT, find_pallets, generate, pallets, read_jsonl, without_graph

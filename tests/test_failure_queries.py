@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.graph.catalog import schema_statements
-from graphkit.graph.connection import Store
+from graphkit.database.store import Store
+from graphkit.graph.queries import schema_statements
 from tests.datasets import write_jsonl
 
 Record = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphkit.models import Answer, Question
+from graphkit.records.models import Answer, Question
 from tests.cases import answer, question, reason, value
 
 ASKED = question(expected_files=["web/src/a.ts", "api/b.py"], expected_symbols=["f", "C.m"])

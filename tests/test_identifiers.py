@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from graphkit import identifiers
-from graphkit.identifiers import defined_identifiers
+from graphkit.measures import identifiers
+from graphkit.measures.identifiers import defined_identifiers
 
 # In each text: what counts is written down next to it. Names of four characters or fewer (`load`, `id`), parameters
 # (`argument`), local variables (`local`), imports (`imported`) and names given by the language never do.
@@ -204,8 +204,7 @@ def test_deep_nesting() -> None:
 
 def test_grammars_are_loaded_when_needed() -> None:
     """Importing the parser and the registry of measures loads no grammar."""
-    code = (
-        "import sys, graphkit.measures.registry, graphkit.identifiers; print([m for m in sys.modules if 'tree_' in m])"
-    )
+    modules = "sys, graphkit.measures.registry, graphkit.measures.identifiers"
+    code = f"import {modules}; print([m for m in sys.modules if 'tree_' in m])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

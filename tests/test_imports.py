@@ -63,19 +63,21 @@ def importers(package: str) -> set[str]:
 
 def test_there_are_modules() -> None:
     """The tests below look at something."""
-    assert {"graphkit", "graphkit.models", "graphkit.cli.app", "graphkit.graph.serve"} <= set(MODULES)
+    assert {"graphkit", "graphkit.records.models", "graphkit.cli.app", "graphkit.database.embedded.server"} <= set(
+        MODULES
+    )
 
 
 @pytest.mark.parametrize(
     ("module", "allowed"),
     [
         ("graphkit.errors", set()),
-        ("graphkit.forms", {"graphkit.errors"}),
-        ("graphkit.spellings", set()),
-        ("graphkit.models", {"graphkit.errors", "graphkit.forms", "graphkit.spellings"}),
-        ("graphkit.identity", set()),
-        ("graphkit.identifiers", set()),
-        ("graphkit.commits", {"graphkit.models"}),
+        ("graphkit.records.shapes", {"graphkit.errors"}),
+        ("graphkit.records.aliases", set()),
+        ("graphkit.records.models", {"graphkit.errors", "graphkit.records.shapes", "graphkit.records.aliases"}),
+        ("graphkit.records.ids", set()),
+        ("graphkit.measures.identifiers", set()),
+        ("graphkit.records.commits", {"graphkit.records.models"}),
     ],
 )
 def test_records_know_nothing_of_the_rest(module: str, allowed: set[str]) -> None:
@@ -85,7 +87,13 @@ def test_records_know_nothing_of_the_rest(module: str, allowed: set[str]) -> Non
 
 def test_measures_know_only_records() -> None:
     """A measure is computed from records, and knows neither files nor graphs."""
-    allowed = {"graphkit.errors", "graphkit.models", "graphkit.commits", "graphkit.identity", "graphkit.identifiers"}
+    allowed = {
+        "graphkit.errors",
+        "graphkit.records.models",
+        "graphkit.records.commits",
+        "graphkit.records.ids",
+        "graphkit.measures.identifiers",
+    }
     for module in MODULES:
         if module.startswith("graphkit.measures"):
             others = {name for name in own(module) if not name.startswith("graphkit.measures")}
@@ -101,16 +109,16 @@ def test_nothing_imports_the_command_line() -> None:
 def test_one_door_to_each_database() -> None:
     """The driver is imported behind the connection only, the embedded engine by its server only."""
     driver = importers("neo4j")
-    assert "graphkit.graph.connection" in driver
-    assert driver <= {"graphkit.graph.connection", "graphkit.graph.troubles", "graphkit.graph.values"}
-    assert importers("arcadedb_embedded") == {"graphkit.graph.serve"}
-    assert importers("jpype") <= {"graphkit.graph.serve"}
+    assert "graphkit.database.store" in driver
+    assert driver <= {"graphkit.database.store", "graphkit.database.messages", "graphkit.database.values"}
+    assert importers("arcadedb_embedded") == {"graphkit.database.embedded.server"}
+    assert importers("jpype") <= {"graphkit.database.embedded.server"}
 
 
 def test_sources_and_engine_know_no_graph() -> None:
     """A run is scored from its files without a line of the graph's code."""
     for module in MODULES:
-        if module.startswith("graphkit.sources") or module == "graphkit.engines.python":
+        if module.startswith("graphkit.sources") or module == "graphkit.scoring.from_files":
             assert not {name for name in own(module) if name.startswith("graphkit.graph")}, module
 
 

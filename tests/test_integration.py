@@ -8,7 +8,7 @@ import pytest
 
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER, NO_SOURCE, identifiers_of, used_sources
-from graphkit.models import Answer, Chunk, Question
+from graphkit.records.models import Answer, Chunk, Question
 from tests.cases import answer, question, reason, value
 from tests.datasets import STOREFRONT, read_jsonl
 

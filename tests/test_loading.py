@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.engines.cypher import score_run
+from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
-from graphkit.graph.catalog import cypher, schema_statements
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Report
 from graphkit.graph.claims import claim, unfinished_loads
-from graphkit.graph.connection import Store
-from graphkit.graph.loading import load_dataset
+from graphkit.graph.datasets import load_dataset
+from graphkit.graph.queries import cypher, schema_statements
 from graphkit.graph.runs import load_run
 from graphkit.measures.registry import parse_measure
-from graphkit.sources.dataset import Dataset
-from graphkit.sources.report import Report
+from graphkit.scoring.in_graph import score_run
 from tests.datasets import ROOT, STOREFRONT, read_jsonl, write_jsonl
 from tests.engines import EngineSettings
 

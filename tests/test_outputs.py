@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 import pytest
 
 import graphkit
+from graphkit.analysis.summaries import summarize
 from graphkit.errors import InputError
-from graphkit.outputs import markdown, write_results
-from graphkit.results import Evaluation, Row, Summary
-from graphkit.sources.report import Report
-from graphkit.summarizing import summarize
+from graphkit.files.problems import Report
+from graphkit.scoring.export import markdown, write_results
+from graphkit.scoring.results import Evaluation, Row, Summary
 
 HOSTILE = '=cmd|"/C calc"!A1 </system-out><script>|`x`\x00\x1b[31m'
 

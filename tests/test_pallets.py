@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import graphkit
-from graphkit.graph.catalog import schema_statements
-from graphkit.graph.connection import Store
+from graphkit.database.store import Store
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Report
+from graphkit.graph.queries import schema_statements
 from graphkit.measures.coherence import Incoherent
-from graphkit.sources.dataset import Dataset
-from graphkit.sources.report import Report
 from tests.datasets import pallets, read_jsonl, without_graph
 
 #: The measures in the order of the columns of the README's table.

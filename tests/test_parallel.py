@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphkit.engines import batches
-from graphkit.engines.python import score_file
-from graphkit.engines.scorer import Job
 from graphkit.errors import InputError
+from graphkit.files import jsonl
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Report
 from graphkit.measures.registry import resolve_measures
-from graphkit.results import Evaluation, Row
-from graphkit.sources import jsonl
-from graphkit.sources.dataset import Dataset
-from graphkit.sources.report import Report
+from graphkit.scoring import batches
+from graphkit.scoring.from_files import score_file
+from graphkit.scoring.results import Evaluation, Row
+from graphkit.scoring.scorer import Job
 from tests.datasets import generate, read_jsonl, write_jsonl
 
 MEASURED = resolve_measures(["EdgeRecall", "PathPrefix", "Coherence", "nDCG@10", "P", "OffPin"])

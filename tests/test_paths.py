@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import graphkit
-from graphkit.commits import CommitGraph
 from graphkit.measures.paths import Divergence
-from graphkit.models import Answer, Compatibility, Question
+from graphkit.records.commits import CommitGraph
+from graphkit.records.models import Answer, Compatibility, Question
 from tests.cases import StepForm, Triple, answer, either, optional, question, reason, value
 
 A: Triple = ("x:a", "R", "x:b")

@@ -9,12 +9,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphkit.commits import CommitGraph
-from graphkit.identity import crosses
 from graphkit.measures.base import Measure, Unscored
-from graphkit.measures.case import Case, Edge, boundary
+from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge, boundary
 from graphkit.measures.registry import MEASURES, parse_measure, resolve_measures
-from graphkit.models import Answer, Commit, Compatibility, Question
+from graphkit.records.commits import CommitGraph
+from graphkit.records.ids import crosses
+from graphkit.records.models import Answer, Commit, Compatibility, Question
 from tests.cases import answer, question, score
 
 #: Few nodes and relations, so that gold and traversal meet often.

@@ -13,7 +13,7 @@ import graphkit
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success, nDCG
-from graphkit.models import Answer, Question
+from graphkit.records.models import Answer, Question
 from tests.cases import answer, question, ranking, reason, relevant, value
 from tests.datasets import pallets, read_jsonl
 

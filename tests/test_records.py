@@ -14,11 +14,21 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
-from graphkit.models import RECORDS, Answer, Chunk, Commit, Compatibility, Question, Record, WalkStep, other_names
-from graphkit.schemas import json_schema
-from graphkit.sources.lean import UNDECODED, LeanAnswer, LeanQuestion, LeanReader
-from graphkit.sources.records import RecordReader, parse_record, twin_of
-from graphkit.sources.report import Report
+from graphkit.files.decoding import UNDECODED, LeanAnswer, LeanQuestion, LeanReader
+from graphkit.files.problems import Report
+from graphkit.files.reading import RecordReader, parse_record, twin_of
+from graphkit.records.models import (
+    RECORDS,
+    Answer,
+    Chunk,
+    Commit,
+    Compatibility,
+    Question,
+    Record,
+    WalkStep,
+    other_names,
+)
+from graphkit.records.schemas import json_schema
 from tests.datasets import STOREFRONT, generate, pallets
 
 #: The keywords of JSON Schema 2020-12 that describe values: core, applicators, validation, and annotations.

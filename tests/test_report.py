@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from graphkit.commits import CommitGraph
+from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.errors import InputError
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import OffPin
-from graphkit.models import Commit, Compatibility
+from graphkit.records.commits import CommitGraph
+from graphkit.records.models import Commit, Compatibility
 from graphkit.report import write_report
 from graphkit.report.layout import NODE_HEIGHT, NODE_WIDTH, draw
 from graphkit.report.page import json_for_html
@@ -34,7 +35,6 @@ from graphkit.report.question import (
     edge_statuses,
 )
 from graphkit.report.text import visible
-from graphkit.scoring import NOT_JUDGED
 from tests import cli
 from tests.cases import answer, either, optional, question
 from tests.datasets import write_jsonl

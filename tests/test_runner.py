@@ -14,13 +14,13 @@ import networkx
 import pytest
 
 import graphkit
-from graphkit.efficiency import Figures, Spread, projected, summarised
 from graphkit.errors import InputError
-from graphkit.models import Answer, Question
-from graphkit.sources.report import Report
+from graphkit.files.problems import Report
+from graphkit.records.models import Answer, Question
+from graphkit.records.usage import Figures, Spread, projected, summarised
+from graphkit.systems.answers import UnusableAnswerError, answer_of, failed_answer
 from graphkit.systems.context import Context
-from graphkit.systems.loading import system_of
-from graphkit.systems.records import UnusableAnswerError, answer_of, failed_answer
+from graphkit.systems.importing import system_of
 from graphkit.systems.runfile import RunFile
 from graphkit.systems.runner import Job, Limits, Runner
 from graphkit.systems.sampling import margin, sample, shares

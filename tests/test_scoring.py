@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphkit.bounds import over, under
+from graphkit.analysis.layers import LOWER_IS_BETTER, NOT_JUDGED, RULES, Config, load_config, score_layers
 from graphkit.errors import InputError
-from graphkit.results import Evaluation, Row, Summary, Totals
-from graphkit.scoring import LOWER_IS_BETTER, NOT_JUDGED, RULES, Config, load_config, score_layers
+from graphkit.records.bounds import over, under
+from graphkit.scoring.results import Evaluation, Row, Summary, Totals
 from tests.cli import ANSWERS, QUESTIONS, ROOT, inside, tiny
 
 

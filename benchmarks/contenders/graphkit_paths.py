@@ -1,10 +1,10 @@
 """graphkit: the whole path family."""
 
 from benchmarks.contenders.common import finish, folder
-from graphkit.commits import CommitGraph
-from graphkit.engines.python import score_file
-from graphkit.engines.scorer import Job
 from graphkit.measures.registry import resolve_measures
+from graphkit.records.commits import CommitGraph
+from graphkit.scoring.from_files import score_file
+from graphkit.scoring.scorer import Job
 
 MEASURES = (
     "EdgeRecall",

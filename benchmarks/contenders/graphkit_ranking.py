@@ -1,10 +1,10 @@
 """graphkit: the ranking family."""
 
 from benchmarks.contenders.common import finish, folder
-from graphkit.commits import CommitGraph
-from graphkit.engines.python import score_file
-from graphkit.engines.scorer import Job
 from graphkit.measures.registry import resolve_measures
+from graphkit.records.commits import CommitGraph
+from graphkit.scoring.from_files import score_file
+from graphkit.scoring.scorer import Job
 
 MEASURES = ("nDCG@10", "Recall@20", "RR", "Success@5")
 

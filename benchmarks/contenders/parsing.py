@@ -7,8 +7,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.contenders.common import finish, folder
-from graphkit.engines.batches import PackedBatch, Unpacker, packed
-from graphkit.sources.lean import LeanAnswer, LeanQuestion, LeanReader
+from graphkit.files.decoding import LeanAnswer, LeanQuestion, LeanReader
+from graphkit.scoring.batches import PackedBatch, Unpacker, packed
 
 _unpacker: Unpacker
 _question = LeanReader(LeanQuestion).decode

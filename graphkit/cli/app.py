@@ -64,7 +64,7 @@ def load(
     on_error: OnErrorOption = "fail",
 ) -> None:
     """Load a dataset: questions with gold paths, commits, compatibility, knowledge graphs."""
-    from graphkit.cli.loading import load_command
+    from graphkit.cli.load import load_command
 
     load_command(dataset, on_error)
 
@@ -79,7 +79,7 @@ def git(
     ] = None,
 ) -> None:
     """Read git history into commit nodes: commits, parents, branches, tags and times."""
-    from graphkit.cli.loading import git_command
+    from graphkit.cli.load import git_command
 
     git_command(repositories, name)
 
@@ -123,7 +123,7 @@ def evaluate(
     on_error: OnErrorOption = "fail",
 ) -> None:
     """Score run logs against their dataset, and keep them in the graph."""
-    from graphkit.cli.evaluating import evaluate_command
+    from graphkit.cli.evaluate import evaluate_command
 
     evaluate_command(
         runs,
@@ -190,7 +190,7 @@ def run(
 
     Exit codes: 0 also where questions failed (they are kept and counted), 2 where all of a run did, 130 after Ctrl-C.
     """
-    from graphkit.cli.running import run_command
+    from graphkit.cli.run import run_command
     from graphkit.systems.runner import Limits
 
     run_command(
@@ -225,7 +225,7 @@ def check(
 
     Exit codes: 0 where each question is valid, 1 where one is not, 2 where there is no dataset.
     """
-    from graphkit.cli.checking import check_command
+    from graphkit.cli.check import check_command
 
     check_command(dataset, baseline, strict)
 
@@ -252,7 +252,7 @@ def failures(
     ] = None,
 ) -> None:
     """Explain what a run did wrong: missed edges, wrong turns, wrong repositories, incoherent commits."""
-    from graphkit.cli.failing import failures_command
+    from graphkit.cli.failures import failures_command
 
     failures_command(run, kind=kind, question=question, other=other, limit=limit)
 
@@ -282,7 +282,7 @@ def compare(
     on_error: OnErrorOption = "fail",
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
-    from graphkit.cli.comparing import compare_command
+    from graphkit.cli.compare import compare_command
 
     compare_command(
         first,
@@ -313,7 +313,7 @@ def report(
     on_error: OnErrorOption = "fail",
 ) -> None:
     """Write one self-contained page: scores, and each gold path with the walk drawn over it."""
-    from graphkit.cli.reporting import report_command
+    from graphkit.cli.report import report_command
 
     report_command(runs, dataset=dataset, out=out, title=title, config=config, on_error=on_error)
 
@@ -335,7 +335,7 @@ def query(
     ] = None,
 ) -> None:
     """Ask the graph in Cypher. Read-only: the server refuses writes."""
-    from graphkit.cli.querying import query_command
+    from graphkit.cli.query import query_command
 
     query_command(source, expression, parameter or [])
 
@@ -347,7 +347,7 @@ def summarize(
     on_error: OnErrorOption = "fail",
 ) -> None:
     """Summarise graded results, whoever graded them, by run, measure and group."""
-    from graphkit.cli.summarizing import summarize_command
+    from graphkit.cli.summarize import summarize_command
 
     summarize_command(files, on_error)
 
@@ -356,7 +356,7 @@ def summarize(
 @with_json
 def queries() -> None:
     """List the named queries with their parameters."""
-    from graphkit.cli.querying import queries_command
+    from graphkit.cli.query import queries_command
 
     queries_command()
 
@@ -388,7 +388,7 @@ def schema(
 @with_graph
 def db_start() -> None:
     """Start the embedded database and keep it running, so that each command answers at once."""
-    from graphkit.cli.database import start_command
+    from graphkit.cli.db import start_command
 
     start_command()
 
@@ -397,7 +397,7 @@ def db_start() -> None:
 @with_graph
 def db_stop() -> None:
     """Stop the embedded database."""
-    from graphkit.cli.database import stop_command
+    from graphkit.cli.db import stop_command
 
     stop_command()
 
@@ -406,7 +406,7 @@ def db_stop() -> None:
 @with_graph
 def db_status() -> None:
     """Tell which database is used, whether it runs, and what it holds."""
-    from graphkit.cli.database import status_command
+    from graphkit.cli.db import status_command
 
     status_command()
 
@@ -415,7 +415,7 @@ def db_status() -> None:
 @with_graph
 def db_path() -> None:
     """Print the folder of the embedded database."""
-    from graphkit.cli.database import path_command
+    from graphkit.cli.db import path_command
 
     path_command()
 

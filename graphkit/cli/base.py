@@ -21,9 +21,9 @@ from graphkit.errors import GraphkitError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from graphkit.graph.connection import Store
-    from graphkit.graph.settings import Settings
-    from graphkit.sources.report import Report
+    from graphkit.database.settings import Settings
+    from graphkit.database.store import Store
+    from graphkit.files.problems import Report
 
 #: What JSON may hold as it is, but a terminal obeys or a reader takes for the end of a line.
 _ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A))}
@@ -143,7 +143,7 @@ def _finite(value: Any) -> Any:
 
 def settings() -> Settings:
     """Return which database the running command was told to use."""
-    from graphkit.graph.settings import Settings
+    from graphkit.database.settings import Settings
 
     data = option("data")
     return Settings.resolve(
@@ -160,9 +160,9 @@ def open_graph(read_only: bool = False) -> AbstractContextManager[Store]:
 
     With ``read_only`` the server refuses every write, so an account that may only read will do.
     """
+    from graphkit.database.store import Store
     from graphkit.graph.claims import unfinished_loads
-    from graphkit.graph.connection import Store
-    from graphkit.workflow import prepared
+    from graphkit.graph.opening import prepared
 
     store = Store.open(settings(), read_only=read_only)
     if not read_only:
@@ -195,7 +195,7 @@ _told_fields: set[tuple[str, str]] = set()
 
 def tell(report: Report) -> None:
     """Tell what was left out of an input, and what is worth knowing about the rest, on standard error."""
-    from graphkit.sources.report import SHOWN
+    from graphkit.files.problems import SHOWN
 
     for problem in report.problems[:SHOWN]:
         say(f"left out: {problem}")

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphkit.assets import storefront_folder
+from graphkit.analysis.compare import compare_runs
+from graphkit.analysis.explain import SENTENCES, sentence
 from graphkit.cli.base import as_json, open_graph, print_json, print_line
-from graphkit.cli.comparing import print_comparison
+from graphkit.cli.compare import print_comparison
 from graphkit.cli.progress import shown_progress
 from graphkit.cli.tables import print_scoreboard, print_table
-from graphkit.comparing import compare_runs
-from graphkit.explain import SENTENCES, sentence
-from graphkit.graph.connection import Store
-from graphkit.graph.loading import load_dataset
+from graphkit.database.store import Store
+from graphkit.files.assets import storefront_folder
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Report
+from graphkit.graph.datasets import load_dataset
+from graphkit.graph.failures import failures
 from graphkit.report import write_report
-from graphkit.results import Evaluation
-from graphkit.sources.dataset import Dataset
-from graphkit.sources.report import Report
-from graphkit.workflow import evaluate, failures
+from graphkit.scoring.evaluate import evaluate
+from graphkit.scoring.results import Evaluation
 
 RUNS = ("storefront-bm25", "storefront-graph")
 WORST = 2

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast, get_args
 
-from graphkit.comparing import By
+from graphkit.analysis.compare import By
 from graphkit.errors import InputError
-from graphkit.results import LABELS, Label
-from graphkit.sources.report import OnError
-from graphkit.workflow import Engine
+from graphkit.files.problems import OnError
+from graphkit.scoring.evaluate import Engine
+from graphkit.scoring.results import LABELS, Label
 
 
 def on_error_value(text: str) -> OnError:

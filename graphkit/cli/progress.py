@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from graphkit.cli.base import console
-from graphkit.graph.loading import Progress, quiet
+from graphkit.graph.datasets import Progress, quiet
 
 
 @contextmanager

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphkit.cascade import stage_counts, two_by_two
+from graphkit.analysis.layers import NOT_JUDGED, Component, Scorecard
 from graphkit.cli.base import print_line, printable
 from graphkit.cli.tables import print_table
-from graphkit.results import Evaluation, shown
-from graphkit.scoring import NOT_JUDGED, Component, Scorecard
+from graphkit.measures.outcome import stage_counts, two_by_two
+from graphkit.records.words import shown
+from graphkit.scoring.results import Evaluation
 
 
 def print_scorecard(card: Scorecard) -> None:

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graphkit.analysis.explain import short_shas
 from graphkit.cli.base import console, print_line, printable
-from graphkit.efficiency import Spread
-from graphkit.explain import short_shas
-from graphkit.results import Evaluation, Label, shown
+from graphkit.records.usage import Spread
+from graphkit.records.words import shown
+from graphkit.scoring.results import Evaluation, Label
 
 
 def cell(value: Any) -> str:

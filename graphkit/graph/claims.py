@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from secrets import token_hex
 from typing import Literal
 
+from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
-from graphkit.graph.catalog import cypher
-from graphkit.graph.connection import Store
+from graphkit.graph.queries import cypher
 
 #: A claim without a sign of life for this long, in milliseconds, is that of a dead process.
 STALE_MS = 60_000

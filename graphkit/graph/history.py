@@ -9,14 +9,14 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphkit.commits import DEFAULT_BRANCHES
+from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.catalog import cypher
+from graphkit.files.dataset import storable_name
 from graphkit.graph.claims import claim
-from graphkit.graph.connection import Store
-from graphkit.graph.loading import BATCH, Progress, batched, quiet, write_commits
-from graphkit.models import FARTHEST_ZONE, Commit
-from graphkit.sources.dataset import storable_name
+from graphkit.graph.datasets import BATCH, Progress, batched, quiet, write_commits
+from graphkit.graph.queries import cypher
+from graphkit.records.commits import DEFAULT_BRANCHES
+from graphkit.records.models import FARTHEST_ZONE, Commit
 
 if TYPE_CHECKING:
     from dulwich.repo import Repo

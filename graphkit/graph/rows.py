@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from graphkit.identity import crosses, file_of, path_of, repo_of, symbol_of
 from graphkit.measures.case import Case
 from graphkit.measures.repositories import named, of_relevant_ids
-from graphkit.models import Artifact, Commit, Compatibility
+from graphkit.records.ids import crosses, file_of, path_of, repo_of, symbol_of
+from graphkit.records.models import Artifact, Commit, Compatibility
 
 Rows = list[dict[str, Any]]
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from graphkit.database.store import Store
 from graphkit.errors import InputError
+from graphkit.files.decoding import LeanAnswer
+from graphkit.files.problems import Report
+from graphkit.files.reading import RecordReader
 from graphkit.graph import rows as to_rows
-from graphkit.graph.catalog import cypher
 from graphkit.graph.claims import Claim, claim
-from graphkit.graph.connection import Store
-from graphkit.graph.loading import Progress, batched, clear, file_digest, name_artifacts, quiet
-from graphkit.sources.lean import LeanAnswer
-from graphkit.sources.records import RecordReader
-from graphkit.sources.report import Report
+from graphkit.graph.datasets import Progress, batched, clear, file_digest, name_artifacts, quiet
+from graphkit.graph.queries import cypher
 
 #: Answers of one transaction.
 RECORDS = 250

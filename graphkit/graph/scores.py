@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from graphkit.graph.catalog import cypher
+from graphkit.database.store import Store
 from graphkit.graph.claims import claim
-from graphkit.graph.connection import Store
-from graphkit.graph.loading import BATCH, batched, clear
-from graphkit.results import Evaluation
+from graphkit.graph.datasets import BATCH, batched, clear
+from graphkit.graph.queries import cypher
+from graphkit.scoring.results import Evaluation
 
 
 def keep_scores(store: Store, result: Evaluation) -> int:

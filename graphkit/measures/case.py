@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from graphkit.commits import CommitGraph, Version
-from graphkit.identity import file_of, path_of, repo_of, symbol_of
 from graphkit.measures.lazy import filled_by, lazy
+from graphkit.measures.matching import Edge, _all_typed, boundary
 from graphkit.measures.protocols import AnswerLike, ChunkLike, PathLike, QuestionLike, WalkLike
-
-Edge = tuple[str, str | None, str]
+from graphkit.records.commits import CommitGraph, Version
+from graphkit.records.ids import file_of, path_of, repo_of, symbol_of
 
 
 class Gold:
@@ -290,22 +289,3 @@ def _by_position(walk: list[WalkLike]) -> list[WalkLike]:
     if positions != sorted(positions):
         walk.sort(key=lambda step: -1 if step.position is None else step.position)
     return walk
-
-
-def _all_typed(edges: set[Edge]) -> bool:
-    relations = [edge[1] for edge in edges]  # a list: a generator costs more than what it looks at
-    return all(relations)
-
-
-def boundary(edges: set[Edge]) -> list[Edge]:
-    """Return those edges whose ends lie in different repositories."""
-    # What `crosses` says, without its calls.
-    return [
-        edge
-        for edge in edges
-        if (start := edge[0].partition(":"))[0] != (end := edge[2].partition(":"))[0]
-        and start[0]
-        and start[1]
-        and end[0]
-        and end[1]
-    ]

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 
-from graphkit.commits import Verdict, Version
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
+from graphkit.records.commits import Verdict, Version
 
 NO_CHUNK = "nothing was retrieved"
 NO_COMMIT = "no retrieved chunk carries a commit"

@@ -19,11 +19,11 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from graphkit.identity import symbol_of
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
-from graphkit.measures.integration import NO_ANSWER, last_component
-from graphkit.measures.ranking import folded
+from graphkit.measures.integration import NO_ANSWER
+from graphkit.measures.text import folded, last_component
+from graphkit.records.ids import symbol_of
 
 NO_FACTS = "no required facts"
 NO_CONFLICTS = "no annotated conflicts"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from graphkit.identity import file_of
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
+from graphkit.records.ids import file_of
 
 NO_FILES = "no expected files"
 NO_SYMBOLS = "no expected symbols"

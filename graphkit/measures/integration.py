@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from graphkit.identifiers import SHORTEST, defined_identifiers
-from graphkit.identity import path_of, repo_of, symbol_of
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
+from graphkit.measures.identifiers import SHORTEST, defined_identifiers
 from graphkit.measures.protocols import ChunkLike
+from graphkit.measures.text import last_component, named, words_of
+from graphkit.records.ids import path_of, repo_of, symbol_of
 
 NO_ANSWER = "the run logs no answer text"
 NO_SOURCE = "the question expects no source"
@@ -77,27 +77,3 @@ def identifiers_of(chunk: ChunkLike) -> set[str]:
     if len(symbol) >= SHORTEST:
         names.add(symbol)
     return names
-
-
-def last_component(symbol: str) -> str:
-    """Return the last component of a symbol.
-
-    >>> last_component("Basket.settle(int)"), last_component("shop::basket"), last_component("orders.total_cents")
-    ('settle', 'basket', 'total_cents')
-    """
-    return re.split(r"[.:#/]+", symbol.partition("(")[0].strip())[-1]
-
-
-_WORD = re.compile(r"\w+")
-
-
-def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text, each a run of letters, digits and underscores."""
-    return frozenset(_WORD.findall(text))
-
-
-def named(name: str, text: str, words: frozenset[str]) -> bool:
-    """Tell whether a text, whose words are given, contains a name as a whole word."""
-    if _WORD.fullmatch(name):
-        return name in words
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import lcm
 
-from graphkit.identity import repo_of
 from graphkit.measures.base import NO_GOLD, Measure, Unscored
-from graphkit.measures.case import Case, Edge, Gold
-from graphkit.measures.edges import same_edge
+from graphkit.measures.case import Case, Gold
+from graphkit.measures.matching import Edge, same_edge
 from graphkit.measures.protocols import WalkLike
+from graphkit.records.ids import repo_of
 
 #: Tells whether two edges that aren't equal match nonetheless; None where none do.
 SamePair = Callable[[Edge, Edge], bool] | None

@@ -47,7 +47,7 @@ class ConflictLike(Protocol):
 
 
 class QuestionLike(Protocol):
-    """The annotation as the measures read it: a :class:`graphkit.models.Question`, or its lean twin."""
+    """The annotation as the measures read it: a :class:`graphkit.records.models.Question`, or its lean twin."""
 
     @property
     def id(self) -> str: ...
@@ -120,7 +120,7 @@ class WalkLike(Protocol):
 
 
 class AnswerLike(Protocol):
-    """What a run did, as the measures read it: a :class:`graphkit.models.Answer`, or its lean twin."""
+    """What a run did, as the measures read it: a :class:`graphkit.records.models.Answer`, or its lean twin."""
 
     @property
     def retrieved(self) -> Iterable[ChunkLike]: ...

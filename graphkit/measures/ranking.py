@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from dataclasses import dataclass
 from operator import mul
 
 from graphkit.measures.base import NO_RELEVANT, CutMeasure, Measure, Unscored
 from graphkit.measures.case import Case
+from graphkit.measures.text import normalised
 
 LARGE_GAINS = "the gains are too large to be added up"
 
@@ -112,19 +112,6 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
         if ideal == 0:
             return 0.0
         return math.fsum([gain * discounts[rank - 1] for rank, gain in case.hits if rank <= k]) / ideal
-
-
-def folded(text: str) -> str:
-    """Return text in NFKC with its case folded.
-
-    Folding takes some letters apart (``ΐ``, ``ǰ``), which normalising once more puts together again.
-    """
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-
-
-def normalised(text: str) -> str:
-    """Return text for a tolerant comparison: folded, each run of white space one space."""
-    return " ".join(folded(text).split())
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphkit.identity import repo_of
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case, Gold
-from graphkit.measures.edges import best_alternatives
+from graphkit.measures.matching import best_alternatives
+from graphkit.records.ids import repo_of
 
 NO_REPOSITORY = "gold names no repository"
 

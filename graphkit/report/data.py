@@ -9,21 +9,21 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from graphkit.cascade import STAGES, verdict
-from graphkit.commits import CommitGraph
+from graphkit.analysis.layers import LOWER_IS_BETTER, Config, Scorecard, score_layers
 from graphkit.errors import InputError, MeasureError
+from graphkit.files.dataset import Dataset
+from graphkit.files.decoding import LeanAnswer
+from graphkit.files.problems import OnError, Report
+from graphkit.files.reading import RecordReader
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
+from graphkit.measures.outcome import STAGES, verdict
 from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
+from graphkit.records.commits import CommitGraph
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.text import visible
-from graphkit.results import Evaluation
-from graphkit.scoring import LOWER_IS_BETTER, Config, Scorecard, score_layers
-from graphkit.sources.dataset import Dataset
-from graphkit.sources.lean import LeanAnswer
-from graphkit.sources.records import RecordReader
-from graphkit.sources.report import OnError, Report
-from graphkit.workflow import evaluate
+from graphkit.scoring.evaluate import evaluate
+from graphkit.scoring.results import Evaluation
 
 #: How much of a question is shown in the table.
 LISTED_TEXT = 240

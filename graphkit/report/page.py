@@ -15,12 +15,12 @@ from urllib.parse import quote
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from graphkit.atomic import written
+from graphkit.analysis.layers import NOT_JUDGED, Config
+from graphkit.files.atomic import written
+from graphkit.files.problems import OnError, Report
+from graphkit.records.words import counted, shown
 from graphkit.report.data import ReportData, details, gather, scoreboard, summary
 from graphkit.report.text import middle, visible
-from graphkit.results import counted, shown
-from graphkit.scoring import NOT_JUDGED, Config
-from graphkit.sources.report import OnError, Report
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _UNSAFE = re.compile("[<>&\u2028\u2029]")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from graphkit.commits import Version
-from graphkit.explain import sentence
-from graphkit.identity import path_of, repo_of, symbol_of
-from graphkit.measures.case import Case, Edge
+from graphkit.analysis.explain import sentence
+from graphkit.measures.case import Case
 from graphkit.measures.coherence import version_pairs
-from graphkit.measures.edges import best_alternatives, contained
+from graphkit.measures.matching import Edge, best_alternatives, contained
 from graphkit.measures.paths import Divergence, first_divergences
+from graphkit.records.commits import Version
+from graphkit.records.ids import path_of, repo_of, symbol_of
 from graphkit.report.layout import draw
 from graphkit.report.text import visible
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
-from graphkit.models import Question
+from graphkit.records.models import Question
 from graphkit.systems.context import Context
-from graphkit.systems.loading import System
+from graphkit.systems.importing import System
 
 if TYPE_CHECKING:
     import anthropic

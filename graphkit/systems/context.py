@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graphkit.spellings import LARGEST, WIDEST
+from graphkit.records.aliases import LARGEST, WIDEST
 
 
 @dataclass

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
-from graphkit.efficiency import Figures, figures_of
 from graphkit.errors import InputError
-from graphkit.models import Answer
-from graphkit.sources.lean import LeanAnswer
-from graphkit.sources.records import RecordReader
-from graphkit.sources.report import Report
-from graphkit.systems.records import line_of
+from graphkit.files.decoding import LeanAnswer
+from graphkit.files.problems import Report
+from graphkit.files.reading import RecordReader
+from graphkit.records.models import Answer
+from graphkit.records.usage import Figures, figures_of
+from graphkit.systems.answers import line_of
 
 
 class RunFile:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from graphkit.efficiency import Prices
-from graphkit.models import Answer, Question
-from graphkit.sources.report import Report
+from graphkit.files.problems import Report
+from graphkit.records.models import Answer, Question
+from graphkit.records.usage import Prices
+from graphkit.systems.answers import UnusableAnswerError, answer_of, failed_answer
 from graphkit.systems.context import Context
-from graphkit.systems.loading import System
-from graphkit.systems.records import UnusableAnswerError, answer_of, failed_answer
+from graphkit.systems.importing import System
 
 #: How long a system's event loop may take to react before it counts as blocked, in seconds.
 _PATIENCE = 1.0

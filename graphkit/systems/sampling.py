@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TypeVar
 
-from graphkit.models import Question
+from graphkit.records.models import Question
 
 Q = TypeVar("Q", bound=Question)
 

@@ -1,0 +1,1 @@
+"""Scores to judgement: layers, gates, comparison, paired statistics, summaries, dataset checks."""

@@ -1,0 +1,165 @@
+"""Whether a set of questions can tell systems apart: fields, difficulty, duplicates, stale gold, room to improve."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from graphkit.files.dataset import Dataset
+from graphkit.files.decoding import LeanAnswer
+from graphkit.files.problems import Report
+from graphkit.files.reading import RecordReader
+from graphkit.files.stale_gold import stale_gold
+from graphkit.measures.text import normalised
+from graphkit.records.models import Commit, Compatibility
+
+Level = Literal["invalid", "warning"]
+
+#: The share of each difficulty that a set should have, and how far it may be off.
+SPREAD = {"easy": 0.4, "medium": 0.4, "hard": 0.2}
+TOLERANCE = 0.1
+
+#: The kinds of findings, in the order in which they are told.
+KINDS = ("record", "field", "stale-gold", "unknown-commit", "duplicate", "difficulty", "no-room")
+
+_GOLD = ("paths", "relevant", "expected_files", "expected_symbols", "gold_answer", "expected_output", "facts")
+_WANTED = ("category", "difficulty")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something about a question, or about the set where ``question`` is None.
+
+    An ``invalid`` question can't be scored fairly; a ``warning`` is for the reader to judge.
+    """
+
+    kind: str
+    level: Level
+    what: str
+    question: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the finding as JSON."""
+        return {"kind": self.kind, "level": self.level, "question": self.question, "what": self.what}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The findings about a set, and how many questions it has."""
+
+    questions: int
+    difficulties: dict[str, int]
+    findings: tuple[Finding, ...]
+
+    def invalid(self) -> list[str]:
+        """Return the questions that are invalid, in their order; a record that names none is not among them."""
+        return list(dict.fromkeys(one.question for one in self.findings if one.level == "invalid" and one.question))
+
+
+def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
+    """Look at each question of a dataset.
+
+    Parameters
+    ----------
+    baseline
+        The run of a system without retrieval: a question that it answers leaves no room to improve.
+
+    Raises
+    ------
+    InputError
+        A file can't be read, or a record of another file than the questions can't be used.
+    """
+    report = Report()
+    questions = [question for _, question in dataset.questions(report)]
+    findings = [Finding("record", "invalid", f"{one.where}: {one.what}", one.record or None) for one in report.problems]
+    findings += [found for question in questions for found in _fields(question)]
+    reading = Report()
+    rows = dataset.compatibility(reading)
+    for name, reasons in stale_gold(dataset, rows, reading).items():
+        findings += [Finding("stale-gold", "invalid", what, name) for what in reasons]
+    findings += _unknown_commits(questions, dataset.commits(reading), rows)
+    reading.settle()
+    findings += _duplicates(questions)
+    findings += _difficulty(questions)
+    if baseline is not None:
+        findings += _answered(questions, baseline)
+    counts = Counter(question.difficulty for question in questions)
+    difficulties = {name: counts[name] for name in SPREAD}
+    order = {kind: number for number, kind in enumerate(KINDS)}
+    return Checked(len(questions), difficulties, tuple(sorted(findings, key=lambda one: order[one.kind])))
+
+
+def _fields(question: Any) -> Iterator[Finding]:
+    if not question.question.strip():
+        yield Finding("field", "invalid", "the question is blank", question.id)
+    if not any(getattr(question, name) for name in _GOLD):
+        yield Finding("field", "invalid", f"there is no gold: none of {', '.join(_GOLD)}", question.id)
+    elif question.paths and not any(path.steps for path in question.paths):
+        yield Finding("field", "invalid", "its gold paths have no step", question.id)
+    missing = [name for name in _WANTED if not getattr(question, name)]
+    if not question.commits and not question.stack:
+        missing.append("commits (or a stack)")
+    if missing:
+        yield Finding("field", "warning", f"without {', '.join(missing)}", question.id)
+
+
+def _duplicates(questions: Iterable[Any]) -> Iterator[Finding]:
+    first: dict[str, str] = {}
+    for question in questions:
+        text = normalised(question.question).strip(" .,:;!?")  # not the signs within: C and C++ are two things
+        if text in first:
+            yield Finding("duplicate", "warning", f"asks the same as {first[text]}", question.id)
+        first.setdefault(text, question.id)
+
+
+def _difficulty(questions: list[Any]) -> Iterator[Finding]:
+    known = Counter(question.difficulty for question in questions if question.difficulty)
+    total = sum(known.values())
+    if total and any(abs(known[name] / total - share) > TOLERANCE for name, share in SPREAD.items()):
+        has = ", ".join(f"{name} {100 * known[name] / total:.0f} %" for name in SPREAD)
+        wanted = ", ".join(f"{name} {100 * share:.0f} %" for name, share in SPREAD.items())
+        yield Finding("difficulty", "warning", f"the spread is {has}, where {wanted} is wanted (10 points either way)")
+
+
+def _answered(questions: Iterable[Any], baseline: Path) -> Iterator[Finding]:
+    report = Report()
+    answers = {
+        record.question_id: record.answer
+        for _, record in RecordReader(baseline, LeanAnswer, report)
+        if record.answer is not None and record.error is None
+    }
+    report.settle()
+    for question in questions:
+        span = normalised(question.expected_output or question.gold_answer or "")
+        if span and span in normalised(answers.get(question.id) or ""):
+            yield Finding("no-room", "warning", "the baseline answers it without retrieval", question.id)
+
+
+# Stale gold ---------------------------------------------------------------------------------------------------------
+
+
+def _unknown_commits(
+    questions: Iterable[Any], commits: Iterable[Commit], rows: Iterable[Compatibility]
+) -> Iterator[Finding]:
+    """Yield where an annotated commit isn't listed among those of its repository: gold can't be checked against it."""
+    known = _known_commits(commits, rows)
+    for question in questions:
+        for repo, sha in sorted(question.commits.items()):
+            if repo in known and sha not in known[repo]:
+                what = f"is annotated at {repo}@{sha}, a commit that commits.jsonl does not hold"
+                yield Finding("unknown-commit", "warning", what, question.id)
+
+
+def _known_commits(commits: Iterable[Commit], rows: Iterable[Compatibility]) -> dict[str, set[str]]:
+    """Return the commits of each repository that commits.jsonl lists, and those that compatibility rows name."""
+    known: dict[str, set[str]] = defaultdict(set)
+    for commit in commits:
+        known[commit.repo].add(commit.sha)
+    for row in rows:
+        for repo, sha in row.commits.items():
+            if repo in known:
+                known[repo].add(sha)
+    return known

@@ -1,0 +1,84 @@
+"""Failures in words: one sentence a row, for people who don't read tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from graphkit.records.words import counted
+
+Failure = Mapping[str, Any]
+
+_SHA = re.compile(r"\b[0-9a-f]{40}\b")
+
+
+def short_shas(text: str) -> str:
+    """Return text with each full sha cut to its first twelve characters."""
+    return _SHA.sub(lambda match: match[0][:12], text)
+
+
+def _by(relation: Any) -> str:
+    return f" by {relation}" if relation else ""
+
+
+def _wrong_turn(row: Failure) -> str:
+    where = f" ({row['repo']} at {row['commit']})" if row["repo"] and row["commit"] else ""
+    if not row["entered"]:
+        return f"never entered gold path {row['path']}, which begins at {row['node']}{where}"
+    went = f"went{_by(row['went_by'])} to {row['went_to']}" if row["went_to"] else "walked no further from there"
+    return (
+        f"left gold path {row['path']} at step {row['position']}, at {row['node']}{where}: "
+        f"expected to go{_by(row['expected_by'])} to {row['expected']}, but {went}"
+    )
+
+
+def _missed_edge(row: Failure) -> str:
+    return f"step {row['position']} was not walked: {row['source']} -{row['relation'] or ''}-> {row['target']}"
+
+
+def _missed_boundary(row: Failure) -> str:
+    edge = f"{row['source']} -{row['relation'] or ''}-> {row['target']}"
+    return f"never crossed from {row['from_repo']} to {row['to_repo']}: {edge}"
+
+
+def _wrong_repository(row: Failure) -> str:
+    relevant = ", ".join(row["relevant"])
+    share = f"{counted(row['chunks'], 'chunk')}, {counted(row['edges'], 'edge')}"
+    return f"entered {row['repo']} ({share}), while gold touches only {relevant}"
+
+
+def _incoherent(row: Failure) -> str:
+    stack = f" {row['stack']}" if row["stack"] else ""
+    pairs = counted(row["chunk_pairs"], "pair")
+    return f"mixed {row['first']} with {row['second']}: {row['rule']}{stack} ({pairs} of chunks)"
+
+
+def _unknown_commit(row: Failure) -> str:
+    come = "comes" if row["chunks"] == 1 else "come"
+    return f"{counted(row['chunks'], 'chunk')} of {row['repo']} {come} from {row['commit']}, which nothing is known of"
+
+
+def _right_files(row: Failure) -> str:
+    return f"retrieved every expected file, but walked only {row['found']} of {row['required']} gold edges"
+
+
+def _failed(row: Failure) -> str:
+    return f"was not answered: {row['error']}"
+
+
+SENTENCES: dict[str, Callable[[Failure], str]] = {
+    "failed-questions": _failed,
+    "wrong-turns": _wrong_turn,
+    "missed-edges": _missed_edge,
+    "missed-boundaries": _missed_boundary,
+    "right-files-wrong-path": _right_files,
+    "wrong-repositories": _wrong_repository,
+    "incoherent-pairs": _incoherent,
+    "unknown-commits": _unknown_commit,
+}
+
+
+def sentence(kind: str, failure: Failure) -> str:
+    """Return a failure of one of the kinds in ``SENTENCES`` in words, without its question."""
+    return short_shas(SENTENCES[kind](failure))

@@ -1,0 +1,355 @@
+"""Layers, targets, alerts and a diagnosis: from the means of a run's measures to what should be mended first.
+
+A component that was not scored leaves its layer: the other weights are rescaled, and the coverage says how much of the
+layer is left. A layer with nothing scored leaves the product, which is then partial.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphkit.errors import InputError, MeasureError
+from graphkit.measures.registry import MEASURES, parse_measure
+from graphkit.records.bounds import over, under
+from graphkit.records.words import counted
+from graphkit.scoring.results import Evaluation, Row
+
+#: Measures that a judge gives: they have no entry in the registry, and are taken where a run has them.
+JUDGED = ("FactualCorrectness", "Groundedness", "HallucinationRate", "Attribution")
+
+#: Measures of which less is better.
+LOWER_IS_BETTER = frozenset({"HallucinationRate", "Incoherent", "OffPin"})
+
+WEIGHTS: Mapping[str, Mapping[str, float]] = {
+    "retrieval": {
+        "nDCG@10": 0.30,
+        "Recall@20": 0.25,
+        "RR": 0.15,
+        "CrossRepoPrecision": 0.15,
+        "EdgeRecall": 0.15,
+    },
+    "reasoning": {"Coherence": 0.40, "Integration": 0.35, "Completeness": 0.25},
+    "generation": {
+        "FactualCorrectness": 0.35,
+        "Groundedness": 0.35,
+        "HallucinationRate": 0.15,
+        "Attribution": 0.15,
+    },
+}
+
+#: Better than this is on target.
+TARGETS: Mapping[str, float] = {
+    "nDCG@10": 0.75,
+    "Recall@20": 0.85,
+    "RR": 0.6,
+    "CrossRepoPrecision": 0.7,
+    "EdgeRecall": 0.8,
+    "Coherence": 0.9,
+    "Integration": 0.7,
+    "ConflictResolution": 0.6,
+    "Completeness": 0.75,
+    "FactualCorrectness": 0.85,
+    "Groundedness": 0.9,
+    "HallucinationRate": 0.1,
+    "Attribution": 0.95,
+}
+
+#: Worse than this is severe.
+SEVERE: Mapping[str, float] = {
+    "nDCG@10": 0.5,
+    "Recall@20": 0.6,
+    "RR": 0.3,
+    "CrossRepoPrecision": 0.5,
+    "EdgeRecall": 0.5,
+    "Coherence": 0.7,
+    "Integration": 0.5,
+    "Completeness": 0.5,
+    "FactualCorrectness": 0.7,
+    "Groundedness": 0.8,
+    "HallucinationRate": 0.2,
+    "Attribution": 0.85,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Names a weakness: asked when its layer is below ``layer_below`` and its measure is worse than ``bound``.
+
+    Where ``layer_below`` is None the rule is asked whatever the layer's score: its measure isn't one of the layer's
+    components, so a good layer says nothing about it.
+    """
+
+    layer: str
+    layer_below: float | None
+    measure: str
+    bound: float
+    weakness: str
+    remedy: str
+
+
+RULES = (
+    Rule("retrieval", 0.7, "CrossRepoPrecision", 0.7, "weak repository targeting", "embeddings"),
+    Rule("retrieval", 0.7, "EdgeRecall", 0.8, "missed relationships", "graph construction or query expansion"),
+    # Below .5 most of what was walked is off the gold paths.
+    Rule("retrieval", None, "EdgePrecision", 0.5, "noisy graph expansion", "hop limits or pruning of the expansion"),
+    Rule("reasoning", 0.7, "Coherence", 0.9, "versions that don't belong together", "context order"),
+    Rule("reasoning", 0.7, "Integration", 0.7, "single-source answers", "explicit relations in the context"),
+    Rule("generation", 0.8, "HallucinationRate", 0.1, "hallucination", "prompts and grounding constraints"),
+    Rule("generation", 0.8, "Attribution", 0.95, "wrong citations", "prompts and grounding constraints"),
+)
+
+
+@dataclass(frozen=True)
+class Config:
+    """Weights, targets and severe thresholds: the defaults, or those of a ``graphkit.toml``."""
+
+    weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: WEIGHTS)
+    targets: Mapping[str, float] = field(default_factory=lambda: TARGETS)
+    severe: Mapping[str, float] = field(default_factory=lambda: SEVERE)
+    source: str = "defaults"
+
+    def measures(self) -> list[str]:
+        """Return the measures of all layers that graphkit computes itself, in order."""
+        known = {kind.__name__ for kind in MEASURES}
+        return [name for weights in self.weights.values() for name in weights if re.split(r"[@(]", name)[0] in known]
+
+
+def load_config(path: Path | None) -> Config:
+    """Read ``[weights.LAYER]``, ``[targets]`` and ``[severe]``; what the file leaves out keeps its default.
+
+    Raises
+    ------
+    InputError
+        The file can't be read, a name isn't known (the closest is suggested), a value is no number between 0 and 1, or
+        the weights of a layer don't add up to 1.
+    """
+    if path is None:
+        return Config()
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"the file can't be read: {error.strerror}", where=str(path)) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"not valid TOML: {error}", where=str(path)) from None
+    for name in content:
+        if name not in {"weights", "targets", "severe"}:
+            _unknown(path, name, ("weights", "targets", "severe"), "section")
+    weights: dict[str, Mapping[str, float]] = dict(WEIGHTS)
+    for layer, values in _table(path, content, "weights").items():
+        if layer not in WEIGHTS:
+            _unknown(path, layer, WEIGHTS, "layer")
+        weights[layer] = _numbers(path, f"weights.{layer}", values)
+        total = math.fsum(weights[layer].values())
+        if abs(total - 1) > 1e-6:
+            raise InputError(
+                f"the weights of {layer} add up to {total:g}, not to 1",
+                where=str(path),
+                remedy="Change them so that they add up to 1.",
+            )
+    targets = {**TARGETS, **_numbers(path, "targets", _table(path, content, "targets"))}
+    severe = {**SEVERE, **_numbers(path, "severe", _table(path, content, "severe"))}
+    return Config(weights, targets, severe, str(path))
+
+
+def _table(path: Path, content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = content.get(name, {})
+    if not isinstance(value, dict):
+        raise InputError(f"[{name}] must be a table", where=str(path))
+    return value
+
+
+def _numbers(path: Path, section: str, values: Any) -> dict[str, float]:
+    if not isinstance(values, dict):
+        raise InputError(f"[{section}] must be a table", where=str(path))
+    found: dict[str, float] = {}
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise InputError(f"{section}.{name} must be a number from 0 to 1, not {value!r}", where=str(path))
+        found[_measure_name(path, name)] = float(value)
+    return found
+
+
+def _measure_name(path: Path, name: str) -> str:
+    """Return a measure's text, whatever alias it was written by."""
+    if name in JUDGED:
+        return name
+    try:
+        return str(parse_measure(name))
+    except MeasureError as error:
+        if difflib.get_close_matches(name, JUDGED, n=1):
+            _unknown(path, name, JUDGED, "measure")
+        raise InputError(error.what, where=str(path), remedy=error.remedy) from None
+
+
+def _unknown(path: Path, name: str, known: Iterable[str], kind: str) -> None:
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f"Did you mean {close[0]}? " if close else ""
+    raise InputError(f"no {kind} is called {name!r}", where=str(path), remedy=f"{hint}There are: {', '.join(names)}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One measure of a layer. ``met`` and ``severe`` are None where there is no threshold, or nothing was scored."""
+
+    measure: str
+    weight: float
+    mean: float | None
+    scored: int
+    total: int
+    target: float | None
+    met: bool | None
+    severe: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer: the weighted mean of its scored components, and the share of the weights that they carry."""
+
+    name: str
+    score: float | None
+    coverage: float
+    components: tuple[Component, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A weakness, the kind of remedy, and the questions that show it most."""
+
+    layer: str
+    weakness: str
+    remedy: str
+    measure: str
+    mean: float
+    questions: tuple[str, ...]
+
+
+#: What is said of a run in which no layer has a score.
+NOT_JUDGED = "nothing could be judged: no measure of a layer was scored on any question"
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """The layers of a run, their product (``partial`` where a layer is missing), severe alerts and findings.
+
+    ``unscored`` says in words how many questions failed, have no record or are invalid; it is empty where none did.
+    """
+
+    run: str
+    unscored: str
+    layers: tuple[Layer, ...]
+    overall: float | None
+    partial: bool
+    alerts: tuple[Component, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def judged(self) -> bool:
+        """Whether anything was: where no layer has a score, that nothing was found wrong doesn't mean all is well."""
+        return self.overall is not None or bool(self.findings)
+
+
+def score_layers(result: Evaluation, config: Config | None = None, shown: int = 3) -> Scorecard:
+    """Score the layers of a run from the means of its measures.
+
+    Parameters
+    ----------
+    result
+        With its rows, the findings name the questions that show them most; without, they name none.
+    shown
+        How many questions a finding names.
+    """
+    chosen = config if config is not None else Config()
+    layers = tuple(_layer(name, weights, result, chosen) for name, weights in chosen.weights.items())
+    scored = [layer.score for layer in layers if layer.score is not None]
+    return Scorecard(
+        run=result.run,
+        unscored=_unscored(result),
+        layers=layers,
+        overall=math.prod(scored) if scored else None,
+        partial=len(scored) < len(layers),
+        alerts=tuple(one for layer in layers for one in layer.components if one.severe),
+        findings=tuple(_findings(layers, result, shown)),
+    )
+
+
+def _unscored(result: Evaluation) -> str:
+    counts = (
+        (result.failed, "failed", "failed"),
+        (result.missing, "has no record", "have no record"),
+        (len(result.invalid), "is invalid for stale gold", "are invalid for stale gold"),
+    )
+    parts = [f"{count} {one if count == 1 else more}" for count, one, more in counts if count]
+    return f"of {counted(result.questions, 'question')} {', '.join(parts)}" if parts else ""
+
+
+def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: Config) -> Layer:
+    components = []
+    weighted: list[tuple[float, float]] = []
+    for measure, weight in weights.items():
+        summary = result.measures.get(measure)
+        mean = summary.mean if summary is not None else None
+        if mean is not None:
+            weighted.append((weight, 1 - mean if measure in LOWER_IS_BETTER else mean))
+        target, severe = config.targets.get(measure), config.severe.get(measure)
+        components.append(
+            Component(
+                measure=measure,
+                weight=weight,
+                mean=mean,
+                scored=summary.scored if summary is not None else 0,
+                total=summary.total if summary is not None else result.questions,
+                target=target,
+                met=None if mean is None or target is None else _better(measure, mean, target),
+                severe=None if mean is None or severe is None else _worse(measure, mean, severe),
+            )
+        )
+    covered = math.fsum(weight for weight, _ in weighted)
+    total = math.fsum(weight * value for weight, value in weighted)
+    return Layer(name, total / covered if covered else None, covered, tuple(components))
+
+
+def _better(measure: str, mean: float, bound: float) -> bool:
+    return under(mean, bound) if measure in LOWER_IS_BETTER else over(mean, bound)
+
+
+def _worse(measure: str, mean: float, bound: float) -> bool:
+    return over(mean, bound) if measure in LOWER_IS_BETTER else under(mean, bound)
+
+
+def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterable[Finding]:
+    by_name = {layer.name: layer for layer in layers}
+    for rule in RULES:
+        summary = result.measures.get(rule.measure)
+        if summary is None or summary.mean is None or not _asked(rule, by_name[rule.layer]):
+            continue
+        if _worse(rule.measure, summary.mean, rule.bound):
+            questions = _worst(result, rule.measure, rule.bound, shown)
+            yield Finding(rule.layer, rule.weakness, rule.remedy, rule.measure, summary.mean, questions)
+
+
+def _asked(rule: Rule, layer: Layer) -> bool:
+    if rule.layer_below is None:
+        return True
+    return layer.score is not None and under(layer.score, rule.layer_below)
+
+
+def _worst(result: Evaluation, measure: str, bound: float, shown: int) -> tuple[str, ...]:
+    """Return the questions on which a measure is worse than its bound, worst first."""
+    place = list(result.measures).index(measure)
+
+    def value(row: Row) -> float | None:
+        found = row.values[place]
+        return found if isinstance(found, float) else None
+
+    values = [(number, row.question) for row in result.rows if (number := value(row)) is not None]
+    worse = [(number, question) for number, question in values if _worse(measure, number, bound)]
+    worse.sort(key=lambda pair: (-pair[0] if measure in LOWER_IS_BETTER else pair[0], pair[1]))
+    return tuple(question for _, question in worse[:shown])

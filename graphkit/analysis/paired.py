@@ -1,0 +1,246 @@
+"""Paired comparison of two runs: intervals, tests, effect sizes, and what the sample could have shown.
+
+The question is the unit: two runs are compared on the questions that both were scored on, and nothing inside a question
+is treated as independent. Randomness is seeded, so that the same runs give the same figures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphkit.records.bounds import TOLERANCE, equal
+
+RESAMPLES = 10_000
+SEED = 20_251
+CONFIDENCE = 0.95
+POWER = 0.8
+
+#: Equal differences say nothing of how far others may lie, unless they are this many: of five of one sign, 1 of 16
+#: comparisons by chance has only such.
+FEWEST_EQUAL = 6
+
+#: With fewer questions than these, or fewer that differ, an interval holds the true difference less often than it says:
+#: docs/decisions.md has the simulation.
+FEW_QUESTIONS = 20
+FEW_DIFFERENT = 6
+
+#: Sign flips are drawn this many at a time, to keep memory flat.
+_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """The share of right answers of two runs, their difference in percentage points with its 95% interval, and how that
+    reads.
+    """
+
+    first: float
+    second: float
+    points: float
+    low: float | None
+    high: float | None
+    reading: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairedResult:
+    """One measure of two runs over the same questions; every difference is second minus first.
+
+    Attributes
+    ----------
+    low, high
+        The 95% confidence interval of the mean difference, see :func:`interval`; None where the questions are too few.
+    p_value
+        Two-sided, of the paired randomisation test: how often differences with random signs are as far from 0.
+    p_holm
+        The p-value after Holm's correction over the measures that are shown together.
+    effect
+        Cohen's d_z: the mean difference over its standard deviation; None where all differences are equal.
+    wins, losses, ties
+        On how many questions the second run has the higher value, the lower one, and one that differs by rounding only.
+    detectable
+        The smallest mean difference that this many questions show with 80% power at the 5% level.
+    accuracy
+        Of values that are all 0 or 1, and of whole ones of 0 to 10; None of others.
+    caution
+        Why the interval may be too narrow, in a sentence; None where it isn't.
+    """
+
+    measure: str
+    questions: int
+    first: float
+    second: float
+    delta: float
+    low: float | None
+    high: float | None
+    p_value: float
+    p_holm: float
+    effect: float | None
+    wins: int
+    losses: int
+    ties: int
+    detectable: float | None
+    accuracy: Accuracy | None = None
+    caution: str | None = None
+
+
+def compare_pairs(
+    measure: str,
+    first: Sequence[float],
+    second: Sequence[float],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> PairedResult:
+    """Compare the values of one measure on the same questions, in the same order.
+
+    Raises
+    ------
+    ValueError
+        The lists differ in length, or are empty.
+    """
+    import numpy
+
+    one, two = numpy.asarray(first, dtype=float), numpy.asarray(second, dtype=float)
+    if one.shape != two.shape or not one.size:
+        raise ValueError("two lists of the same questions are needed, and at least one question")
+    differences = differences_of(one, two)
+    mean_one, mean_two = (math.fsum(values) / len(values) for values in (first, second))
+    delta = 0.0 if equal(mean_one, mean_two) else math.fsum(differences) / differences.size
+    spread = 0.0 if _alike(differences) else float(differences.std(ddof=1))
+    low, high = interval(differences, resamples=resamples, seed=seed)
+    p_value = randomisation_p(differences, resamples=resamples, seed=seed)
+    return PairedResult(
+        measure=measure,
+        questions=int(differences.size),
+        first=mean_one,
+        second=mean_two,
+        delta=delta,
+        low=low,
+        high=high,
+        p_value=p_value,
+        p_holm=p_value,
+        effect=delta / spread if spread > 0 else None,
+        wins=int((differences > 0).sum()),
+        losses=int((differences < 0).sum()),
+        ties=int((differences == 0).sum()),
+        detectable=detectable(spread, int(differences.size)),
+        caution=None if low is None else _caution(differences),
+    )
+
+
+def differences_of(first: Any, second: Any) -> Any:
+    """Return second minus first, exactly 0 where the two are equal but for rounding (``records.bounds``)."""
+    import numpy
+
+    one, two = numpy.asarray(first, dtype=float), numpy.asarray(second, dtype=float)
+    differences = two - one
+    rounding = TOLERANCE * numpy.maximum(1.0, numpy.maximum(numpy.abs(one), numpy.abs(two)))
+    differences[numpy.abs(differences) <= rounding] = 0.0
+    return differences
+
+
+def _alike(differences: Any) -> bool:
+    """Tell whether all differences are equal but for rounding."""
+    return equal(float(differences.min()), float(differences.max()))
+
+
+def _caution(differences: Any) -> str | None:
+    questions, different = int(differences.size), int((differences != 0).sum())
+    if _alike(differences):
+        return "all differences are equal, so nothing tells how far others may lie"
+    if questions < FEW_QUESTIONS:
+        return f"the interval may be too narrow: {questions} questions, fewer than {FEW_QUESTIONS}"
+    if different < FEW_DIFFERENT:
+        return f"the interval may be too narrow: {different} of {questions} differ, fewer than {FEW_DIFFERENT}"
+    return None
+
+
+def interval(
+    differences: Any, *, resamples: int = RESAMPLES, seed: int = SEED, confidence: float = CONFIDENCE
+) -> tuple[float | None, float | None]:
+    """Return an interval of a mean: the wider on each side of the BCa bootstrap (Efron 1987) and of Student's t.
+
+    Each alone is too narrow for some samples of some tens of questions: BCa for even ones, Student's t for skewed ones.
+    Of equal differences it is their value; of one question, and of fewer than six equal differences, there is none.
+    """
+    import numpy
+    from scipy import stats
+
+    values = numpy.asarray(differences, dtype=float)
+    mean = math.fsum(values) / max(values.size, 1)
+    if values.size < 2 or _alike(values):
+        return (mean, mean) if values.size >= FEWEST_EQUAL else (None, None)
+    found = stats.bootstrap(
+        (values,),
+        numpy.mean,
+        confidence_level=confidence,
+        n_resamples=resamples,
+        batch=max(1, _CHUNK // values.size),
+        method="BCa",
+        rng=numpy.random.default_rng(seed),
+    )
+    reach = stats.t.ppf((1 + confidence) / 2, values.size - 1) * values.std(ddof=1) / values.size**0.5
+    bounds = found.confidence_interval
+    return float(min(bounds.low, mean - reach)), float(max(bounds.high, mean + reach))
+
+
+def randomisation_p(differences: Any, *, resamples: int = RESAMPLES, seed: int = SEED) -> float:
+    """Return the two-sided p-value of the paired randomisation test (Fisher; Smucker et al. 2007).
+
+    Under the null hypothesis each difference could as well have the other sign. All sign patterns are tried where there
+    are no more of them than ``resamples``; else that many are drawn, and the observed pattern counts as one of them.
+    Differences of 0 don't matter and are left out.
+    """
+    import numpy
+
+    values = numpy.asarray(differences, dtype=float)
+    values = values[values != 0]
+    if not values.size:
+        return 1.0
+    observed = abs(values.sum())
+    # What rounding makes of an equal sum must still count as equal.
+    bound = observed - 1e-12 * float(numpy.abs(values).sum())
+    if values.size < 63 and 2**values.size <= resamples:
+        patterns = numpy.arange(2**values.size)[:, None] >> numpy.arange(values.size)
+        sums = numpy.abs((1.0 - 2.0 * (patterns & 1)) @ values)
+        return float((sums >= bound).mean())
+    random = numpy.random.default_rng(seed)
+    rows = max(1, _CHUNK // values.size)
+    extreme, left = 0, resamples
+    while left:
+        count = min(rows, left)
+        signs = random.integers(0, 2, size=(count, values.size), dtype=numpy.int8)
+        sums = numpy.abs(2.0 * (signs @ values) - values.sum())
+        extreme += int((sums >= bound).sum())
+        left -= count
+    return (extreme + 1) / (resamples + 1)
+
+
+def detectable(spread: float, questions: int) -> float | None:
+    """Return the smallest mean difference that a paired t-test finds with 80% power at 5%, or None for one question."""
+    from scipy import stats
+
+    if questions < 2:
+        return None
+    freedom = questions - 1
+    quantiles = float(stats.t.ppf(0.975, freedom)) + float(stats.t.ppf(POWER, freedom))
+    return float(quantiles * spread / questions**0.5)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values after Holm's step-down correction (Holm 1979), in the order given.
+
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    corrected = [0.0] * len(p_values)
+    highest = 0.0
+    for place, index in enumerate(order):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[index]))
+        corrected[index] = highest
+    return corrected

@@ -1,0 +1,92 @@
+"""Which database, and as whom: options, environment variables and defaults."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from graphkit.database.embedded.client import DATABASE, DEFAULT_DIRECTORY, HOME_VARIABLE, TIMEOUT_VARIABLE
+from graphkit.errors import InputError
+
+_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Which database to use. Without ``uri`` it is the embedded one in the folder ``data``."""
+
+    uri: str | None = None
+    username: str = "neo4j"
+    password: str | None = field(default=None, repr=False)
+    database: str = DATABASE
+    data: Path = field(default_factory=lambda: Path(DEFAULT_DIRECTORY))
+
+    @classmethod
+    def resolve(
+        cls,
+        uri: str | None = None,
+        username: str | None = None,
+        password: str | None = None,
+        database: str | None = None,
+        data: Path | None = None,
+    ) -> Settings:
+        """Fill what is None from ``NEO4J_URI``, ``_USERNAME``, ``_PASSWORD``, ``_DATABASE`` and ``GRAPHKIT_HOME``.
+
+        A user name and a password inside the URI (``bolt://me:secret@host``) count where nothing else names them.
+
+        Raises
+        ------
+        InputError
+            When the URI isn't one of a Bolt server.
+        """
+        uri = uri or os.environ.get("NEO4J_URI") or None
+        in_uri: tuple[str | None, str | None] = (None, None)
+        if uri is not None:
+            uri, in_uri = _checked_uri(uri)
+        return cls(
+            uri=uri,
+            username=username or os.environ.get("NEO4J_USERNAME") or in_uri[0] or "neo4j",
+            password=password or os.environ.get("NEO4J_PASSWORD") or in_uri[1],
+            database=database or os.environ.get("NEO4J_DATABASE") or DATABASE,
+            data=data or Path(os.environ.get(HOME_VARIABLE) or DEFAULT_DIRECTORY),
+        )
+
+
+def _checked_uri(uri: str) -> tuple[str, tuple[str | None, str | None]]:
+    remedy = "Write it as bolt://HOST:7687 or neo4j+s://HOST, or unset NEO4J_URI to use the embedded database."
+    try:
+        parts = urlsplit(uri.strip())
+        host = parts.hostname
+        parts.port  # noqa: B018 - reading it checks it
+    except ValueError:
+        parts, host = urlsplit(""), None
+    if parts.scheme not in _SCHEMES or not host:
+        raise InputError("This isn't the address of a Neo4j server", where=hide_password(uri), remedy=remedy)
+    user, password = (unquote(part) if part else None for part in (parts.username, parts.password))
+    clean = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    return clean, (user, password)
+
+
+def hide_password(text: str) -> str:
+    """Remove ``user:password@`` from every address in a text."""
+    return re.sub(r"(\w[\w+.-]*://)[^/\s@]*(?:@[^/\s@]*)*@", r"\1", text)
+
+
+def query_timeout() -> float | None:
+    """Return the seconds that ``GRAPHKIT_QUERY_TIMEOUT`` grants to one query; None if it isn't set.
+
+    Neo4j counts them for every client on its own; the embedded database takes them from the client that starts it.
+    """
+    text = os.environ.get(TIMEOUT_VARIABLE)
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e6:
+        raise InputError(f"{TIMEOUT_VARIABLE} is {text!r}, which isn't a number of seconds", remedy="Write it as 60.")
+    return seconds

@@ -1,0 +1,429 @@
+"""The connection to the graph database: the only importer of the ``neo4j`` driver, which is imported late.
+
+One class, ``Store``, speaks to both engines: the embedded one, which needs no set-up, and any Neo4j from 5.23 on that
+``NEO4J_URI`` names.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import random
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from graphkit.database.embedded.client import Endpoint, ensure_running
+from graphkit.database.messages import Where, profile_error, shortened, translated, write_refused
+from graphkit.database.settings import Settings, hide_password, query_timeout
+from graphkit.database.values import Row, plain, row, rows
+from graphkit.errors import DatabaseError, GraphkitError, InputError
+
+if TYPE_CHECKING:
+    import neo4j
+
+Parameters = Mapping[str, object]
+_T = TypeVar("_T")
+
+MINIMUM_NEO4J = (5, 23)
+CONNECT_SECONDS = 10.0  # for the network connection alone
+ANSWER_SECONDS = 15.0  # for the connection, the handshake and the login together
+CONFLICT_SECONDS = 60.0  # how long a write that loses against another writer is tried again
+_UNIQUENESS_RETRIES = 6
+_EMBEDDED_RETRY_SECONDS = 1.0  # a server on this machine that doesn't answer has died
+_DIRECT_RETRY_SECONDS = 5.0
+_ROUTED_RETRY_SECONDS = 30.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
+
+
+def check_version(agent: str) -> str:
+    """Return the version that a server's ``agent`` text states.
+
+    Raises
+    ------
+    DatabaseError
+        When it is a Neo4j below 5.23, whose Cypher lacks ``CALL (x) {}``, or no server that graphkit knows.
+    """
+    if arcade := re.search(r"ArcadeDB (\d[\w.]*)", agent):
+        return arcade.group(1)
+    found = re.fullmatch(r"Neo4j/(\d+)\.(\d+)(\S*)", agent.strip())
+    if found is None:
+        raise DatabaseError(
+            f"The server calls itself {agent[:80]!r}; graphkit works with Neo4j and its own embedded database",
+            remedy="Set NEO4J_URI to a Neo4j server of version 5.26 or newer, or unset it.",
+        )
+    if (int(found.group(1)), int(found.group(2))) < MINIMUM_NEO4J:
+        raise DatabaseError(
+            f"The server runs {agent.strip()}; graphkit needs Neo4j 5.23 or newer",
+            remedy="Upgrade the server (5.26 is its long-term release), or unset NEO4J_URI to use the embedded "
+            "database.",
+        )
+    return agent.strip().partition("/")[2]
+
+
+# The store ---------------------------------------------------------------------------------------------------------
+
+
+class Store:
+    """An open graph database. Use it as a context manager; make a new one after a fork.
+
+    Rows come back as dictionaries of plain values: a node is a dictionary of its properties and ``_labels``, a
+    relationship one of its properties and ``_type``, a path the list of both in turn, a date or time its ISO text.
+
+    Attributes
+    ----------
+    engine
+        ``"embedded"`` or ``"neo4j"``: the dialect. (An ArcadeDB server named by NEO4J_URI counts as embedded.)
+    version
+        The version that the server states.
+    database
+        The name of the database.
+    uri
+        The server's address, without a password.
+    """
+
+    def __init__(
+        self,
+        driver: neo4j.Driver,
+        *,
+        engine: str,
+        version: str,
+        settings: Settings,
+        endpoint: Endpoint | None,
+        read_only: bool,
+    ) -> None:
+        self.engine = engine
+        self.version = version
+        self.database = settings.database if endpoint is None else endpoint.database
+        self.uri = (settings.uri or "") if endpoint is None else endpoint.uri
+        self._driver = driver
+        self._settings = settings
+        self._endpoint = endpoint
+        self._read_only = read_only
+        self._reader: neo4j.Driver | None = driver if read_only else None
+        self._reader_guard = threading.Lock()
+        self._timeout = query_timeout()
+
+    @classmethod
+    def open(cls, settings: Settings, *, read_only: bool = False) -> Store:
+        """Connect, and check that the server answers, lets us in, has the database and is new enough.
+
+        Parameters
+        ----------
+        settings
+            Which database.
+        read_only
+            Let the server refuse every write: by the reader's account (embedded) or read sessions (Neo4j).
+
+        Raises
+        ------
+        DatabaseError
+            When any of this fails.
+        """
+        query_timeout()  # a wrong value is told before anything is started
+        endpoint = ensure_running(settings.data) if settings.uri is None else None
+        try:
+            uri = settings.uri if endpoint is None else endpoint.uri
+            assert uri is not None
+            where = Where(uri, settings, endpoint)
+            driver = _connected(uri, _login(settings, endpoint, read_only), where)
+            try:
+                agent = _agent(driver, where)
+                version = check_version(agent)
+                engine = "embedded" if "ArcadeDB" in agent else "neo4j"
+                store = cls(
+                    driver, engine=engine, version=version, settings=settings, endpoint=endpoint, read_only=read_only
+                )
+                store.read("RETURN 1")
+            except BaseException:
+                driver.close()
+                raise
+        except BaseException:
+            if endpoint is not None:
+                endpoint.release()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Give the connections back; the embedded server stops after its last client. May be called twice."""
+        for driver in {id(d): d for d in (self._driver, self._reader) if d is not None}.values():
+            driver.close()
+        self._reader = None
+        endpoint, self._endpoint = self._endpoint, None
+        if endpoint is not None:
+            endpoint.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Reading
+
+    def read(self, cypher: str, parameters: Parameters | None = None) -> list[Row]:
+        """Run a query that only reads and return its rows.
+
+        Raises
+        ------
+        DatabaseError
+            When the server can't be reached or refuses the query.
+        """
+        import neo4j
+
+        try:
+            return self._driver.execute_query(
+                self._query(cypher),
+                dict(parameters or {}),
+                routing_=neo4j.RoutingControl.READ,
+                database_=self.database,
+                result_transformer_=rows,
+            )
+        except _driver_errors() as error:
+            raise self._translated(error) from error
+
+    def stream(self, cypher: str, parameters: Parameters | None = None, *, fetch_size: int = 1000) -> Iterator[Row]:
+        """Run a query that only reads and yield its rows as they come, ``fetch_size`` at a time."""
+        import neo4j
+
+        try:
+            with self._driver.session(
+                database=self.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=fetch_size
+            ) as session:
+                for record in session.run(self._query(cypher), dict(parameters or {})):
+                    yield row(record)
+        except _driver_errors() as error:
+            raise self._translated(error) from error
+
+    def query_readonly(self, cypher: str, parameters: Parameters | None = None) -> tuple[list[str], list[list[object]]]:
+        """Run a query that a person wrote; the server refuses it if it would change anything.
+
+        Returns
+        -------
+        tuple
+            The names of the columns, and the rows. The embedded engine names no columns where there are no rows.
+
+        Raises
+        ------
+        InputError
+            When the query isn't valid Cypher.
+        DatabaseError
+            When it would write, or the server fails.
+        """
+        import neo4j
+
+        if not cypher.strip():
+            raise InputError("The query is empty", remedy="Write it as: MATCH (n) RETURN count(n)")
+        try:
+            driver = self._reading_driver()
+            with driver.session(database=self.database, default_access_mode=neo4j.READ_ACCESS) as session:
+                result = session.run(self._query(cypher), dict(parameters or {}))
+                columns = list(result.keys())
+                rows = [[plain(value) for value in record.values()] for record in result]
+                hidden = profile_error(result.consume())
+        except _driver_errors() as error:
+            raise self._translated(error, by_person=True) from error
+        if hidden is not None:
+            raise (
+                write_refused(hide_password(self.uri))
+                if "not allowed" in hidden
+                else InputError(f"The query can't be run: {hidden}")
+            )
+        return columns, rows
+
+    # Writing
+
+    def write(self, cypher: str, parameters: Parameters | None = None) -> list[Row]:
+        """Run one statement in a transaction and return its rows.
+
+        It runs again when another writer was in its way or the connection broke before the commit.
+        """
+        return self._transaction(lambda transaction: rows(transaction.run(cypher, dict(parameters or {}))))
+
+    def write_many(self, statements: Sequence[tuple[str, Parameters]]) -> None:
+        """Run several statements in one transaction: all of them take effect, or none."""
+
+        def work(transaction: neo4j.Transaction) -> None:
+            for cypher, parameters in statements:
+                transaction.run(cypher, dict(parameters)).consume()
+
+        self._transaction(work)
+
+    def write_batches(
+        self,
+        cypher: str,
+        rows: Iterable[Mapping[str, object]],
+        *,
+        size: int = 5000,
+        on_batch: Callable[[int], None] | None = None,
+        **parameters: object,
+    ) -> int:
+        """Run a statement that begins with ``UNWIND $rows AS row`` once for every ``size`` rows.
+
+        Parameters
+        ----------
+        cypher
+            The statement. Each batch is one transaction, and runs again after a conflict.
+        rows
+            Taken from the iterable as needed: only one batch is in memory.
+        size
+            Rows a batch.
+        on_batch
+            Called after each commit with the number of rows of that batch.
+        parameters
+            Further parameters of the statement.
+
+        Returns
+        -------
+        int
+            The number of rows written.
+        """
+        if size < 1:
+            raise InputError("The size of a batch must be at least 1")
+        source, written = iter(rows), 0
+        while batch := [dict(row) for row in itertools.islice(source, size)]:
+            self.write_many([(cypher, {**parameters, "rows": batch})])
+            written += len(batch)
+            if on_batch is not None:
+                on_batch(len(batch))
+        return written
+
+    def schema(self, statements: Iterable[str]) -> None:
+        """Run schema statements, each on its own, as both engines require. Write them with ``IF NOT EXISTS``."""
+
+        for statement in statements:
+
+            def run(session: neo4j.Session, text: str = statement) -> None:
+                session.run(self._query(text)).consume()
+
+            self._retried(run)
+
+    # Within
+
+    def _query(self, cypher: str) -> neo4j.Query:
+        import neo4j
+
+        return neo4j.Query(cypher, timeout=self._timeout)
+
+    def _transaction(self, work: Callable[[neo4j.Transaction], _T]) -> _T:
+        def run(session: neo4j.Session) -> _T:
+            with session.begin_transaction(timeout=self._timeout) as transaction:
+                result = work(transaction)
+                transaction.commit()
+                return result
+
+        return self._retried(run)
+
+    def _retried(self, run: Callable[[neo4j.Session], _T]) -> _T:
+        """Run in a session for writing, again as long as the failure may pass.
+
+        The driver's own retries start with pauses of a second, far too long for the conflicts of two loaders.
+        """
+        import neo4j
+
+        mode = neo4j.READ_ACCESS if self._read_only else neo4j.WRITE_ACCESS
+        begin = time.monotonic()
+        for attempt in itertools.count():
+            try:
+                with self._driver.session(database=self.database, default_access_mode=mode) as session:
+                    return run(session)
+            except _driver_errors() as error:
+                if time.monotonic() - begin > self._patience(error, attempt):
+                    raise self._translated(error) from error
+            time.sleep(random.uniform(0.5, 1.0) * min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt))  # noqa: S311
+        raise AssertionError
+
+    def _patience(self, error: Exception, attempt: int) -> float:
+        """Return for how many seconds after the first attempt an error is worth another one; negative: not at all."""
+        from neo4j.exceptions import ConstraintError, DriverError, Neo4jError
+
+        if isinstance(error, ConstraintError) and self.engine == "embedded":
+            # Two MERGEs of one key at once: the second to commit fails there, and finds the node when run again.
+            return CONFLICT_SECONDS if attempt < _UNIQUENESS_RETRIES else -1.0
+        if isinstance(error, Neo4jError) and error.is_retryable() and "OutOfMemory" not in (error.code or ""):
+            return CONFLICT_SECONDS
+        if isinstance(error, DriverError) and error.is_retryable():
+            return _retry_seconds(self.uri, self._endpoint)
+        return -1.0
+
+    def _reading_driver(self) -> neo4j.Driver:
+        """Return a driver whose sessions the server itself lets only read, if they are opened for reading."""
+        if self.engine == "neo4j":
+            return self._driver
+        with self._reader_guard:
+            if self._reader is None:
+                if self._endpoint is None:
+                    raise DatabaseError(
+                        "An ArcadeDB server reached by NEO4J_URI can't be told to refuse writes",
+                        where=self.uri,
+                        remedy="Unset NEO4J_URI to use the embedded database, or name a Neo4j server.",
+                    )
+                where = Where(self.uri, self._settings, self._endpoint)
+                login = (self._endpoint.reader_user, self._endpoint.reader_password)
+                self._reader = _connected(self.uri, login, where)
+            return self._reader
+
+    def _translated(self, error: Exception, *, by_person: bool = False) -> GraphkitError:
+        where = Where(self.uri, self._settings, self._endpoint)
+        return translated(error, where, by_person=by_person)
+
+
+# Drivers -----------------------------------------------------------------------------------------------------------
+
+
+def _driver_errors() -> tuple[type[Exception], ...]:
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    return (DriverError, Neo4jError, OSError)
+
+
+def _retry_seconds(uri: str, endpoint: Endpoint | None) -> float:
+    if endpoint is not None:
+        return _EMBEDDED_RETRY_SECONDS
+    return _ROUTED_RETRY_SECONDS if uri.startswith("neo4j") else _DIRECT_RETRY_SECONDS
+
+
+def _login(settings: Settings, endpoint: Endpoint | None, read_only: bool) -> tuple[str, str] | None:
+    if endpoint is not None:
+        reader = (endpoint.reader_user, endpoint.reader_password)
+        return reader if read_only else (endpoint.user, endpoint.password)
+    return (settings.username, settings.password) if settings.password else None
+
+
+def _connected(uri: str, login: tuple[str, str] | None, where: Where) -> neo4j.Driver:
+    import neo4j
+    from neo4j.exceptions import ConfigurationError
+
+    # Without any handler Python itself would print the driver's warnings to the standard error.
+    logging.getLogger("neo4j").addHandler(logging.NullHandler())
+    try:
+        return neo4j.GraphDatabase.driver(
+            uri,
+            auth=login,
+            connection_timeout=CONNECT_SECONDS,
+            connection_acquisition_timeout=ANSWER_SECONDS,
+            max_transaction_retry_time=_retry_seconds(uri, where.endpoint),
+            warn_notification_severity=neo4j.NotificationMinimumSeverity.OFF,
+            telemetry_disabled=True,
+            user_agent="graphkit",
+        )
+    except (ConfigurationError, ValueError) as error:
+        raise DatabaseError(
+            f"The address of the database can't be used: {shortened(str(error))}",
+            where=hide_password(uri),
+            remedy="Write NEO4J_URI as bolt://HOST:7687 or neo4j+s://HOST.",
+        ) from error
+    except _driver_errors() as error:
+        raise translated(error, where) from error
+
+
+def _agent(driver: neo4j.Driver, where: Where) -> str:
+    try:
+        return driver.get_server_info().agent
+    except _driver_errors() as error:
+        raise translated(error, where) from error

@@ -1,0 +1,176 @@
+"""A dataset: a folder with questions, and beside them commits, compatibility, knowledge graphs and runs."""
+
+from __future__ import annotations
+
+import graphlib
+from collections.abc import Hashable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from graphkit.errors import InputError
+from graphkit.files.decoding import LeanQuestion
+from graphkit.files.jsonl import SUFFIXES, find_file, stem_of
+from graphkit.files.problems import Problem, Report
+from graphkit.files.reading import RecordReader, read_records
+from graphkit.records.aliases import LONGEST_NAME
+from graphkit.records.commits import CommitGraph
+from graphkit.records.models import Artifact, Commit, Compatibility, Edge, Record
+
+R = TypeVar("R", bound=Record)
+
+
+class Dataset:
+    """The files of one folder, read as streams.
+
+    Parameters
+    ----------
+    folder
+        Holds ``questions.jsonl``, and where there are any ``commits.jsonl``, ``compatibility.jsonl``,
+        ``artifacts.jsonl`` and ``edges.jsonl`` (or ``artifacts-NAME.jsonl`` and ``edges-NAME.jsonl`` for several
+        knowledge graphs over the same ids), and ``runs/*.jsonl``. Each may end in ``.gz`` or ``.zst``.
+
+    Raises
+    ------
+    InputError
+        The folder is missing, is a file, holds no questions, or has a name that isn't text.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            what = "this is a file where a dataset folder is expected" if self.folder.exists() else "no such folder"
+            raise InputError(
+                what, where=str(folder), remedy="A dataset is a folder that holds questions.jsonl; name that folder."
+            )
+        found = find_file(self.folder, "questions")
+        if found is None:
+            raise InputError(
+                "the folder holds no questions.jsonl", where=str(folder), remedy="A dataset needs at least that file."
+            )
+        self.questions_file: Path = found
+        for part in self.folder.resolve().parts:
+            storable_name(part, str(folder))
+
+    @classmethod
+    def of_run(cls, run_file: Path) -> Dataset:
+        """Return the dataset whose ``runs/`` folder holds a run file, or whose folder does.
+
+        Raises
+        ------
+        InputError
+            Neither holds questions.
+        """
+        for folder in (run_file.parent.parent, run_file.parent):
+            if find_file(folder, "questions"):
+                return cls(folder)
+        raise InputError(
+            "no questions.jsonl is found beside this run", where=str(run_file), remedy="Name its dataset by --dataset."
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self.folder.resolve().name
+
+    def questions(self, report: Report) -> Iterator[tuple[int, Any]]:
+        """Yield (line number, question) of each usable question; a second question with an id is a problem."""
+        seen: set[str] = set()
+        for number, question in RecordReader(self.questions_file, LeanQuestion, report):
+            if question.id in seen:
+                report.add(Problem(f"{self.questions_file}:{number}", "the id is already taken", record=question.id))
+                continue
+            seen.add(question.id)
+            yield number, question
+
+    def commits(self, report: Report) -> list[Commit]:
+        """Return the commits; a second record of a commit, and a cycle of parents, is a problem."""
+        path = find_file(self.folder, "commits")
+        if path is None:
+            return []
+        placed = list(_unique(path, Commit, lambda one: (one.repo, one.sha), report))
+        while cycle := parent_cycle([commit for _, commit in placed]):
+            chain = " -> ".join(sha[:12] for sha in cycle)
+            where = next(where for where, commit in placed if commit.sha == cycle[0])
+            what = f"the parents form a cycle: {chain}"
+            report.add(Problem(where, what, record=cycle[0], remedy="Correct the parents."))
+            placed = [(where, commit) for where, commit in placed if commit.sha not in cycle]
+        return [commit for _, commit in placed]
+
+    def compatibility(self, report: Report) -> list[Compatibility]:
+        """Return the rows about commits that did or did not work together; a second row with an id is a problem."""
+        path = find_file(self.folder, "compatibility")
+        return [] if path is None else [row for _, row in _unique(path, Compatibility, lambda row: row.id, report)]
+
+    def commit_graph(self, report: Report) -> CommitGraph:
+        """Return what the dataset knows about commits."""
+        return CommitGraph.build(self.commits(report), self.compatibility(report))
+
+    @cached_property
+    def graphs(self) -> dict[str, tuple[Path | None, Path | None]]:
+        """The knowledge graphs: name ("" for the one without) to the files of its artifacts and of its edges."""
+        found: dict[str, tuple[Path | None, Path | None]] = {}
+        for number, kind in enumerate(("artifacts", "edges")):
+            for suffix in SUFFIXES:
+                for path in sorted(self.folder.glob(f"{kind}*.jsonl{suffix}")):
+                    name = storable_name(stem_of(path), str(path)).removeprefix(kind)
+                    if name == "" or name.startswith("-"):
+                        both = list(found.get(name[1:], (None, None)))
+                        both[number] = path
+                        found[name[1:]] = (both[0], both[1])
+        return found
+
+    def artifacts(self, path: Path, report: Report) -> Iterator[Artifact]:
+        """Yield the artifacts of one knowledge graph; a second record of an id is a problem."""
+        for _, artifact in _unique(path, Artifact, lambda one: one.id, report):
+            yield artifact
+
+    def edges(self, path: Path, report: Report) -> Iterator[Edge]:
+        """Yield the edges of one knowledge graph."""
+        for _, edge in read_records(path, Edge, report):
+            yield edge
+
+    def run_files(self) -> list[Path]:
+        """Return the files of ``runs/``, sorted by name."""
+        runs = self.folder / "runs"
+        return sorted(path for suffix in SUFFIXES for path in runs.glob(f"*.jsonl{suffix}"))
+
+
+def storable_name(name: str, where: str) -> str:
+    """Return a name that comes from a path or an option, where the database can hold it.
+
+    Raises
+    ------
+    InputError
+        It is too long, or holds bytes that are no UTF-8, as the name of a file may.
+    """
+    if len(name) > LONGEST_NAME:
+        what, remedy = f"the name has {len(name)} characters, and may have {LONGEST_NAME}", "Give a shorter name."
+        raise InputError(what, where=where, remedy=remedy)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError("the name isn't UTF-8", where=where, remedy="Give it another name.") from None
+    return name
+
+
+def _unique(path: Path, model: type[R], key: Any, report: Report) -> Iterator[tuple[str, R]]:
+    seen: dict[Hashable, str] = {}
+    for where, record in read_records(path, model, report):
+        name = key(record)
+        if name in seen:
+            shown = name if isinstance(name, str) else "@".join(name)
+            report.add(Problem(where, f"the record is a repeat of {seen[name]}", record=shown))
+            continue
+        seen[name] = where
+        yield where, record
+
+
+def parent_cycle(commits: list[Commit]) -> list[str]:
+    """Return the shas of a cycle of parents, closed by its first, or an empty list."""
+    parents = {commit.sha: commit.parents for commit in commits}
+    try:
+        graphlib.TopologicalSorter(parents).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []

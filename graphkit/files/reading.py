@@ -1,0 +1,175 @@
+"""Lines to records: decoded, validated, and each mistake told with its file, line, record and remedy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
+
+from graphkit.files.decoding import UNDECODED, LeanAnswer, LeanReader
+from graphkit.files.jsonl import read_lines
+from graphkit.files.problems import Problem, Report
+
+# The models are imported when a record needs them: lines in the canonical spelling don't.
+if TYPE_CHECKING:
+    from graphkit.records.models import Record
+
+R = TypeVar("R", bound="Record")
+
+#: The names by which a broken record is told, where it has one of them.
+_ID_FIELDS = ("id", "question_id", "query_id", "sha")
+
+#: How many of a record's mistakes are told; the others are counted.
+_MISTAKES = 3
+
+#: How much of a text from a record a message shows.
+_SHOWN = 100
+
+#: What to do about a mistake, by what pydantic and the models call it.
+_REMEDIES = {
+    "string_too_long": "A name is a key of the database: give a shorter one; only texts may be of any length.",
+    "time_not_storable": "Give the time in UTC: no database holds this one.",
+}
+
+
+def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R | None:
+    """Validate one line, or add a problem that says what is wrong with it and return None."""
+    from pydantic import ValidationError
+
+    from graphkit.records.models import other_names
+
+    try:
+        # Not from the bytes: json would take half characters in them, and guess at other encodings.
+        value = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        report.add(Problem(where, f"not UTF-8: {error.reason} at byte {error.start}", remedy="Save the file as UTF-8."))
+        return None
+    except (ValueError, RecursionError) as error:
+        what = _json_mistake(error)
+        report.add(Problem(where, f"not valid JSON: {what}", remedy="Each line must be one JSON object."))
+        return None
+    if not isinstance(value, dict):
+        report.add(Problem(where, f"a record must be a JSON object, not {_kind(value)}"))
+        return None
+    aliases = other_names(model)
+    ids = (*_ID_FIELDS, *(aliases[key] for key in _ID_FIELDS if key in aliases))
+    name = next((_shortened(str(value[key])) for key in ids if isinstance(value.get(key), str | int)), None)
+    if b"\\ud" in line.lower() and _has_half_character(value):
+        what = "a text holds half of a character (a lone surrogate, \\ud800 to \\udfff)"
+        report.add(Problem(where, what, record=name, remedy="Write the character whole, or leave it out."))
+        return None
+    try:
+        record = model.model_validate(value)
+    except ValidationError as error:
+        mistakes = error.errors(include_url=False, include_context=False)
+        for number, mistake in enumerate(mistakes[:_MISTAKES], 1):
+            more = len(mistakes) - number if number == _MISTAKES else 0
+            report.add(Problem(where, _sentence(mistake), record=name, remedy=_remedy(model, mistake), more=more))
+        return None
+    known = set(model.model_fields) | set(aliases)
+    for key in value.keys() - known:
+        report.ignored_fields[Path(where.rpartition(":")[0]).name, _shortened(key)] += 1
+    return record
+
+
+def _json_mistake(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.colno}"
+    return "a number has too many digits"
+
+
+def _has_half_character(value: object) -> bool:
+    """Tell whether a text within a decoded value can't be written as UTF-8, and so neither sent nor stored."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _kind(value: object) -> str:
+    names = {list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _shortened(text: str) -> str:
+    """Return text that may be of any length as a message shows it."""
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."
+
+
+def _sentence(mistake: Any) -> str:
+    # What is wrong with a name in a map is placed behind the name, as its "[key]".
+    place = ".".join(_shortened(str(part)) for part in mistake["loc"] if part != "[key]")
+    given = mistake["input"]
+    if mistake["type"] == "missing":
+        return f"the field {place!r} is missing"
+    what = mistake["msg"].removeprefix("Value error, ")
+    shown = "" if isinstance(given, dict | list) else f" (found {json.dumps(given, ensure_ascii=False)[:60]})"
+    return f"{place}: {what[0].lower()}{what[1:]}{shown}" if place else what
+
+
+def _remedy(model: type[Record], mistake: Any) -> str | None:
+    from graphkit.records.models import other_names
+
+    if mistake["type"] == "missing" and len(mistake["loc"]) == 1:
+        field = str(mistake["loc"][0])
+        names = [field, *(name for name, stands_for in other_names(model).items() if stands_for == field)]
+        return f"Give one of: {', '.join(names)}." if len(names) > 1 else None
+    return _REMEDIES.get(mistake["type"])
+
+
+def read_records(path: Path, model: type[R], report: Report) -> Iterator[tuple[str, R]]:
+    """Yield (``file:line``, record) of each usable line of a file; the others become problems of the report."""
+    for number, line in read_lines(path):
+        where = f"{path}:{number}"
+        record = parse_record(model, line, where, report)
+        if record is not None:
+            yield where, record
+
+
+def twin_of(lean: type[Struct]) -> type[Record]:
+    """Return the model whose meaning a lean record has."""
+    from graphkit.records.models import Answer, Question
+
+    return Answer if lean is LeanAnswer else Question
+
+
+def note_missing_gold(question: Any, path: Path, report: Report) -> None:
+    """Note a question that has nothing which most measures could score a run against."""
+    if not question.paths and not question.relevant:
+        what = "the question has neither gold paths nor relevant ids: most measures can't score it"
+        report.note(Problem(str(path), what, record=question.id))
+
+
+class RecordReader:
+    """Decodes questions or run records of one file: by the lean decoder, and by the model where that has to look."""
+
+    def __init__(self, path: Path, lean: type[Struct], report: Report) -> None:
+        self.path = path
+        self.report = report
+        self._kind = lean
+        self._lean = LeanReader(lean)
+
+    def parse(self, number: int, line: bytes) -> Any:
+        """Return the record of a line, or None for a blank one, and after adding a problem to the report."""
+        try:
+            return self._lean.decode(line)
+        except UNDECODED:
+            if not line or line.isspace():
+                return None
+        record = self._lean.learn(line)
+        if record is None:
+            record = parse_record(twin_of(self._kind), line, f"{self.path}:{number}", self.report)
+        return record
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        """Yield (line number, record) of each usable line."""
+        for number, line in read_lines(self.path):
+            record = self.parse(number, line)
+            if record is not None:
+                yield number, record

@@ -1,0 +1,126 @@
+"""What a run did wrong, by the named queries, and the runs and questions that may be asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from graphkit.database.store import Store
+from graphkit.errors import InputError
+from graphkit.graph.queries import named_query
+
+
+def failures(
+    store: Store,
+    run: str,
+    kind: str,
+    *,
+    question: str | None = None,
+    limit: int = 20,
+    other: str | None = None,
+) -> list[dict[str, object]]:
+    """Return what a run did wrong in one way, such as ``"wrong-turns"``: the rows of the named query.
+
+    Parameters
+    ----------
+    kind
+        The name of a query; ``graphkit queries`` lists them.
+    other
+        The run to compare with, for ``"found-and-lost"``.
+
+    Raises
+    ------
+    InputError
+        The kind, the run or the question isn't known.
+    """
+    query = named_query(kind)
+    require_run(store, run)
+    given: dict[str, object] = {"run": run, "question": question, "limit": limit}
+    if any(parameter.name == "other" for parameter in query.parameters):
+        if other is None:
+            raise InputError(f"{query.name} compares with another run", remedy="Name it by --other RUN.")
+        require_run(store, other)
+        given["other"] = other
+    if question is not None:
+        require_question(store, question)
+    return store.read(query.text, query.bind(given))
+
+
+def require_run(store: Store, run: str) -> Mapping[str, Any]:
+    """Return what the graph knows of a run, and refuse one that it doesn't hold, or not completely.
+
+    Raises
+    ------
+    InputError
+        With the runs that the graph holds.
+    """
+    import difflib
+
+    from graphkit.graph.queries import cypher
+
+    runs = {str(row["id"]): row for row in store.read(cypher("read/runs"))}
+    if run in runs and runs[run]["complete"]:
+        return runs[run]
+    if run in runs:
+        raise InputError(
+            f"the run {run!r} was not loaded to its end",
+            remedy="Run `graphkit evaluate` on its file again: the load goes on where it stopped.",
+        )
+    close = difflib.get_close_matches(run, runs, n=1)
+    hint = f"Did you mean {close[0]}? " if close else ""
+    known = f"The graph holds: {', '.join(runs)}." if runs else "The graph holds no run yet."
+    raise InputError(
+        f"no run is called {run!r}", remedy=f"{hint}{known} `graphkit evaluate RUN.jsonl` scores a run and keeps it."
+    )
+
+
+def run_source(store: Store, run: str) -> tuple[Path, Path]:
+    """Return the file that a run of the graph was loaded from, and the folder of its dataset.
+
+    Raises
+    ------
+    InputError
+        The run isn't known, its file is gone, or what it was loaded from has changed.
+    """
+    from graphkit.graph.queries import cypher
+    from graphkit.graph.runs import questions_of, run_digest
+
+    known = require_run(store, run)
+    if not known["file"]:
+        raise InputError(
+            f"the graph doesn't know the file of the run {run!r}",
+            remedy="Name the file; or `graphkit evaluate` it again, which notes where it is.",
+        )
+    file, dataset = Path(known["file"]), str(known["dataset"])
+    if not file.is_file():
+        raise InputError(
+            f"the file that the run {run!r} was loaded from is gone",
+            where=str(file),
+            remedy="Put it back, or name the file where it is now.",
+        )
+    if run_digest(file, questions_of(store, dataset)) != known["digest"]:
+        raise InputError(
+            f"the run {run!r} is no longer what was loaded: this file, or which questions its dataset has, has changed",
+            where=str(file),
+            remedy=f"`graphkit evaluate {file}` loads it anew; or name the file, to take it as it is now.",
+        )
+    [folder] = [row["folder"] for row in store.read(cypher("read/datasets")) if row["name"] == dataset]
+    return file, Path(str(folder))
+
+
+def require_question(store: Store, question: str) -> None:
+    """Refuse a question that the graph doesn't hold.
+
+    Raises
+    ------
+    InputError
+        No question has this id.
+    """
+    from graphkit.graph.queries import cypher
+
+    if not store.read(cypher("load/known_questions"), {"ids": [question]}):
+        raise InputError(
+            f"no question has the id {question!r}",
+            remedy="`graphkit failures RUN --kind questions-by-score` lists the questions of a run.",
+        )

@@ -1,0 +1,48 @@
+"""Opening a graph: the database, with its constraints and indexes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphkit.database.settings import Settings
+from graphkit.database.store import Store
+from graphkit.graph.queries import schema_statements
+
+
+def open_store(
+    uri: str | None = None,
+    *,
+    username: str | None = None,
+    password: str | None = None,
+    database: str | None = None,
+    data: str | Path | None = None,
+) -> Store:
+    """Open the graph database: Neo4j where a URI is given or ``NEO4J_URI`` names one, else the embedded one.
+
+    Parameters
+    ----------
+    data
+        The folder of the embedded database; ``.graphkit`` of the working folder by default.
+
+    Returns
+    -------
+    Store
+        A context manager; its constraints and indexes are made.
+
+    Raises
+    ------
+    DatabaseError
+        The database can't be reached, refuses the credentials, or is older than Neo4j 5.23.
+    """
+    settings = Settings.resolve(uri, username, password, database, Path(data) if data is not None else None)
+    return prepared(Store.open(settings))
+
+
+def prepared(store: Store) -> Store:
+    """Make the constraints and indexes of an open store, and return it; a store that refuses is closed."""
+    try:
+        store.schema(schema_statements())
+    except BaseException:
+        store.close()
+        raise
+    return store

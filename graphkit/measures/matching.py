@@ -1,0 +1,89 @@
+"""When two edges match, which of some edges others contain, and which of alternatives counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from graphkit.measures.case import Gold
+
+T = TypeVar("T")
+
+#: Source, relation (None where it carries none), target.
+Edge = tuple[str, str | None, str]
+
+
+def same_edge(one: Edge, other: Edge) -> bool:
+    """Tell whether two edges match: the same ends, and the same relation where both carry one."""
+    return one[0] == other[0] and one[2] == other[2] and (one[1] is None or other[1] is None or one[1] == other[1])
+
+
+def without_relation(edge: Edge) -> Edge:
+    """Return an edge without its relation, so that only its ends are compared."""
+    return (edge[0], None, edge[2])
+
+
+def contained(edges: Iterable[Edge], others: Iterable[Edge], untyped: bool) -> set[Edge]:
+    """Return those of ``edges`` that match one of ``others``. ``untyped`` says that a relation may be missing."""
+    if not untyped:
+        return set(edges).intersection(others)
+    relations: dict[tuple[str, str], set[str | None]] = {}
+    for source, relation, target in others:
+        relations.setdefault((source, target), set()).add(relation)
+    found = set()
+    for edge in edges:
+        there = relations.get((edge[0], edge[2]))
+        if there is not None and (edge[1] is None or None in there or edge[1] in there):
+            found.add(edge)
+    return found
+
+
+def best_alternatives(
+    units: Sequence[list[Gold]], items: Callable[[Gold], set[T]], found: Callable[[set[T]], set[T]]
+) -> tuple[set[T], set[T]]:
+    """Return what is required and what of it was found, over all units.
+
+    ``items`` tells what a gold path requires, ``found`` which of these the run has. Of alternatives the one with the
+    largest share found counts (the first of equals); one that requires nothing is no choice.
+    """
+    if len(units) == 1 and len(units[0]) == 1:
+        wanted = items(units[0][0])
+        return wanted, found(wanted)
+    chosen = [_best(unit, items, found) for unit in units]
+    return set().union(*[required for required, _ in chosen]), set().union(*[hit for _, hit in chosen])
+
+
+def _best(
+    unit: list[Gold], items: Callable[[Gold], set[T]], found: Callable[[set[T]], set[T]]
+) -> tuple[set[T], set[T]]:
+    """Return what the best of some alternatives requires, and what of it was found."""
+    best: tuple[set[T], set[T]] = (set(), set())
+    best_share = -1.0
+    for gold in unit:
+        wanted = items(gold)
+        if wanted:
+            there = found(wanted)
+            share = len(there) / len(wanted)
+            if share > best_share:
+                best_share, best = share, (wanted, there)
+    return best
+
+
+def _all_typed(edges: set[Edge]) -> bool:
+    relations = [edge[1] for edge in edges]  # a list: a generator costs more than what it looks at
+    return all(relations)
+
+
+def boundary(edges: set[Edge]) -> list[Edge]:
+    """Return those edges whose ends lie in different repositories."""
+    # What `crosses` says, without its calls.
+    return [
+        edge
+        for edge in edges
+        if (start := edge[0].partition(":"))[0] != (end := edge[2].partition(":"))[0]
+        and start[0]
+        and start[1]
+        and end[0]
+        and end[1]
+    ]

@@ -1,0 +1,274 @@
+"""Where each question failed, and whether a right answer was luck: what no single measure says.
+
+The cascade names the first of four stages that a question failed at: its gold was not in the graph, was not retrieved,
+was retrieved but not used, or was used and the answer is wrong. A question with a right answer has not failed, whatever
+was missing on the way; that a right answer came by a wrong path is what :func:`two_by_two` counts. What the records
+don't tell is undecided, never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from graphkit.measures.base import MISSING, Unscored, failed
+from graphkit.measures.case import Case, Gold
+from graphkit.measures.completeness import Completeness
+from graphkit.measures.edges import EdgeRecall
+from graphkit.measures.files import expected_files
+from graphkit.measures.identifiers import SHORTEST
+from graphkit.measures.integration import NO_ANSWER, source_of, used_sources
+from graphkit.measures.text import last_component, named, normalised, words_of
+from graphkit.records.ids import file_of, symbol_of
+from graphkit.records.words import counted
+
+NOT_IN_GRAPH = "not in the graph"
+NOT_RETRIEVED = "not retrieved"
+NOT_USED = "retrieved but unused"
+WRONG = "used but wrong"
+RIGHT = "right"
+UNDECIDED = "undecided"
+
+#: Every stage, in the order in which a question passes them.
+STAGES = (NOT_IN_GRAPH, NOT_RETRIEVED, NOT_USED, WRONG, RIGHT, UNDECIDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where one question ended: one of ``STAGES``, why in a sentence, and the ids or files that were missing there."""
+
+    question: str
+    name: str
+    reason: str
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TwoByTwo:
+    """Question ids by right or wrong answer and right or wrong path, each in the order of the cases.
+
+    Attributes
+    ----------
+    sound, luck
+        A right answer by the right path, and by a wrong one.
+    misread, lost
+        A wrong answer by the right path, and by a wrong one.
+    undecided
+        Questions whose answer or path can't be told, with the reason.
+    """
+
+    sound: tuple[str, ...] = ()
+    luck: tuple[str, ...] = ()
+    misread: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    undecided: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many questions each cell holds, the undecided ones included."""
+        return {
+            "sound": len(self.sound),
+            "luck": len(self.luck),
+            "misread": len(self.misread),
+            "lost": len(self.lost),
+            "undecided": len(self.undecided),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one question went: whether its answer and its path are right (None where that can't be told), and where it
+    ended.
+
+    ``undecided`` says why one of the two can't be told.
+    """
+
+    answer: bool | None
+    path: bool | None
+    stage: Stage
+    undecided: str = ""
+
+
+def verdict(case: Case, invalid: str | None = None) -> Verdict:
+    """Judge one question.
+
+    Parameters
+    ----------
+    invalid
+        Why its gold is stale: a path can't be told by it, and what is not right failed for not being in the graph.
+    """
+    answer = right_answer(case)
+    if invalid is None:
+        path, stage = right_path(case), cascade(case)
+    else:
+        path, stage = Unscored(invalid), Stage(case.question.id, NOT_IN_GRAPH, invalid)
+        if answer is True:
+            stage = cascade(case)
+    undecided = next((one.reason for one in (answer, path) if isinstance(one, Unscored)), "")
+    told = [None if isinstance(one, Unscored) else one for one in (answer, path)]
+    return Verdict(told[0], told[1], stage, undecided)
+
+
+def cascade(case: Case, known: Collection[str] | None = None) -> Stage:
+    """Return the stage that a question ended at.
+
+    Parameters
+    ----------
+    case
+        The question with what the run did.
+    known
+        The ids of all artifacts of the graph; None where they aren't known, which skips the first stage.
+
+    Notes
+    -----
+    *Right*: :func:`right_answer` says so. *In the graph*: both ends of each required gold step are known; of
+    alternative paths one is enough. *Retrieved*: each expected file is that of a retrieved chunk or of an end of a
+    traversed edge; for a question without expected files the same of its relevant ids, else of the ends of its required
+    gold steps. A question with none of these passes. *Used*: the answer names an identifier longer than 4 characters of
+    an expected source, as :class:`~graphkit.measures.integration.Integration` has it, or the symbol of a traversed node
+    of one.
+
+    A missing or failed record is undecided, unless the gold is not in the graph.
+    """
+    question = case.question.id
+    right = right_answer(case)
+    if right is True:
+        return Stage(question, RIGHT, "the answer is right")
+    absent = _not_in_graph(case, known) if known is not None else ()
+    if absent:
+        reason = f"{counted(len(absent), 'required gold node')} {_be(absent)} not in the graph"
+        return Stage(question, NOT_IN_GRAPH, reason, absent)
+    if case.answer is None or case.answer.error is not None:
+        return Stage(question, UNDECIDED, _no_record(case) or "")
+    expected, lacking, kind = _not_retrieved(case)
+    if lacking:
+        reason = f"{len(lacking)} of {counted(len(expected), kind)} {_be(lacking)} neither retrieved nor walked"
+        return Stage(question, NOT_RETRIEVED, reason, lacking)
+    if case.answer.answer is None:
+        return Stage(question, UNDECIDED, NO_ANSWER)
+    if not expected:
+        reason = (
+            right.reason if isinstance(right, Unscored) else "the answer is wrong, and no file, id or step is expected"
+        )
+        return Stage(question, UNDECIDED, reason)
+    sources = {file_of(one) for one in expected}
+    if not sources & _used(case):
+        return Stage(question, NOT_USED, "the answer names nothing of an expected source", tuple(sorted(sources)))
+    if isinstance(right, Unscored):
+        return Stage(question, UNDECIDED, right.reason)
+    return Stage(question, WRONG, "the answer names an expected source and is wrong")
+
+
+def two_by_two(verdicts: Iterable[Verdict]) -> TwoByTwo:
+    """Sort questions by right or wrong answer (:func:`right_answer`) and right or wrong path (:func:`right_path`).
+
+    A right answer by a wrong path is luck.
+    """
+    cells: dict[tuple[bool, bool], list[str]] = {
+        (answer, path): [] for answer in (True, False) for path in (True, False)
+    }
+    undecided: dict[str, str] = {}
+    for one in verdicts:
+        if one.answer is None or one.path is None:
+            undecided[one.stage.question] = one.undecided
+        else:
+            cells[one.answer, one.path].append(one.stage.question)
+    return TwoByTwo(
+        sound=tuple(cells[True, True]),
+        luck=tuple(cells[True, False]),
+        misread=tuple(cells[False, True]),
+        lost=tuple(cells[False, False]),
+        undecided=undecided,
+    )
+
+
+def stage_counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Return how many questions ended at each of the ``STAGES``, in their order."""
+    counts = dict.fromkeys(STAGES, 0)
+    for one in verdicts:
+        counts[one.stage.name] += 1
+    return counts
+
+
+def right_answer(case: Case) -> bool | Unscored:
+    """Tell whether the answer is right: all required facts are addressed; without facts, it holds the expected output.
+
+    Facts are looked for as :class:`~graphkit.measures.completeness.Completeness` does. The expected output is compared
+    after Unicode normalisation, without regard to case and white space. A question with neither can't be told.
+    """
+    if list(case.question.facts):
+        complete = Completeness().score(case)
+        return complete if isinstance(complete, Unscored) else complete == 1
+    if (reason := _no_record(case)) is not None:
+        return Unscored(reason)
+    span = case.question.expected_output
+    if not span or not span.strip():
+        return Unscored("the question has neither facts nor an expected output")
+    answer = case.answer.answer if case.answer is not None else None
+    return Unscored(NO_ANSWER) if answer is None else normalised(span) in normalised(answer)
+
+
+def right_path(case: Case) -> bool | Unscored:
+    """Tell whether the traversal holds every required gold edge: EdgeRecall is 1."""
+    recall = EdgeRecall().score(case)
+    return recall if isinstance(recall, Unscored) else recall == 1
+
+
+def _no_record(case: Case) -> str | None:
+    """Return why the run has nothing to judge, or None where it has."""
+    if case.answer is None:
+        return MISSING
+    return None if case.answer.error is None else failed(case.answer.error)
+
+
+def _ends(path: Gold) -> list[str]:
+    """Return the nodes of the required steps of a path, each once, in order."""
+    return list(dict.fromkeys(node for source, _, target in path.required for node in (source, target)))
+
+
+def _least(case: Case, found: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the nodes that the gold requires, and those not found; of alternatives, the one that lacks least."""
+    wanted: dict[str, None] = {}
+    for unit in case.units:
+        choices = [ends for path in unit if (ends := _ends(path))]
+        if choices:
+            best = min(choices, key=lambda ends: sum(node not in found for node in ends))
+            wanted.update(dict.fromkeys(best))
+    return list(wanted), [node for node in wanted if node not in found]
+
+
+def _not_in_graph(case: Case, known: Collection[str]) -> tuple[str, ...]:
+    return tuple(_least(case, known)[1])
+
+
+def _not_retrieved(case: Case) -> tuple[list[str], tuple[str, ...], str]:
+    """Return what should be retrieved, what of it was not, and what one is called."""
+    nodes = {*case.ranks, *(end for source, _, target in case.walked for end in (source, target))}
+    files = expected_files(case)
+    if files:
+        # Not `case.files`: that is what the run says it used, where it says so.
+        wanted = sorted(files)
+        seen = {source_of(chunk) for chunk in case.chunks} | {file_of(node) for node in nodes}
+        return wanted, tuple(one for one in wanted if one not in seen), "expected file"
+    relevant = [node for node, gain in case.question.relevant.items() if gain > 0]
+    if relevant:
+        return relevant, tuple(node for node in relevant if node not in nodes), "relevant id"
+    required, lacking = _least(case, nodes)
+    return required, tuple(lacking), "required gold node"
+
+
+def _be(subjects: Collection[str]) -> str:
+    return "is" if len(subjects) == 1 else "are"
+
+
+def _used(case: Case) -> set[str]:
+    """Return the sources that the answer names: of retrieved chunks, and of the ends of traversed edges."""
+    text = (case.answer.answer if case.answer is not None else None) or ""
+    words = words_of(text)
+    used = used_sources(case)
+    for source, _, target in case.walked:
+        for node in (source, target):
+            symbol = last_component(symbol_of(node) or "")
+            if len(symbol) >= SHORTEST and named(symbol, text, words):
+                used.add(file_of(node))
+    return used

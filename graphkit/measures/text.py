@@ -1,0 +1,43 @@
+"""Texts as measures compare them: normalised, and by their words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+
+def folded(text: str) -> str:
+    """Return text in NFKC with its case folded.
+
+    Folding takes some letters apart (``ΐ``, ``ǰ``), which normalising once more puts together again.
+    """
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def normalised(text: str) -> str:
+    """Return text for a tolerant comparison: folded, each run of white space one space."""
+    return " ".join(folded(text).split())
+
+
+def last_component(symbol: str) -> str:
+    """Return the last component of a symbol.
+
+    >>> last_component("Basket.settle(int)"), last_component("shop::basket"), last_component("orders.total_cents")
+    ('settle', 'basket', 'total_cents')
+    """
+    return re.split(r"[.:#/]+", symbol.partition("(")[0].strip())[-1]
+
+
+_WORD = re.compile(r"\w+")
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text, each a run of letters, digits and underscores."""
+    return frozenset(_WORD.findall(text))
+
+
+def named(name: str, text: str, words: frozenset[str]) -> bool:
+    """Tell whether a text, whose words are given, contains a name as a whole word."""
+    if _WORD.fullmatch(name):
+        return name in words
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None

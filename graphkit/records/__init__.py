@@ -1,0 +1,1 @@
+"""What is written, without input or output: models, aliases, shapes of a traversal, ids, commits, usage."""

@@ -1,0 +1,127 @@
+"""Which commits belong together: the rules of version coherence over commits, compatibility rows and deployments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from graphkit.records.models import Commit, Compatibility
+
+#: Branch names that count as a repository's default branch.
+DEFAULT_BRANCHES = frozenset({"main", "master", "trunk"})
+
+#: Two commits of default branches that are less far apart than this count as compatible.
+WINDOW = timedelta(hours=24)
+
+
+class Version(NamedTuple):
+    """What a chunk was read from: a commit of a repository, on a branch."""
+
+    repo: str | None
+    sha: str | None
+    branch: str | None = None
+
+
+class Verdict(NamedTuple):
+    """Whether two versions fit, and the rule that decided: one of the ``RULES``."""
+
+    compatible: bool
+    rule: str
+
+
+#: The rules in the order in which they are asked.
+RULES = (
+    "unknown commit",
+    "same commit",
+    "incompatible",
+    "compatible",
+    "deployed together",
+    "same branch",
+    "same day",
+    "no rule",
+)
+
+
+@dataclass
+class CommitGraph:
+    """The commits that are known, and what is known about pairs of them.
+
+    A commit is known when it is listed, or named by a compatibility row or a deployment.
+    """
+
+    commits: dict[tuple[str, str], Commit | None] = field(default_factory=dict)
+    stacks: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    _sets: dict[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    _pairs: dict[frozenset[tuple[str, str]], dict[str, str]] = field(default_factory=dict)
+    _verdicts: dict[tuple[Version, Version], Verdict] = field(default_factory=dict)
+
+    @classmethod
+    def build(cls, commits: Iterable[Commit] = (), compatibility: Iterable[Compatibility] = ()) -> CommitGraph:
+        """Index commits and compatibility rows. A later commit of the same repository and sha replaces an earlier."""
+        graph = cls()
+        for commit in commits:
+            graph.commits[commit.repo, commit.sha] = commit
+        for row in compatibility:
+            graph._add(row)
+        return graph
+
+    def _add(self, row: Compatibility) -> None:
+        members = sorted(row.commits.items())
+        self.stacks[row.id] = row.commits
+        for member in members:
+            self.commits.setdefault(member, None)
+        if row.compatible:
+            self._sets[row.id] = frozenset(members)
+        rule = "incompatible" if not row.compatible else "deployed together" if row.environment else "compatible"
+        for pair in combinations(members, 2):
+            self._pairs.setdefault(frozenset(pair), {}).setdefault(rule, row.id)
+
+    def __bool__(self) -> bool:
+        return bool(self.commits)
+
+    def knows(self, version: Version) -> bool:
+        """Tell whether the commit of a version is known."""
+        return version.repo is not None and version.sha is not None and (version.repo, version.sha) in self.commits
+
+    def verdict(self, one: Version, other: Version) -> Verdict:
+        """Decide whether two versions fit: the first rule that applies. The order of the two doesn't matter."""
+        key = (one, other)
+        found = self._verdicts.get(key)
+        if found is None:
+            found = self._verdicts[key] = self._decide(one, other)
+        return found
+
+    def _decide(self, one: Version, other: Version) -> Verdict:
+        if not (self.knows(one) and self.knows(other)):
+            return Verdict(False, "unknown commit")
+        if (one.repo, one.sha) == (other.repo, other.sha):
+            return Verdict(True, "same commit")
+        pair = self._pairs.get(frozenset({(one.repo, one.sha), (other.repo, other.sha)}), {})  # type: ignore[arg-type]
+        for rule in ("incompatible", "compatible", "deployed together"):
+            if rule in pair:
+                return Verdict(rule != "incompatible", rule)
+        branches = self._branch(one), self._branch(other)
+        if one.repo == other.repo and branches[0] is not None and branches[0] == branches[1]:
+            return Verdict(True, "same branch")
+        times = self._time(one), self._time(other)
+        on_default = all(branch in DEFAULT_BRANCHES for branch in branches)
+        if on_default and times[0] is not None and times[1] is not None and abs(times[0] - times[1]) < WINDOW:
+            return Verdict(True, "same day")
+        return Verdict(False, "no rule")
+
+    def _branch(self, version: Version) -> str | None:
+        commit = self.commits[version.repo, version.sha]  # type: ignore[index]
+        return version.branch or (commit.branch if commit else None)
+
+    def _time(self, version: Version) -> datetime | None:
+        commit = self.commits[version.repo, version.sha]  # type: ignore[index]
+        return commit.committed_at if commit else None
+
+    def fits_one_set(self, versions: Iterable[tuple[str, str]]) -> bool:
+        """Tell whether one compatible row, or one deployment, holds all these (repository, sha) pairs."""
+        wanted = frozenset(versions)
+        return any(wanted <= members for members in self._sets.values())

@@ -1,0 +1,487 @@
+"""The records: what a dataset and a run hold, validated, frozen, and tolerant about the names of fields.
+
+Each model accepts the names that the field uses for the same thing (``id``, ``question_id``, ``query_id``, ...), and
+ignores fields that it doesn't know. A number is never read from a string, and a string never from a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal, LiteralString
+
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    WithJsonSchema,
+    field_validator,
+)
+from pydantic.types import AwareDatetime, StrictBool, StrictFloat, StrictStr
+from pydantic_core import PydanticCustomError
+
+from graphkit.records.aliases import ANSWER, LARGEST, LONGEST_NAME, QUESTION, WIDEST, Spellings
+from graphkit.records.shapes import citation_ids, error_text, gains, gold_paths, retrieved_chunks, walk_steps
+
+#: The farthest from UTC that a time zone of either database may be.
+FARTHEST_ZONE = timedelta(hours=18)
+
+#: What pydantic's errors call a time that is beyond what the databases hold.
+NOT_STORABLE: LiteralString = "time_not_storable"
+
+
+def _storable(time: datetime) -> datetime:
+    if abs(time.utcoffset() or timedelta()) > FARTHEST_ZONE:
+        raise PydanticCustomError(NOT_STORABLE, "the time zone must be at most 18:00 from UTC")
+    try:
+        time.astimezone(UTC)
+    except OverflowError:
+        raise PydanticCustomError(NOT_STORABLE, "in UTC the time must lie in the years 1 to 9999") from None
+    return time
+
+
+# A name may be a key of the database, alone or beside another one; a text may be of any length.
+Text = Annotated[StrictStr, Field(min_length=1)]
+Label = Annotated[StrictStr, Field(max_length=LONGEST_NAME)]
+Name = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME)]
+Number = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=-WIDEST, le=WIDEST)]
+Amount = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=0, le=WIDEST)]
+Time = Annotated[
+    AwareDatetime,
+    AfterValidator(_storable),
+    WithJsonSchema(
+        {
+            "type": ["string", "number"],
+            "description": "ISO 8601 with a time zone, or the seconds (large numbers: milliseconds) since 1970 in UTC.",
+        }
+    ),
+]
+Count = Annotated[StrictInt, Field(ge=0, le=LARGEST)]
+Positive = Annotated[StrictInt, Field(ge=1, le=LARGEST)]
+Difficulty = Literal["easy", "medium", "hard"]
+
+
+def _names(spellings: Spellings, field: str) -> AliasChoices:
+    return AliasChoices(field, *spellings[field])
+
+
+class Record(BaseModel):
+    """Base of every record: frozen, and built by field names as well as by their aliases."""
+
+    # Built when first validated: most commands use few of the models, and the lean decoder spares scoring all of them.
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, defer_build=True)
+
+    def __getitem__(self, field: str) -> Any:
+        """Return a field as a mapping would: ``question["id"]`` is ``question.id``."""
+        if field not in type(self).model_fields:
+            raise KeyError(f"no field is called {field!r}; there are: {', '.join(type(self).model_fields)}")
+        return getattr(self, field)
+
+    def __contains__(self, field: object) -> bool:
+        return field in type(self).model_fields
+
+    def get(self, field: str, default: Any = None) -> Any:
+        """Return a field as a mapping's ``get`` would, with the default for what is no field."""
+        return getattr(self, field) if field in self else default
+
+
+class Form(BaseModel):
+    """Base of the objects that a record may be written with: told by its JSON Schema, read by ``records.shapes``."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+def other_names(model: type[Record]) -> dict[str, str]:
+    """Return every name that a model accepts on input beside the names of its fields, with the field it stands for."""
+    names: dict[str, str] = {}
+    for field, info in model.model_fields.items():
+        for choice in getattr(info.validation_alias, "choices", ()):
+            if isinstance(choice, str) and choice not in model.model_fields:
+                names.setdefault(choice, field)
+    return names
+
+
+class Step(Record):
+    """One gold edge: ``source`` -``relation``-> ``target``.
+
+    An ``optional`` step is never wrong to follow and costs nothing to miss. ``evidence`` says how the step is known;
+    ``"manual"`` marks a real relation that the static graph does not hold.
+    """
+
+    source: Name
+    target: Name
+    relation: Name | None = Field(default=None, validation_alias=AliasChoices("relation", "type", "label"))
+    optional: StrictBool = False
+    evidence: StrictStr | None = None
+
+
+class GoldPath(Record):
+    """An ordered list of gold steps. Paths that share a ``group`` are alternatives, of which one is enough."""
+
+    id: Label | None = None
+    group: Label | None = None
+    steps: tuple[Step, ...] = ()
+
+
+#: A step written as a list: source, relation, target.
+Triple = tuple[Name, Name | None, Name]
+
+
+class GoldPathForm(Form):
+    """A gold path as it may be written: its steps may be triples."""
+
+    id: Label | None = None
+    group: Label | None = None
+    steps: list[Step | Triple] = []
+
+
+class RelevantForm(Form):
+    """A relevant id as it may be written in a list; without a gain it has gain 1."""
+
+    id: Name
+    gain: Number = 1.0
+
+
+class Component(Record):
+    """A fact or component that a complete answer addresses."""
+
+    text: Text = Field(validation_alias=AliasChoices("text", "fact", "name", "component"))
+    repo: Label | None = None
+
+
+class Conflict(Record):
+    """Two sources that disagree, and what resolves the disagreement."""
+
+    id: Label | None = None
+    between: tuple[Label, ...] = ()
+    resolution: StrictStr | None = None
+
+
+class Question(Record):
+    """A question with its gold annotation, one line of ``questions.jsonl``.
+
+    Attributes
+    ----------
+    relevant
+        Relevant ids with their gains (finite; a gain of 0 or less is not relevant).
+    stack
+        Id of the compatibility row that pins the commits the question was annotated at.
+    commits
+        The commit of each repository at which the question was annotated.
+    expected_output
+        A span of text that an answering document contains; where absent, the gold answer is looked for.
+    k
+        The cut-off that this question is scored at, whatever the measure says.
+    """
+
+    id: Name = Field(validation_alias=_names(QUESTION, "id"))
+    question: Text = Field(validation_alias=_names(QUESTION, "question"))
+    category: StrictStr | None = None
+    difficulty: Difficulty | None = None
+    group: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "group"))
+    stack: Label | None = None
+    gold_answer: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "gold_answer"))
+    expected_output: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "expected_output"))
+    commits: dict[Name, Name] = Field(default_factory=dict)
+    paths: tuple[GoldPath, ...] = Field(default=(), validation_alias=_names(QUESTION, "paths"))
+    relevant: dict[Name, Number] = Field(default_factory=dict, validation_alias=_names(QUESTION, "relevant"))
+    expected_files: tuple[Label, ...] = ()
+    expected_symbols: tuple[Label, ...] = ()
+    facts: tuple[Component, ...] = Field(default=(), validation_alias=_names(QUESTION, "facts"))
+    conflicts: tuple[Conflict, ...] = ()
+    min_sources: Count | None = Field(default=None, validation_alias=_names(QUESTION, "min_sources"))
+    k: Positive | None = None
+
+    # What ``json_schema_input_type`` names are the forms that a validator takes, for the JSON Schema.
+    @field_validator(
+        "paths",
+        mode="before",
+        json_schema_input_type=list[GoldPathForm | list[StrictStr] | list[Step | Triple]] | None,
+    )
+    @classmethod
+    def _paths(cls, value: Any) -> Any:
+        return gold_paths(value)
+
+    @field_validator(
+        "relevant", mode="before", json_schema_input_type=dict[Name, Number] | list[Name | RelevantForm] | None
+    )
+    @classmethod
+    def _relevant(cls, value: Any) -> Any:
+        return gains(value)
+
+    @field_validator("facts", mode="before", json_schema_input_type=list[Text | Component] | None)
+    @classmethod
+    def _facts(cls, value: Any) -> Any:
+        return [{"text": item} if isinstance(item, str) else item for item in _listed(value)]
+
+    @field_validator("conflicts", mode="before", json_schema_input_type=list[StrictStr | Conflict] | None)
+    @classmethod
+    def _conflicts(cls, value: Any) -> Any:
+        return [{"resolution": item} if isinstance(item, str) else item for item in _listed(value)]
+
+
+def _listed(value: Any) -> Any:
+    """Pass a list on, turn null into an empty one, and leave the rest for the model to refuse."""
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple):
+        raise ValueError("must be a list")
+    return value
+
+
+class Chunk(Record):
+    """One retrieved chunk. Where ``repo``, ``path`` or ``symbol`` is absent, the id ``repo:path#symbol`` tells it."""
+
+    id: Name = Field(validation_alias=AliasChoices("id", "chunk_id", "doc_id", "node_id"))
+    repo: Label | None = Field(default=None, validation_alias=AliasChoices("repo", "repository"))
+    path: Label | None = Field(default=None, validation_alias=AliasChoices("path", "file", "file_path"))
+    symbol: Label | None = None
+    commit: Label | None = Field(default=None, validation_alias=AliasChoices("commit", "sha"))
+    branch: StrictStr | None = None
+    rank: Positive | None = None
+    score: Number | None = None
+    text: StrictStr | None = Field(default=None, validation_alias=AliasChoices("text", "content", "page_content"))
+
+
+class WalkStep(Record):
+    """One traversed edge: its retrieved path, its position there, and the commits its ends were read at."""
+
+    source: Name
+    target: Name
+    relation: Name | None = Field(default=None, validation_alias=AliasChoices("relation", "type", "label"))
+    path: Count = 0
+    position: Count | None = None
+    source_commit: Label | None = None
+    target_commit: Label | None = None
+
+
+class EdgeForm(Form):
+    """A step within a path, a list of triples or node-link JSON; path and position may follow from its place."""
+
+    source: Name
+    target: Name
+    relation: Any = None
+    position: Any = None
+    source_commit: Label | None = None
+    target_commit: Label | None = None
+
+
+class StepsForm(Form):
+    """A retrieved path as an object with its nodes or steps."""
+
+    steps: list[StrictStr] | list[EdgeForm | Triple]
+
+
+#: A retrieved path: its nodes, its steps, or an object that holds either; or one triple of a path that is all triples.
+WalkForm = list[StrictStr] | list[EdgeForm | Triple] | Triple | StepsForm
+
+
+class PathsForm(Form):
+    """A traversal as an object with its paths."""
+
+    paths: list[WalkForm]
+
+
+class TriplesForm(Form):
+    """A traversal as an object with the triples of its one path."""
+
+    triples: list[Triple | EdgeForm]
+
+
+class NodeLinkForm(Form):
+    """A traversal as networkx writes it."""
+
+    nodes: Any
+    edges: list[EdgeForm]
+
+
+class LinkForm(Form):
+    """A traversal as older versions of networkx write it."""
+
+    nodes: Any
+    links: list[EdgeForm]
+
+
+class CitationForm(Form):
+    """A citation as an object; the first of these names that it has holds the chunk's id."""
+
+    id: Any = None
+    chunk_id: Any = None
+    chunk: Any = None
+
+
+class ErrorForm(Form):
+    """An error as an object."""
+
+    type: Any = None
+    message: Any = None
+
+
+class Answer(Record):
+    """What one run did with one question: one line of ``runs/NAME.jsonl``.
+
+    ``traversal`` is written as steps, as node lists, as ``[source, relation, target]`` triples, or as networkx
+    node-link JSON. A record with an ``error`` (a sentence) is a result: kept, counted, and not scored; ``failed_at``
+    is the time at which a runner gave the question up (ISO 8601).
+    """
+
+    run: Name = Field(validation_alias=_names(ANSWER, "run"))
+    question_id: Name = Field(validation_alias=_names(ANSWER, "question_id"))
+    retrieved: tuple[Chunk, ...] = Field(default=(), validation_alias=_names(ANSWER, "retrieved"))
+    traversal: tuple[WalkStep, ...] = Field(default=(), validation_alias=_names(ANSWER, "traversal"))
+    answer: StrictStr | None = Field(default=None, validation_alias=_names(ANSWER, "answer"))
+    citations: tuple[Label, ...] = ()
+    evidence_files: tuple[Label, ...] | None = None
+    latency_ms: Amount | None = Field(default=None, validation_alias=_names(ANSWER, "latency_ms"))
+    model_calls: Count | None = None
+    prompt_tokens: Count | None = Field(default=None, validation_alias=_names(ANSWER, "prompt_tokens"))
+    output_tokens: Count | None = Field(default=None, validation_alias=_names(ANSWER, "output_tokens"))
+    cost: Amount | None = None
+    error: StrictStr | None = None
+    error_type: StrictStr | None = None
+    failed_at: StrictStr | None = None
+
+    @field_validator("retrieved", mode="before", json_schema_input_type=list[Name | Chunk] | None)
+    @classmethod
+    def _retrieved(cls, value: Any) -> Any:
+        return retrieved_chunks(value)
+
+    @field_validator(
+        "traversal",
+        mode="before",
+        json_schema_input_type=list[WalkStep]
+        | list[WalkForm]
+        | PathsForm
+        | TriplesForm
+        | NodeLinkForm
+        | LinkForm
+        | None,
+    )
+    @classmethod
+    def _traversal(cls, value: Any) -> Any:
+        return walk_steps(value)
+
+    @field_validator("citations", mode="before", json_schema_input_type=list[Label | CitationForm] | None)
+    @classmethod
+    def _citations(cls, value: Any) -> Any:
+        return citation_ids(value)
+
+    @field_validator("error", mode="before", json_schema_input_type=StrictStr | ErrorForm | None)
+    @classmethod
+    def _error(cls, value: Any) -> Any:
+        return error_text(value)
+
+
+class Commit(Record):
+    """A commit of a repository, one line of ``commits.jsonl``."""
+
+    repo: Name
+    sha: Name
+    parents: tuple[Name, ...] = ()
+    branch: StrictStr | None = None
+    committed_at: Time | None = None
+    tag: StrictStr | None = None
+
+
+def _repo_and_sha(item: Any) -> tuple[str, Any]:
+    """Read a commit written as ``repo@sha`` or as an object."""
+    if isinstance(item, str) and "@" in item:
+        repo, _, sha = item.rpartition("@")
+        return repo, sha
+    if isinstance(item, dict) and isinstance(item.get("repo"), str) and "sha" in item:
+        return item["repo"], item["sha"]
+    raise ValueError('a commit must be "repo@sha" or {"repo": ..., "sha": ...}')
+
+
+class CommitForm(Form):
+    """A commit as an object."""
+
+    repo: Name
+    sha: Name
+
+
+class Compatibility(Record):
+    """A set of commits that did, or did not, work together, one line of ``compatibility.jsonl``.
+
+    A row with an ``environment`` is a deployment: its commits were in use together from the time ``at``.
+    """
+
+    id: Name
+    commits: dict[Name, Name]
+    compatible: StrictBool = True
+    source: StrictStr | None = None
+    environment: StrictStr | None = None
+    at: Time | None = Field(default=None, validation_alias=AliasChoices("at", "deployed_at", "time"))
+
+    @field_validator("commits", mode="before", json_schema_input_type=dict[Name, Name] | list[StrictStr | CommitForm])
+    @classmethod
+    def _commits(cls, value: Any) -> Any:
+        if isinstance(value, list):
+            return dict(_repo_and_sha(item) for item in value)
+        return value
+
+
+class Artifact(Record):
+    """A node of the knowledge graph as one commit holds it, one line of ``artifacts.jsonl``."""
+
+    id: Name
+    repo: Label | None = None
+    path: Label | None = None
+    symbol: Label | None = None
+    kind: StrictStr | None = None
+    commit: Label | None = None
+    line: Count | None = None
+    end_line: Count | None = None
+
+
+class Edge(Record):
+    """A directed, typed edge of the knowledge graph, one line of ``edges.jsonl``."""
+
+    source: Name
+    relation: Name = Field(validation_alias=AliasChoices("relation", "type", "label"))
+    target: Name
+
+
+class Measurement(Record):
+    """The value of one measure for one question of one run, or the reason why there is none."""
+
+    run: StrictStr
+    question: StrictStr
+    measure: StrictStr
+    value: float | None
+    reason: StrictStr | None = None
+
+
+#: The record that each file of a dataset holds, by the name that ``graphkit schema`` shows it under.
+RECORDS: Mapping[str, type[Record]] = {
+    "question": Question,
+    "answer": Answer,
+    "commit": Commit,
+    "compatibility": Compatibility,
+    "artifact": Artifact,
+    "edge": Edge,
+    "measurement": Measurement,
+}
+
+__all__ = [
+    "RECORDS",
+    "Answer",
+    "Artifact",
+    "Chunk",
+    "Commit",
+    "Compatibility",
+    "Component",
+    "Conflict",
+    "Edge",
+    "GoldPath",
+    "Measurement",
+    "Question",
+    "Record",
+    "Step",
+    "WalkStep",
+    "datetime",
+    "other_names",
+]

@@ -1,0 +1,42 @@
+"""The JSON Schema of a record: it takes whatever the reader takes, each form and each name of a field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphkit.records.models import Record
+
+
+def json_schema(model: type[Record]) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a record.
+
+    A field's other names stand beside it. As for the reader, of several names that a record has, the field's own counts
+    before the others, and these in their order: what doesn't count may be anything.
+    """
+    schema = model.model_json_schema(by_alias=False)
+    models = {one.__name__: one for one in Record.__subclasses__()}
+    _add_names(schema, model, "#")
+    for name, definition in schema.get("$defs", {}).items():
+        if name in models:
+            _add_names(definition, models[name], f"#/$defs/{name}")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _add_names(schema: dict[str, Any], model: type[Record], place: str) -> None:
+    """Add the other names of a model's fields to its schema."""
+    properties: dict[str, Any] = schema["properties"]
+    conditions: list[dict[str, Any]] = []
+    for field, info in model.model_fields.items():
+        names = [str(name) for name in getattr(info.validation_alias, "choices", ())]
+        for number, name in enumerate(names[1:], 1):
+            properties[name] = {"description": f"Another name of {field}."}
+            counts = {"required": [name], "not": {"anyOf": [{"required": [one]} for one in names[:number]]}}
+            same = {"properties": {name: {"$ref": f"{place}/properties/{field}"}}}
+            conditions.append({"if": counts, "then": same})
+        if names and info.is_required():
+            schema["required"].remove(field)
+            conditions.append({"anyOf": [{"required": [name]} for name in names]})
+    if not schema.get("required"):
+        schema.pop("required", None)
+    if conditions:
+        schema["allOf"] = conditions

@@ -1,0 +1,22 @@
+"""Numbers in words, as messages and tables show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+def shown(value: float | None) -> str:
+    """Return a value as text with four decimals, or a dash where there is none."""
+    return "–" if value is None else f"{value:.4f}"
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "edge"), counted(3, "edge"), counted(0, "repository", "repositories")
+    ('1 edge', '3 edges', '0 repositories')
+    """
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"

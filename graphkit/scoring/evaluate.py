@@ -1,0 +1,145 @@
+"""What the command line and a notebook call: open a graph, load, evaluate, ask for failures."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from graphkit.database.store import Store
+from graphkit.errors import InputError
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import OnError, Report
+from graphkit.files.stale_gold import invalid_reasons, stale_gold
+from graphkit.graph.datasets import Progress, ensure_loaded, quiet
+from graphkit.measures.base import Measure
+from graphkit.measures.registry import resolve_measures
+from graphkit.records.commits import CommitGraph
+from graphkit.scoring.from_files import score_file
+from graphkit.scoring.results import Evaluation, Row
+from graphkit.scoring.scorer import Job
+
+Engine = Literal["python", "cypher"]
+
+
+def evaluate(
+    run: str | Path,
+    dataset: str | Path | Dataset | None = None,
+    *,
+    measures: Sequence[str | Measure] = (),
+    k: int | None = None,
+    engine: Engine = "python",
+    store: Store | None = None,
+    on_error: OnError = "fail",
+    report: Report | None = None,
+    keep_rows: bool = True,
+    judge: bool = False,
+    progress: Progress = quiet,
+) -> Evaluation:
+    """Score a run log.
+
+    Parameters
+    ----------
+    run
+        A run log in JSON Lines.
+    dataset
+        Its dataset; by default the folder whose ``runs/`` holds the log.
+    measures
+        Names or values; by default those of ``graphkit.measures.registry.DEFAULT_MEASURES``.
+    k
+        The cut-off of measures that name none; 5 by default.
+    engine
+        ``"cypher"`` lets the database compute every measure that it can; it needs a store.
+    store
+        Keeps dataset, run and scores in the graph. Without one, nothing but the files is needed.
+    keep_rows
+        Keep the value of each question, not only the means; where they are kept, they also go into the store.
+    judge
+        Also tell of each kept question whether answer and path are right, and at which stage it ended.
+
+    Returns
+    -------
+    Evaluation
+        The summary of each measure, and the value of each question.
+
+    Raises
+    ------
+    InputError
+        A file or record can't be used, or a measure isn't known.
+    DatabaseError
+        The database doesn't do as asked.
+    """
+    chosen = resolve_measures(measures, k=k)
+    run_file = Path(run)
+    source = _dataset(run_file, dataset)
+    report = report if report is not None else Report(on_error)
+    if engine == "cypher" and store is None:
+        raise InputError("the cypher engine needs a store", remedy="Give store=graphkit.open_store().")
+    commits, invalid = _context(source, chosen, store, report, progress)
+    in_python = chosen if engine == "python" else tuple(measure for measure in chosen if measure.query is None)
+    rows: list[Row] = []
+    # With Cypher the files are still read through first: what can't be used must be told before it is stored.
+    take = rows.extend if keep_rows else None
+    job = Job(source.questions_file, run_file, in_python, commits, invalid, keep_rows, judge)
+    scored = score_file(job, dataset=source.name, report=report, sink=take)
+    result = _with_rows(scored, rows)
+    if store is None:
+        return result
+    from graphkit.graph.runs import load_run
+    from graphkit.graph.scores import keep_scores
+
+    load_run(store, source.name, scored.run, run_file, progress)
+    if engine == "cypher":
+        from graphkit.scoring.in_graph import score_run
+
+        in_graph = [measure for measure in chosen if measure.query]
+        result = _merged(chosen, score_run(store, source.name, scored.run, in_graph, keep_rows), result)
+    if keep_rows:
+        keep_scores(store, result)
+    return result
+
+
+def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:
+    if isinstance(dataset, Dataset):
+        return dataset
+    if not run_file.exists():
+        raise InputError("there is no such file", where=str(run_file), remedy="Check the path and its spelling.")
+    return Dataset(dataset) if dataset is not None else Dataset.of_run(run_file)
+
+
+def _context(
+    source: Dataset, measures: Iterable[Measure], store: Store | None, report: Report, progress: Progress
+) -> tuple[CommitGraph, dict[str, str]]:
+    """Return what is known about commits, as far as a measure asks for it, and why which questions aren't scored.
+
+    Both come from the graph where there is one, which knows them since the dataset was loaded.
+    """
+    needed = any(measure.needs_commits for measure in measures)
+    if store is None:
+        rows = source.compatibility(report) if needed or source.graphs else []
+        commits = CommitGraph.build(source.commits(report), rows) if needed else CommitGraph()
+        return commits, invalid_reasons(stale_gold(source, rows, report))
+    loading = Report(report.on_error)
+    ensure_loaded(store, source, loading, progress)
+    report.merge(loading.without(source.questions_file))
+    from graphkit.graph.knowledge import commit_graph, invalid_questions
+
+    return commit_graph(store, source.name) if needed else CommitGraph(), invalid_questions(store, source.name)
+
+
+def _with_rows(result: Evaluation, rows: Iterable[Row]) -> Evaluation:
+    return dataclasses.replace(result, rows=tuple(rows))
+
+
+def _merged(measures: Sequence[Measure], in_cypher: Evaluation, in_python: Evaluation) -> Evaluation:
+    """Return one result with the measures in the order that was asked for, from whichever engine computed them."""
+    names = [str(measure) for measure in measures]
+    by_question = {row.question: row for row in in_cypher.rows}
+    rows = []
+    for row in in_python.rows:
+        values = dict(zip(in_python.measures, row.values, strict=True))
+        values |= dict(zip(in_cypher.measures, by_question[row.question].values, strict=True))
+        rows.append(dataclasses.replace(row, values=tuple(values[name] for name in names)))
+    both = {**in_python.measures, **in_cypher.measures}
+    return dataclasses.replace(in_python, measures={name: both[name] for name in names}, rows=tuple(rows))

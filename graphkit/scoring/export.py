@@ -1,0 +1,189 @@
+"""Results as files, by the ending of their name: for programs, spreadsheets, CI and people.
+
+``.jsonl`` one line a run, question and measure; ``.summary.json`` the means, by category, difficulty and group too,
+with efficiency; ``.json`` the same with every value; ``.csv`` and ``.parquet`` the
+same rows as a table; ``.xml`` JUnit for CI; ``.md`` a table for a pull request. Each file appears whole, or not at all.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from graphkit.errors import InputError
+from graphkit.files.atomic import written
+from graphkit.measures.registry import parse_measure
+from graphkit.records.words import shown
+from graphkit.scoring.results import Evaluation
+
+COLUMNS = ("run", "question", "measure", "value", "reason", "version", "parameters")
+
+Records = Iterable[dict[str, Any]]
+
+
+def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
+    """Yield one record a run, question and measure: its value or reason, with graphkit's version and parameters."""
+    from graphkit import __version__
+
+    for result in results:
+        parameters = {name: parse_measure(name).settings() for name in result.measures}
+        for one in result.records():
+            yield {**one.model_dump(), "version": __version__, "parameters": parameters[one.measure]}
+
+
+def write_results(path: Path, results: Sequence[Evaluation]) -> None:
+    """Write results with their rows to one file, in the form that its ending names.
+
+    Raises
+    ------
+    InputError
+        The ending isn't known, the file can't be written, or Parquet is asked for without pyarrow.
+    """
+    writer = check_output(path)
+    with written(path) as temporary:
+        writer(temporary, results)
+
+
+def check_output(path: Path) -> Callable[[Path, Sequence[Evaluation]], None]:
+    """Return what writes a file of this name, before any work is done for it.
+
+    Raises
+    ------
+    InputError
+        The ending isn't known, or the folder isn't there.
+    """
+    ending = next((ending for ending in FORMATS if path.name.endswith(ending)), None)
+    writer = FORMATS[ending] if ending is not None else None
+    if writer is None:
+        raise InputError(
+            f"results can't be written as {path.suffix or 'a file without an ending'}",
+            where=str(path),
+            remedy=f"Use one of: {', '.join(FORMATS)}.",
+        )
+    if not path.parent.is_dir():
+        raise InputError("the file can't be written: there is no such folder", where=str(path), remedy="Make it first.")
+    return writer
+
+
+def _jsonl(path: Path, results: Sequence[Evaluation]) -> None:
+    with path.open("w", encoding="utf-8") as stream:
+        for record in records(results):
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def _summary(result: Evaluation) -> dict[str, Any]:
+    return {**result.as_json(), "groups": result.groups_as_json(), **result.verdicts_as_json()}
+
+
+def _summary_json(path: Path, results: Sequence[Evaluation]) -> None:
+    _write_json(path, [_summary(result) for result in results])
+
+
+def _json(path: Path, results: Sequence[Evaluation]) -> None:
+    detailed = []
+    for result in results:
+        values = {row.question: dict(zip(result.measures, row.values, strict=True)) for row in result.rows}
+        stages = {row.question: row.verdict.stage.name for row in result.rows if row.verdict is not None}
+        detailed.append({**_summary(result), "values": values} | ({"stage_of": stages} if stages else {}))
+    _write_json(path, detailed)
+
+
+def _write_json(path: Path, runs: list[dict[str, Any]]) -> None:
+    path.write_text(json.dumps({"runs": runs}, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def _flat(results: Sequence[Evaluation]) -> Records:
+    return ({**record, "parameters": json.dumps(record["parameters"])} for record in records(results))
+
+
+def _csv(path: Path, results: Sequence[Evaluation]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        table = csv.DictWriter(stream, COLUMNS)
+        table.writeheader()
+        table.writerows({name: _harmless(value) for name, value in record.items()} for record in _flat(results))
+
+
+def _harmless(value: Any) -> Any:
+    """Keep a spreadsheet from taking text as a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+
+
+def _parquet(path: Path, results: Sequence[Evaluation]) -> None:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise InputError("Parquet needs pyarrow", remedy="pip install 'graphkit[parquet]', or write .csv.") from None
+    fields = [(name, pyarrow.float64() if name == "value" else pyarrow.string()) for name in COLUMNS]
+    parquet.write_table(pyarrow.Table.from_pylist(list(_flat(results)), pyarrow.schema(fields)), path)
+
+
+def _junit(path: Path, results: Sequence[Evaluation]) -> None:
+    """Write a suite a run and a case a question: a failed question is an error, one without a record is skipped."""
+    root = ElementTree.Element("testsuites", name="graphkit")
+    for result in results:
+        suite = ElementTree.SubElement(root, "testsuite", name=_xml(result.run))
+        suite.set("tests", str(len(result.rows)))
+        for row in result.rows:
+            case = ElementTree.SubElement(suite, "testcase", classname=_xml(result.run), name=_xml(row.question))
+            reasons = {value for value in row.values if isinstance(value, str)}
+            failed = next((reason for reason in reasons if reason.startswith("failed: ")), None)
+            if failed is not None:
+                ElementTree.SubElement(case, "error", message=_xml(failed))
+            elif row.values and len(reasons) == 1 and all(isinstance(value, str) for value in row.values):
+                ElementTree.SubElement(case, "skipped", message=_xml(reasons.pop()))
+            lines = [f"{name}: {value}" for name, value in zip(result.measures, row.values, strict=True)]
+            ElementTree.SubElement(case, "system-out").text = _xml("\n".join(lines))
+        # What is written, not what failed: a question with stale gold is skipped, also where the run failed on it.
+        for name, kind in (("errors", "error"), ("skipped", "skipped")):
+            suite.set(name, str(len(suite.findall(f"testcase/{kind}"))))
+    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def _xml(text: str) -> str:
+    """Return text without the characters that XML can't hold."""
+    return "".join(char if char in "\t\n" or (char >= " " and char not in "￾￿") else "�" for char in text)
+
+
+def _markdown(path: Path, results: Sequence[Evaluation]) -> None:
+    path.write_text(markdown(results), encoding="utf-8")
+
+
+def markdown(results: Sequence[Evaluation]) -> str:
+    """Return the scoreboard as a Markdown table, a column a run."""
+    names = list(dict.fromkeys(name for result in results for name in result.measures))
+    header = ["measure", *(_cell(result.run) for result in results)]
+    lines = [f"| {' | '.join(header)} |", f"|---|{'---:|' * len(results)}"]
+    for name in names:
+        cells = [name]
+        for result in results:
+            one = result.measures.get(name)
+            cells.append(f"{shown(one.mean)} ({one.scored}/{one.total})" if one else "–")
+        lines.append(f"| {' | '.join(cells)} |")
+    for result in results:
+        counts = [f"{result.questions} questions", f"{result.failed} failed", f"{result.missing} missing"]
+        counts += [f"{len(result.invalid)} invalid (stale gold, not scored)"] if result.invalid else []
+        lines.append(f"\n{_cell(result.run)}: {', '.join(counts)}")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    """Return text that can't leave its cell or become markup."""
+    for char in "\\`*_{}[]<>|#!":
+        text = text.replace(char, f"\\{char}" if char not in "<>" else {"<": "&lt;", ">": "&gt;"}[char])
+    return " ".join(text.split())
+
+
+FORMATS: dict[str, Callable[[Path, Sequence[Evaluation]], None]] = {
+    ".jsonl": _jsonl,
+    ".summary.json": _summary_json,
+    ".json": _json,
+    ".csv": _csv,
+    ".parquet": _parquet,
+    ".xml": _junit,
+    ".md": _markdown,
+}

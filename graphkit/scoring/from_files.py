@@ -1,0 +1,253 @@
+"""Score a run from its files: two streams, joined question by question, on as many processes as there are cores.
+
+Both files are read in lockstep, since a run is usually in the order of its questions: memory then stays flat whatever
+their size. Lines that don't meet their partner in the same batch wait for it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from array import array
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from graphkit.errors import InputError
+from graphkit.files.decoding import LeanQuestion
+from graphkit.files.problems import OnError, Problem, Report
+from graphkit.files.reading import RecordReader
+from graphkit.scoring.batches import SIZE, PackedBatch, Unpacker, batches, packed
+from graphkit.scoring.results import Evaluation, Row, Totals
+from graphkit.scoring.scorer import Job, Numbered, Part, Scorer
+
+#: Files smaller than this, in bytes, aren't worth a second process.
+SMALL = 8 << 20
+
+Sink = Callable[[Sequence[Row]], None]
+
+
+def digest(name: str) -> int:
+    """Return a hash of a name that is the same in every process."""
+    from hashlib import blake2b
+
+    raw = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(raw, "little", signed=True)
+
+
+_scorer: Scorer
+_unpacker: Unpacker
+
+
+def _start_worker(job: Job, hash: Callable[[str], int]) -> None:  # noqa: A002
+    global _scorer, _unpacker
+    _scorer = Scorer(job, hash)
+    _unpacker = Unpacker(job.questions_file, job.run_file)
+    # What is there stays, and what a batch makes holds no cycles: collecting it over and over is a tenth of the time.
+    gc.freeze()
+    gc.set_threshold(100_000)
+
+
+def _work(batch: PackedBatch) -> Part:
+    return _scorer.batch(_unpacker.unpack(batch))
+
+
+class _Join:
+    """Takes the parts in order: sums them up, and joins the lines that found no partner in their batch."""
+
+    def __init__(self, scorer: Scorer, report: Report, sink: Sink | None) -> None:
+        self.scorer = scorer
+        self.report = report
+        self.sink = sink
+        self.totals = Totals(len(scorer.measures))
+        self.questions: dict[str, Numbered] = {}
+        self.answers: dict[str, Numbered] = {}
+        self.hashes = [array("q") for _ in range(16)]
+        self.runs: set[str] = set()
+
+    def take(self, part: Part) -> None:
+        """Add one part, and score the questions that meet their answer now."""
+        self.totals.add(part.totals)
+        self.report.merge(part.report)
+        hashes = array("q")
+        hashes.frombytes(part.hashes)
+        buckets = self.hashes
+        for one in hashes:
+            buckets[one & 15].append(one)
+        self.runs |= part.runs
+        self._emit(part.rows)
+        for name, numbered in part.lonely_questions.items():
+            if name in self.questions:
+                what = f"the id is already taken by line {self.questions[name][0]}"
+                self._refuse(self.scorer.questions.path, numbered, what, name)
+            else:
+                self.questions[name] = numbered
+        for name, numbered in part.lonely_answers:
+            if name in self.answers:
+                what = f"the question already has a record at line {self.answers[name][0]}"
+                self._refuse(self.scorer.answers.path, numbered, what, name)
+            else:
+                self.answers[name] = numbered
+        both = [name for name in part.lonely_questions if name in self.answers]
+        both += [name for name, _ in part.lonely_answers if name in self.questions]
+        self._score((name, self.questions.pop(name), self.answers.pop(name)) for name in dict.fromkeys(both))
+
+    def _emit(self, rows: list[Row]) -> None:
+        if self.sink is not None and rows:
+            self.sink(rows)
+
+    def _refuse(self, path: Path, numbered: Numbered, what: str, name: str) -> None:
+        self.report.add(Problem(f"{path}:{numbered[0]}", what, record=name))
+
+    def _score(self, pairs: Iterator[tuple[str, Numbered, Numbered | None]]) -> None:
+        scorer = self.scorer
+        scorer._begin()
+        for count, (_, question, answer) in enumerate(pairs, 1):
+            parsed = scorer.questions.parse(*question)
+            scorer.score(parsed, scorer.answers.parse(*answer) if answer else None, answer[0] if answer else 0)
+            if count % SIZE == 0:
+                self._emit(scorer.settle())
+        self._emit(scorer.settle())
+        self.totals.add(scorer.totals)
+        self.report.merge(scorer.report)
+
+    def finish(self) -> None:
+        """Score what has no record as missing, and refuse records of unknown questions and repeats of either.
+
+        Raises
+        ------
+        InputError
+            A question was scored twice, since both its lines and both its records are far apart.
+        """
+        repeated: set[int] = set()
+        distinct = 0
+        for bucket in self.hashes:
+            different = len(set(bucket))
+            distinct += different
+            if different < len(bucket):
+                repeated.update(one for one, count in Counter(bucket).items() if count > 1)
+        if self.answers or repeated:
+            self._refuse_strangers(repeated)
+        self._score((name, numbered, None) for name, numbered in self.questions.items())
+        if self.totals.questions > distinct and self.report.on_error == "skip":
+            raise InputError(
+                f"{self.totals.questions - distinct} question(s) come twice, each with a record of its own, too far "
+                "apart to leave the second ones out",
+                where=str(self.scorer.questions.path),
+                remedy="Remove the repeats; --on-error fail names them.",
+            )
+
+    def _refuse_strangers(self, repeated: set[int]) -> None:
+        """Tell unknown ids from second records, by a second look at the questions."""
+        lines: dict[str, int] = {}
+        silent = Report()
+        for number, question in RecordReader(self.scorer.questions.path, LeanQuestion, silent):
+            name = question.id
+            if name in lines and self.scorer.hash(name) in repeated:
+                self.questions.pop(name, None)
+                what = f"the id is already taken by line {lines[name]}"
+                problem = Problem(f"{self.scorer.questions.path}:{number}", what, record=name)
+                if problem not in self.report.problems:
+                    self.report.add(problem)
+            if name in self.answers or self.scorer.hash(name) in repeated:
+                lines.setdefault(name, number)
+        for name, numbered in self.answers.items():
+            if name in lines:
+                self._refuse(self.scorer.answers.path, numbered, "the question already has a record", name)
+            else:
+                what = "the question id is not in the dataset"
+                problem = Problem(
+                    f"{self.scorer.answers.path}:{numbered[0]}", what, record=name, remedy="Check --dataset."
+                )
+                self.report.add(problem)
+
+
+def score_file(
+    job: Job,
+    *,
+    dataset: str = "",
+    on_error: OnError = "fail",
+    report: Report | None = None,
+    sink: Sink | None = None,
+    workers: int | None = None,
+) -> Evaluation:
+    """Score one run log against its questions.
+
+    Parameters
+    ----------
+    sink
+        Takes the rows of scored questions, some at a time, where the job keeps them.
+    workers
+        How many processes; by default one a core for large files, and this process alone for small ones.
+
+    Returns
+    -------
+    Evaluation
+        Without rows: those went to ``sink``.
+
+    Raises
+    ------
+    InputError
+        A file can't be read, or records can't be used and ``on_error`` is ``"fail"``.
+    """
+    report = report if report is not None else Report(on_error)
+    questions_file, run_file = job.questions_file, job.run_file
+    workers = _processes(workers, run_file)
+    # Forking is quick but unsafe beside other threads.
+    fork = threading.active_count() == 1 and hasattr(os, "fork")
+    # Python's own hash costs nothing, but only processes forked from one another agree on it.
+    shared_hash = hash if fork or workers == 1 else digest
+    join = _Join(Scorer(job, shared_hash), report, sink)
+    if workers == 1:
+        parts: Iterator[Part] = map(Scorer(job, shared_hash).batch, batches(questions_file, run_file))
+    else:
+        parts = _parts((job, shared_hash), packed(questions_file, run_file), workers, "fork" if fork else "spawn")
+    for part in parts:
+        join.take(part)
+    join.finish()
+    if len(join.runs) > 1:
+        raise InputError(
+            f"the file holds records of {len(join.runs)} runs: {', '.join(sorted(join.runs)[:5])}",
+            where=str(run_file),
+            remedy="Write each run into a file of its own.",
+        )
+    report.settle(usable=join.totals.questions - join.totals.missing)
+    if not join.totals.questions:
+        raise InputError("the file holds no question", where=str(questions_file))
+    if not join.runs:
+        raise InputError("the file holds no record", where=str(run_file))
+    totals = join.totals
+    return Evaluation(
+        run=next(iter(join.runs)),
+        dataset=dataset,
+        questions=totals.questions,
+        failed=totals.failed,
+        missing=totals.missing,
+        measures=totals.summaries([str(measure) for measure in job.measures]),
+        invalid=dict(job.invalid),
+        efficiency=totals.efficiency.spreads(),
+    )
+
+
+def _processes(workers: int | None, run_file: Path) -> int:
+    if workers is not None:
+        return max(workers, 1)
+    large = run_file.exists() and run_file.stat().st_size > SMALL
+    return len(os.sched_getaffinity(0)) if large and hasattr(os, "sched_getaffinity") else 1
+
+
+def _parts(
+    arguments: tuple[Job, Callable[[str], int]], packed_batches: Iterator[PackedBatch], workers: int, start: str
+) -> Iterator[Part]:
+    """Yield the part of each batch, in order, with no more batches under way than keep the workers busy."""
+    with ProcessPoolExecutor(workers, get_context(start), _start_worker, arguments) as pool:
+        under_way: deque[Future[Part]] = deque()
+        for batch in packed_batches:
+            under_way.append(pool.submit(_work, batch))
+            if len(under_way) > 2 * workers:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()

@@ -1,0 +1,84 @@
+"""Score a run in the graph: one set-based query a measure, over all questions at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graphkit.database.store import Store
+from graphkit.graph.knowledge import invalid_questions
+from graphkit.graph.queries import cypher
+from graphkit.measures.base import MISSING, Measure, Unscored
+from graphkit.records.commits import DEFAULT_BRANCHES, WINDOW
+from graphkit.scoring.results import Evaluation, Row, Totals
+
+
+def measure_values(
+    store: Store, dataset: str, run: str, measure: Measure, invalid: Mapping[str, str] | None = None
+) -> dict[str, float | Unscored]:
+    """Return the value of one measure for each question of a dataset, computed by the database.
+
+    Parameters
+    ----------
+    invalid
+        What :func:`invalid_questions` says, which is asked where it isn't given: these have no value.
+
+    Raises
+    ------
+    ValueError
+        The measure has no Cypher form (``measure.query`` is None).
+    """
+    if measure.query is None:
+        raise ValueError(f"{measure} has no Cypher form")
+    parameters: dict[str, Any] = {
+        "dataset": dataset,
+        "run": run,
+        "missing": MISSING,
+        "window_ms": int(WINDOW.total_seconds() * 1000),
+        "default_branches": sorted(DEFAULT_BRANCHES),
+        **measure.parameters(),
+    }
+    values: dict[str, float | Unscored] = {}
+    for row in store.read(cypher(f"measures/{measure.query}"), parameters):
+        value = row["value"]
+        values[str(row["question"])] = Unscored(str(row["reason"])) if value is None else float(str(value))
+    for question, reason in (invalid_questions(store, dataset) if invalid is None else invalid).items():
+        values[question] = Unscored(reason)
+    return values
+
+
+def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure], keep_rows: bool = True) -> Evaluation:
+    """Score a run that the graph holds. The result is that of the Python engine, to 1e-9."""
+    invalid = invalid_questions(store, dataset)
+    columns = [measure_values(store, dataset, run, measure, invalid) for measure in measures]
+    totals = Totals(len(measures))
+    questions = store.read(cypher("read/answers"), {"dataset": dataset, "run": run})
+    for index, column in enumerate(columns):
+        numbers = [column[str(one["question"])] for one in questions]
+        totals.take(index, [number for number in numbers if not isinstance(number, Unscored)])
+    rows = []
+    for question in questions:
+        name = str(question["question"])
+        totals.questions += 1
+        totals.missing += bool(question["missing"])
+        totals.failed += bool(question["failed"])
+        values: list[float | str] = []
+        for column in columns:
+            value = column[name]
+            if isinstance(value, Unscored):
+                values.append(value.reason)
+            else:
+                values.append(value)
+        if keep_rows:
+            labels = (question["category"], question["difficulty"], question["group"])
+            rows.append(Row(name, tuple(values), tuple(str(label) if label else None for label in labels)))
+    return Evaluation(
+        run=run,
+        dataset=dataset,
+        questions=totals.questions,
+        failed=totals.failed,
+        missing=totals.missing,
+        invalid=invalid,
+        measures=totals.summaries([str(measure) for measure in measures]),
+        rows=tuple(rows),
+    )

@@ -1,0 +1,129 @@
+"""The subgraphs of one question as networkx graphs: to draw them, to walk them, and to score them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.case import Case
+from graphkit.measures.matching import contained
+from graphkit.measures.protocols import AnswerLike, QuestionLike
+from graphkit.measures.registry import parse_measure
+from graphkit.records.commits import CommitGraph
+from graphkit.records.models import Answer, GoldPath, Question, Step, WalkStep
+
+if TYPE_CHECKING:
+    import networkx
+
+    Graph = networkx.MultiDiGraph[str]
+
+
+def gold_graph(question: QuestionLike) -> Graph:
+    """Return the gold paths of a question as a directed multigraph.
+
+    An edge is one step, with ``path`` (its place among the paths), ``name``, ``group``, ``position``, ``relation``,
+    ``optional`` and ``evidence``.
+    """
+    import networkx
+
+    graph: Graph = networkx.MultiDiGraph(question=question.id)
+    for number, path in enumerate(question.paths):
+        for position, step in enumerate(path.steps):
+            graph.add_edge(
+                step.source,
+                step.target,
+                path=number,
+                name=path.id,
+                group=path.group,
+                position=position,
+                relation=step.relation,
+                optional=step.optional,
+                evidence=step.evidence,
+            )
+    return graph
+
+
+def walked_graph(answer: AnswerLike) -> Graph:
+    """Return the traversal of a run's record as a directed multigraph.
+
+    An edge is one step, with ``path``, ``position``, ``relation``, ``source_commit`` and ``target_commit``.
+    """
+    import networkx
+
+    graph: Graph = networkx.MultiDiGraph()
+    for walk in Case(Question(id="-", question="-"), answer).walks:
+        for position, step in enumerate(walk):
+            graph.add_edge(
+                step.source,
+                step.target,
+                path=step.path,
+                position=position,
+                relation=step.relation,
+                source_commit=step.source_commit,
+                target_commit=step.target_commit,
+            )
+    return graph
+
+
+def comparison_graph(question: QuestionLike, answer: AnswerLike) -> Graph:
+    """Return both subgraphs as one, each distinct edge once, with its ``relation`` and its ``status``.
+
+    The status is ``"matched"`` (gold and walked), ``"missed"`` (gold, not walked), ``"optional"`` (gold, not walked,
+    and no loss) or ``"extra"`` (walked, not gold).
+    """
+    import networkx
+
+    case = Case(question, answer)
+    gold = {edge for path in case.gold for edge in path.edges}
+    required = {edge for path in case.gold for edge in path.required}
+    walked = case.walked
+    matched = contained(gold, walked, case.untyped)
+    graph: Graph = networkx.MultiDiGraph(question=question.id)
+    for edge in sorted(gold, key=str):
+        status = "matched" if edge in matched else "missed" if edge in required else "optional"
+        graph.add_edge(edge[0], edge[2], relation=edge[1], status=status)
+    for edge in sorted(walked - contained(walked, gold, case.untyped), key=str):
+        graph.add_edge(edge[0], edge[2], relation=edge[1], status="extra")
+    return graph
+
+
+def score_graphs(
+    measure: str | Measure, gold: Graph, walked: Graph, commits: CommitGraph | None = None
+) -> float | Unscored:
+    """Score two networkx graphs by a measure of edges, paths or repositories.
+
+    Edges need no attributes: where ``path`` is absent they are one path, in the order in which they were added; where
+    ``relation`` is absent it isn't compared. Any graph will do, such as one that a GraphRAG library returns.
+
+    >>> import networkx
+    >>> gold = networkx.MultiDiGraph([("web:a.ts", "api:b.py"), ("api:b.py", "db:c.sql")])
+    >>> score_graphs("EdgeRecall", gold, networkx.MultiDiGraph([("web:a.ts", "api:b.py")]))
+    0.5
+    """
+    chosen = parse_measure(measure) if isinstance(measure, str) else measure
+    question = Question(id="-", question="-", paths=_paths(gold))
+    answer = Answer(run="-", question_id="-", traversal=_walk(walked))
+    return chosen.score(Case(question, answer, commits))
+
+
+def _edges(graph: Graph) -> list[tuple[Any, Any, dict[str, Any]]]:
+    return sorted(graph.edges(data=True), key=lambda edge: (edge[2].get("path", 0), edge[2].get("position", 0)))
+
+
+def _paths(graph: Graph) -> tuple[GoldPath, ...]:
+    steps: dict[int, list[Step]] = {}
+    names: dict[int, dict[str, Any]] = {}
+    for source, target, data in _edges(graph):
+        number = data.get("path", 0)
+        names.setdefault(number, {"id": data.get("name"), "group": data.get("group")})
+        fields = {name: data[name] for name in ("relation", "optional", "evidence") if data.get(name) is not None}
+        steps.setdefault(number, []).append(Step(source=str(source), target=str(target), **fields))
+    return tuple(GoldPath(steps=tuple(steps[number]), **names[number]) for number in steps)
+
+
+def _walk(graph: Graph) -> tuple[WalkStep, ...]:
+    names = ("relation", "path", "position", "source_commit", "target_commit")
+    return tuple(
+        WalkStep(source=str(source), target=str(target), **{name: data[name] for name in names if name in data})
+        for source, target, data in _edges(graph)
+    )

@@ -1,0 +1,197 @@
+"""Scores batches of a run in one process: each question with its record, and what is odd about either."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from graphkit.files.decoding import LeanAnswer, LeanQuestion
+from graphkit.files.problems import Problem, Report
+from graphkit.files.reading import RecordReader, note_missing_gold
+from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.case import Case
+from graphkit.measures.outcome import Verdict, verdict
+from graphkit.records.commits import CommitGraph
+from graphkit.records.usage import figures_of
+from graphkit.scoring.batches import Batch
+from graphkit.scoring.results import Row, Totals
+
+#: A line with its number.
+Numbered = tuple[int, bytes]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is scored of which files, and how: the same for every process.
+
+    Attributes
+    ----------
+    invalid
+        The questions that aren't scored whatever the run did, and why.
+    keep_rows, judge
+        Whether the values of each question are wanted or the sums are enough, and with them how each question went.
+    """
+
+    questions_file: Path
+    run_file: Path
+    measures: tuple[Measure, ...]
+    commits: CommitGraph
+    invalid: Mapping[str, str] = field(default_factory=dict)
+    keep_rows: bool = False
+    judge: bool = False
+
+
+@dataclass
+class Part:
+    """What a batch came to."""
+
+    totals: Totals
+    rows: list[Row]
+    lonely_questions: dict[str, Numbered]
+    lonely_answers: list[tuple[str, Numbered]]
+    report: Report
+    hashes: bytes
+    runs: set[str] = field(default_factory=set)
+
+
+class Scorer:
+    """Scores batches of one run; each process has its own.
+
+    Parameters
+    ----------
+    hash
+        Tells ids apart, in the same way in every process.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        hash: Callable[[str], int] = hash,  # noqa: A002 - it takes the place of Python's own
+    ) -> None:
+        self.job = job
+        self.measures = job.measures
+        self.hash = hash
+        self.report = Report()
+        self.questions = RecordReader(job.questions_file, LeanQuestion, self.report)
+        self.answers = RecordReader(job.run_file, LeanAnswer, self.report)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.totals = Totals(len(self.measures))
+        self.values: list[list[float | Unscored]] = []
+        self.names: list[str] = []
+        self.about: list[tuple[tuple[str | None, ...], Verdict | None]] = []
+        self.runs: set[str] = set()
+        self.report = self.questions.report = self.answers.report = Report()
+
+    def score(self, question: Any, answer: Any, number: int = 0) -> None:
+        """Score one question; :meth:`settle` brings the values into the totals and the rows."""
+        job = self.job
+        case = Case(question, answer, job.commits)
+        if not question.relevant:
+            note_missing_gold(question, self.questions.path, self.report)
+        if answer is not None and answer.error is None:
+            if (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
+                self._note(case, number)
+        else:
+            self.totals.missing += answer is None
+            self.totals.failed += answer is not None
+        if answer is not None and _has_figures(answer):
+            self.totals.efficiency.add(figures_of(answer))
+        invalid = job.invalid.get(question.id) if job.invalid else None
+        if invalid is not None:
+            self.values.append([Unscored(invalid)] * len(self.measures))
+        elif answer is not None and answer.error is None:
+            self.values.append([measure._value(case) for measure in self.measures])
+        else:
+            self.values.append([measure.score(case) for measure in self.measures])
+        self.names.append(question.id)
+        if job.keep_rows:
+            labels = (question.category, question.difficulty, question.group)
+            self.about.append((labels, verdict(case, invalid) if job.judge else None))
+
+    def settle(self) -> list[Row]:
+        """Bring the values since the last call into the totals, and return the rows where they are wanted."""
+        totals = self.totals
+        totals.questions += len(self.names)
+        for index, column in enumerate(zip(*self.values, strict=True)):
+            numbers = (
+                column if Unscored not in map(type, column) else [one for one in column if type(one) is not Unscored]
+            )
+            totals.take(index, numbers)
+        rows = [
+            Row(name, tuple([one.reason if isinstance(one, Unscored) else one for one in values]), *about)
+            for name, values, about in zip(self.names, self.values, self.about, strict=False)
+        ]
+        self.values, self.names, self.about = [], [], []
+        return rows
+
+    def _note(self, case: Case, number: int) -> None:
+        """Report what is odd about a record, yet doesn't keep it from being scored."""
+        where = f"{self.answers.path}:{number}"
+        if case.repeats:
+            what = "the ranking holds an id more than once; each counts at its first rank"
+            self.report.note(Problem(where, what, record=case.question.id))
+        for path, what in case.misplaced:
+            record = f"{case.question.id}, path {path}"
+            self.report.note(Problem(where, f"{what} in a retrieved path", record=record))
+
+    def batch(self, batch: Batch) -> Part:
+        """Score the questions and answers of a batch that belong together, and hand back those that found no partner.
+
+        The two files are read side by side, so that records are let go as soon as both are there.
+        """
+        self._begin()
+        taken: dict[str, int] = {}
+        questions: dict[str, tuple[int, Any, bytes]] = {}
+        answers: dict[str, tuple[int, Any, bytes]] = {}
+        second_answers: list[tuple[str, Numbered]] = []
+        parse_question, parse_answer = self.questions.parse, self.answers.parse
+        lines = zip_longest(batch.questions, batch.answers, fillvalue=b"")
+        for offset, (question_line, answer_line) in enumerate(lines):
+            place = batch.question_start + offset
+            question = parse_question(place, question_line)
+            if question is not None and (first := taken.setdefault(question.id, place)) != place:
+                what = f"the id is already taken by line {first}"
+                self.report.add(Problem(f"{self.questions.path}:{place}", what, record=question.id))
+                question = None
+            answer = parse_answer(batch.answer_start + offset, answer_line)
+            if answer is not None:
+                self.runs.add(answer.run)
+            if question is not None:
+                name = question.id
+                if answer is not None and answer.question_id == name and name not in answers:
+                    self.score(question, answer, batch.answer_start + offset)
+                    continue
+                if name in answers:
+                    number, partner, _ = answers.pop(name)
+                    self.score(question, partner, number)
+                else:
+                    questions[name] = (batch.question_start + offset, question, question_line)
+            if answer is not None:
+                name = answer.question_id
+                number = batch.answer_start + offset
+                if name in questions:
+                    self.score(questions.pop(name)[1], answer, number)
+                elif name in answers:
+                    second_answers.append((name, (number, answer_line)))
+                else:
+                    answers[name] = (number, answer, answer_line)
+        lonely_questions = {name: (number, line) for name, (number, _, line) in questions.items()}
+        lonely_answers = [(name, (number, line)) for name, (number, _, line) in answers.items()] + second_answers
+        hashes = array("q", map(self.hash, taken)).tobytes()
+        return Part(self.totals, self.settle(), lonely_questions, lonely_answers, self.report, hashes, self.runs)
+
+
+def _has_figures(answer: Any) -> bool:
+    return not (
+        answer.latency_ms is None
+        and answer.model_calls is None
+        and answer.prompt_tokens is None
+        and answer.output_tokens is None
+        and answer.cost is None
+    )

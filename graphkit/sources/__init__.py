@@ -1,1 +1,0 @@
-"""Readers: from files and repositories to records."""

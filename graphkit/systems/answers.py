@@ -1,0 +1,135 @@
+"""What a system returned, brought into the record of a run."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from graphkit.files.jsonl import MAX_LINE
+from graphkit.files.problems import Report
+from graphkit.files.reading import parse_record
+from graphkit.records.models import Answer, other_names
+
+#: The most chunks, and the most traversed steps, that one answer may have.
+MOST_PARTS = 10_000
+
+#: The longest message of an error that a record keeps.
+_LONGEST_ERROR = 2_000
+
+_NAMES = other_names(Answer)
+_OWN = ("run", "question_id")
+_KNOWN = {name for name in {*Answer.model_fields, *_NAMES} if _NAMES.get(name, name) not in _OWN}
+
+
+class UnusableAnswerError(Exception):
+    """What a system returned can't be a record; the text says why."""
+
+
+def answer_of(value: Any, run: str, question_id: str, report: Report) -> Answer:
+    """Return the record of what a system returned: a text, or an answer with chunks and traversal.
+
+    An answer is an object with the fields of :class:`graphkit.Answer`: a mapping, a dataclass, a model. Run and
+    question are set here, whatever it says.
+
+    Raises
+    ------
+    UnusableAnswerError
+        It is of another type, has fields that no record can hold, or is too large.
+    """
+    given = {"answer": value} if isinstance(value, str) else _plain_object(value)
+    for name in ("retrieved", "chunks", "retrieved_chunks", "traversal", "retrieved_paths"):
+        _refuse_too_many(given.get(name), name)
+    fields = {name: one for name, one in given.items() if _NAMES.get(name, name) not in _OWN}
+    if not fields.keys() & _KNOWN:
+        found = ", ".join(sorted(map(str, fields))[:5]) or "none"
+        raise UnusableAnswerError(
+            f"the object has none of the fields of an answer (answer, retrieved, ...) but: {found}"
+        )
+    try:
+        line = json.dumps({**fields, "run": run, "question_id": question_id}, default=_plain, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UnusableAnswerError(f"the answer can't be written as JSON: {error}") from None
+    return _validated(line, run, report)
+
+
+def _validated(line: bytes, run: str, report: Report) -> Answer:
+    if len(line) > MAX_LINE // 2:
+        raise UnusableAnswerError(f"the answer takes {len(line) >> 20} MiB, and a record at most {MAX_LINE >> 21}")
+    problems = Report()
+    answer = parse_record(Answer, line, f"{run}:0", problems)
+    if answer is None:
+        raise UnusableAnswerError("; ".join(problem.what for problem in problems.problems))
+    for name in ("retrieved", "traversal"):
+        _refuse_too_many(getattr(answer, name), name)
+    report.merge(problems)
+    return answer
+
+
+def failed_answer(run: str, question_id: str, error: BaseException) -> Answer:
+    """Return the record of a question that a system failed on: what went wrong, in words and by its type."""
+    kind = "UnusableAnswer" if isinstance(error, UnusableAnswerError) else type(error).__name__
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        text = ""
+    text = text.encode("utf-8", "replace").decode()
+    if len(text) > _LONGEST_ERROR:
+        text = text[:_LONGEST_ERROR] + " ..."
+    return Answer(run=run, question_id=question_id, error=text or kind, error_type=kind)
+
+
+def line_of(answer: Answer) -> bytes:
+    """Return the line of a record in its native spelling, without what is not known."""
+    value = answer.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _plain_object(value: Any) -> dict[str, Any]:
+    plain = _plain_or_none(value)
+    if not isinstance(plain, dict):
+        raise UnusableAnswerError(
+            f"the system returned {_named(value)}, where a text or an answer with its chunks and traversal is expected"
+        )
+    return plain
+
+
+def _named(value: Any) -> str:
+    return "None" if value is None else f"a value of type {type(value).__name__}"
+
+
+def _refuse_too_many(parts: Any, name: str) -> None:
+    try:
+        count = len(parts) if parts is not None and not isinstance(parts, str | Mapping) else 0
+    except TypeError:
+        return
+    if count > MOST_PARTS:
+        raise UnusableAnswerError(f"{name} holds {count} items, and a record at most {MOST_PARTS}")
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold for a value that it can't, for ``json.dumps``."""
+    plain = _plain_or_none(value)
+    if plain is None:
+        raise TypeError(f"it holds a value of type {type(value).__name__}")
+    return plain
+
+
+def _plain_or_none(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", exclude_none=True)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        # Not asdict: it would copy what is far too large, before it is refused.
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "nodes") and hasattr(value, "edges") and hasattr(value, "is_directed"):
+        import networkx
+
+        return networkx.node_link_data(value, edges="edges")
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
+    return None
