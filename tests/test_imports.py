@@ -68,36 +68,40 @@ def test_there_are_modules() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("module", "allowed"),
-    [
-        ("graphkit.errors", set()),
-        ("graphkit.records.shapes", {"graphkit.errors"}),
-        ("graphkit.records.aliases", set()),
-        ("graphkit.records.models", {"graphkit.errors", "graphkit.records.shapes", "graphkit.records.aliases"}),
-        ("graphkit.records.ids", set()),
-        ("graphkit.measures.identifiers", set()),
-        ("graphkit.records.commits", {"graphkit.records.models"}),
-    ],
-)
-def test_records_know_nothing_of_the_rest(module: str, allowed: set[str]) -> None:
-    """Errors, forms and records stand on their own."""
-    assert own(module) <= allowed
+#: Which room may import which: each a floor, from the errors at the bottom up to the command line.
+MAY_IMPORT = {
+    "errors": set[str](),
+    "records": {"errors"},
+    "files": {"errors", "records"},
+    "measures": {"errors", "records"},
+    "database": {"errors", "records"},
+    "systems": {"errors", "records", "files"},
+    "graph": {"errors", "records", "files", "measures", "database"},
+    "scoring": {"errors", "records", "files", "measures", "database", "graph"},
+    "analysis": {"errors", "records", "files", "measures", "database", "graph", "scoring"},
+    "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
+    "cli": {
+        *("errors", "records", "files", "measures", "database"),
+        *("systems", "graph", "scoring", "analysis", "report"),
+    },
+}
 
 
-def test_measures_know_only_records() -> None:
-    """A measure is computed from records, and knows neither files nor graphs."""
-    allowed = {
-        "graphkit.errors",
-        "graphkit.records.models",
-        "graphkit.records.commits",
-        "graphkit.records.ids",
-        "graphkit.measures.identifiers",
-    }
+@pytest.mark.parametrize("room", MAY_IMPORT)
+def test_rooms_import_what_the_table_says(room: str) -> None:
+    """No module imports one of a room that the table doesn't name; the package itself names its homes as text."""
     for module in MODULES:
-        if module.startswith("graphkit.measures"):
-            others = {name for name in own(module) if not name.startswith("graphkit.measures")}
-            assert others <= allowed, module
+        if module.split(".")[1:2] == [room]:
+            rooms = {name.split(".")[1] for name in own(module) if "." in name} - {room}
+            assert rooms <= MAY_IMPORT[room], module
+
+
+def test_each_module_has_a_room() -> None:
+    """Directly under the package lie the errors, and what Python itself asks for."""
+    loose = {module for module in MODULES if module.count(".") == 1 and MODULES[module].name != "__init__.py"}
+    assert loose == {"graphkit.errors", "graphkit.__main__"}
+    rooms = {module.split(".")[1] for module in MODULES if module.count(".") > 1}
+    assert rooms == set(MAY_IMPORT) - {"errors"}
 
 
 def test_nothing_imports_the_command_line() -> None:
@@ -115,11 +119,11 @@ def test_one_door_to_each_database() -> None:
     assert importers("jpype") <= {"graphkit.database.embedded.server"}
 
 
-def test_sources_and_engine_know_no_graph() -> None:
+def test_scoring_from_files_knows_no_graph() -> None:
     """A run is scored from its files without a line of the graph's code."""
-    for module in MODULES:
-        if module.startswith("graphkit.sources") or module == "graphkit.scoring.from_files":
-            assert not {name for name in own(module) if name.startswith("graphkit.graph")}, module
+    for module in ("from_files", "batches", "scorer", "results"):
+        others = own(f"graphkit.scoring.{module}")
+        assert not {name for name in others if name.split(".")[1] in ("graph", "database")}, module
 
 
 def loaded(*command: str) -> set[str]:

@@ -422,7 +422,7 @@ def _start(layout: Layout) -> _State:
 
 def _spawn(layout: Layout, ready: int, log: int) -> None:
     """Run the server's program; it detaches itself, so that it is nobody's child and ``subprocess.run`` returns."""
-    package_root = str(Path(__file__).resolve().parents[2])
+    package_root = str(Path(__file__).resolve().parents[3])
     environment = {name: value for name, value in os.environ.items() if not name.startswith(_HIDDEN_FROM_SERVER)}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH")]))
     # -P: the database folder is the working folder and must not be searched for modules.
