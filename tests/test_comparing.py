@@ -211,7 +211,7 @@ def test_grades_that_are_no_numbers_are_refused(tmp_path: Path, value: str) -> N
     for command in (lambda: summarize([path]), lambda: compare_grades([path], "a", "b")):
         with pytest.raises(InputError) as caught:
             command()
-        assert "1 record(s) can't be used" in str(caught.value)
+        assert "1 record can't be used" in str(caught.value)
         assert f"{path}:2: record 'q1': value: must be a number of at most 1e+100" in str(caught.value)
         assert "null where there is no grade" in str(caught.value)
 
