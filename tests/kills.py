@@ -423,7 +423,11 @@ class Kills:
         """Run a command to its end: nothing is unfinished then, and everything is there, once."""
         self.finish(self.evaluate(self.version))
         marked = marks(store)
-        tally.unrepaired += not all(marked.values()) or bool(unfinished_loads(store))
+        if unfinished := [str(load) for load in unfinished_loads(store)] + [
+            name for name in marked if not marked[name]
+        ]:
+            tally.unrepaired += 1
+            sys.stderr.write(f"unfinished after {self.version} was loaded to its end: {', '.join(unfinished)}\n")
         self.look(store, Tally() if all(marked.values()) else tally)
         after = fingerprint(store)
         for part, digest in marked.items():
@@ -439,7 +443,9 @@ class Kills:
         code = self.command(self.file_command(kind, version), self.draw.uniform(0.1, 1.0) * self.seconds[kind])
         tally.replacing += code is None
         if kind != "run":
-            tally.half += _digest(path) not in (before, self.whole[f"{kind}{version}"])
+            if _digest(path) not in (before, self.whole[f"{kind}{version}"]):
+                tally.half += 1
+                sys.stderr.write(f"{path.name}: neither what it was nor what it was to be\n")
             leftovers = [one.name for one in self.folder.glob(f".{path.name}*")]
             for name in leftovers:
                 (self.folder / name).unlink()
@@ -448,8 +454,7 @@ class Kills:
             self.finish(self.file_command(kind, version))
         asked = Counter(one["id"] for one in read_jsonl(self.folder / "A" / "world" / "questions.jsonl"))
         answered = Counter(one["question_id"] for one in read_jsonl(path / "mine.jsonl") if one["answer"])
-        tally.lost += bool(asked - answered)
-        tally.doubled += bool(answered - asked)
+        self.compare("run log", asked, answered, tally)
         shutil.rmtree(path)
 
 

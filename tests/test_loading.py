@@ -347,6 +347,33 @@ def test_scores_killed_while_they_are_replaced_are_not_whole(
     assert contents(empty_store) == before
 
 
+RELEASING = """
+import os, signal, sys
+from pathlib import Path
+import graphkit
+from graphkit.graph.catalog import cypher
+from graphkit.graph.connection import Store
+write = Store.write
+def dying(self, text, parameters=None):
+    if text == cypher("load/release"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return write(self, text, parameters)
+Store.write = dying
+with graphkit.open_store() as store:
+    graphkit.evaluate(Path(sys.argv[1]), store=store)
+"""
+
+
+def test_what_is_whole_is_not_told_as_interrupted(
+    empty_store: Store, engine_settings: EngineSettings, dataset: Path
+) -> None:
+    """The last mark of a load and its release are one: no process can die between them."""
+    command = [sys.executable, "-c", RELEASING, str(dataset / "runs" / f"{RUN}.jsonl")]
+    done = subprocess.run(command, cwd=ROOT, env=engine_settings.env, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert unfinished_loads(empty_store) == []
+
+
 def test_scores_of_a_former_file_go_with_it(empty_store: Store, dataset: Path) -> None:
     """A run that is replaced loses the scores of measures that weren't asked for again: they were of other answers."""
     file = dataset / "runs" / f"{RUN}.jsonl"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from secrets import token_hex
@@ -42,12 +42,18 @@ class Claim:
         self._store = store
         self._parameters = {"name": name, "owner": owner}
         self._last = time.monotonic()
+        self.released = False
 
     def beat(self) -> None:
         """Give a sign of life, at most once in some seconds."""
         if time.monotonic() - self._last > STALE_MS / 10_000:
             self._store.write(cypher("load/beat"), self._parameters)
             self._last = time.monotonic()
+
+    def complete(self, mark: str, parameters: Mapping[str, object]) -> None:
+        """Write the mark that says all is there, and release the load with it: there is no moment between the two."""
+        self._store.write_many([(cypher(mark), parameters), (cypher("load/release"), self._parameters)])
+        self.released = True
 
 
 @contextmanager
@@ -76,8 +82,9 @@ def claim(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Claim
                 remedy="Wait for it, or end it and run this again.",
             )
         time.sleep(0.2)
+    held = Claim(store, name, owner)
     try:
-        yield Claim(store, name, owner)
+        yield held
     except InputError:
         # Input is refused before anything is written; what another process left behind stays interrupted.
         _end(store, "abandon" if any(row["name"] == name for row in loads) else "release", name, owner)
@@ -85,7 +92,8 @@ def claim(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Claim
     except BaseException:
         _end(store, "abandon", name, owner)
         raise
-    store.write(cypher("load/release"), {"name": name, "owner": owner})
+    if not held.released:
+        store.write(cypher("load/release"), {"name": name, "owner": owner})
 
 
 def _end(store: Store, how: Literal["abandon", "release"], name: str, owner: str) -> None:

@@ -161,8 +161,8 @@ class _DatasetLoader:
                     self._clear_graph(known, graph)
         self._load_questions(held)
         self.store.write(cypher("load/late_commits"), {})
-        self.store.write(
-            cypher("load/dataset"),
+        held.complete(
+            "load/dataset",
             {
                 "name": self.dataset.name,
                 "folder": str(self.dataset.folder.resolve()),

@@ -98,7 +98,7 @@ def _write_run(store: Store, questions: set[str], run: str, run_file: Path, held
             written += len(fresh)
             progress("answers", len(fresh))
             held.beat()
-    store.write(cypher("load/run_complete"), {"id": run, "questions": len(there), "failed": failed})
+    held.complete("load/run_complete", {"id": run, "questions": len(there), "failed": failed})
     return RunLoad(run, written, resumed)
 
 

@@ -37,5 +37,5 @@ def keep_scores(store: Store, result: Evaluation) -> int:
             store.write(cypher("load/measurements"), {"run": result.run, "rows": batch})
             stored += len(batch)
             held.beat()
-        store.write(cypher("load/scores_complete"), marked)
+        held.complete("load/scores_complete", marked)
     return stored
