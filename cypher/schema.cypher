@@ -14,9 +14,10 @@ CREATE CONSTRAINT question_id IF NOT EXISTS FOR (q:Question) REQUIRE q.id IS UNI
 CREATE CONSTRAINT run_id IF NOT EXISTS FOR (r:Run) REQUIRE r.id IS UNIQUE;
 CREATE CONSTRAINT answer_key IF NOT EXISTS FOR (a:Answer) REQUIRE a.key IS UNIQUE;
 CREATE CONSTRAINT chunk_key IF NOT EXISTS FOR (c:Chunk) REQUIRE c.key IS UNIQUE;
+CREATE CONSTRAINT grading_key IF NOT EXISTS FOR (g:Grading) REQUIRE g.key IS UNIQUE;
 CREATE INDEX question_dataset IF NOT EXISTS FOR (q:Question) ON (q.dataset);
 CREATE INDEX answer_run_question IF NOT EXISTS FOR (a:Answer) ON (a.run, a.question);
-CREATE INDEX measurement_run_question IF NOT EXISTS FOR (m:Measurement) ON (m.run, m.question);
+CREATE INDEX score_run_measure IF NOT EXISTS FOR (s:Score) ON (s.run, s.measure);
 CREATE INDEX gold_question IF NOT EXISTS FOR ()-[g:GOLD]-() ON (g.question);
 CREATE INDEX traversed_run_question IF NOT EXISTS FOR ()-[t:TRAVERSED]-() ON (t.run, t.question);
 CREATE INDEX edge_graph IF NOT EXISTS FOR ()-[e:EDGE]-() ON (e.graph);

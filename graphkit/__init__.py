@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
     from graphkit.files.assets import storefront_folder
     from graphkit.files.dataset import Dataset
+    from graphkit.files.scores import read_scores
     from graphkit.graph.datasets import load
     from graphkit.graph.failures import failures
     from graphkit.graph.opening import open_store
+    from graphkit.graph.scores import load_scores
     from graphkit.measures.base import Measure, Unscored
     from graphkit.measures.case import Case
     from graphkit.measures.outcome import two_by_two
@@ -41,11 +43,11 @@ if TYPE_CHECKING:
         Compatibility,
         Edge,
         GoldPath,
-        Measurement,
         Question,
         Step,
         WalkStep,
     )
+    from graphkit.records.scores import Score
     from graphkit.records.usage import Prices
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.networks import comparison_graph, gold_graph, score_graphs, walked_graph
@@ -75,11 +77,11 @@ _HOMES = {
         "Compatibility",
         "Edge",
         "GoldPath",
-        "Measurement",
         "Question",
         "Step",
         "WalkStep",
     ),
+    "graphkit.records.scores": ("Score",),
     "graphkit.scoring.networks": ("comparison_graph", "gold_graph", "score_graphs", "walked_graph"),
     "graphkit.scoring.results": ("Evaluation", "Summary"),
     "graphkit.analysis.layers": ("Scorecard", "load_config", "score_layers"),
@@ -91,6 +93,8 @@ _HOMES = {
     "graphkit.graph.datasets": ("load",),
     "graphkit.graph.failures": ("failures",),
     "graphkit.graph.opening": ("open_store",),
+    "graphkit.graph.scores": ("load_scores",),
+    "graphkit.files.scores": ("read_scores",),
     "graphkit.scoring.evaluate": ("evaluate",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -117,11 +121,11 @@ __all__ = [
     "Limits",
     "Measure",
     "MeasureError",
-    "Measurement",
     "Prices",
     "Question",
     "RunComparison",
     "RunSummary",
+    "Score",
     "Scorecard",
     "Step",
     "Summary",
@@ -137,8 +141,10 @@ __all__ = [
     "gold_graph",
     "load",
     "load_config",
+    "load_scores",
     "open_store",
     "parse_measure",
+    "read_scores",
     "run_systems",
     "score_graphs",
     "score_layers",

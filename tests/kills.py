@@ -38,6 +38,7 @@ from graphkit.graph import datasets as loading
 from graphkit.graph import runs, scores
 from graphkit.graph.claims import unfinished_loads
 from graphkit.graph.queries import cypher, schema_statements
+from graphkit.graph.scores import gradings
 from tests.datasets import generate, read_jsonl, write_jsonl
 from tests.engines import child_environment, empty, free_port, start_neo4j
 
@@ -119,9 +120,9 @@ PARTS = {
         *map(_node, ("Answer", "RetrievedPath", "Run")),
         *map(_relationship, ("TRAVERSED", "WALKED", "RETRIEVED", "PRODUCED", "ANSWERS")),
     ),
-    "scores": (_node("Measurement"),),
+    "scores": (_node("Score"), _node("Grading"), *map(_relationship, ("SCORED", "GRADED"))),
 }
-_VOLATILE = ("loaded_at", "folder", "file", "measures")
+_VOLATILE = ("loaded_at", "folder", "file")
 
 #: Of a run whose questions were removed: it is replaced by the next evaluation, whatever its file.
 OUTDATED = "outdated"
@@ -150,7 +151,8 @@ def marks(store: Store) -> dict[str, str]:
     for row in store.read(cypher("read/runs")):
         if row["complete"]:
             found["run"] = str(row["digest"] or OUTDATED)
-            if set(MEASURES) <= set(row["measures"]):  # type: ignore[call-overload]
+            held = gradings(store, str(row["id"]))
+            if all(name in held and held[name].complete for name in MEASURES):
                 found["scores"] = found["run"]
     return found
 

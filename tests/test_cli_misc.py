@@ -19,7 +19,7 @@ import graphkit as package
 from graphkit.cli.app import app
 from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES
-from graphkit.records.models import RECORDS
+from graphkit.records.schemas import RECORDS
 from tests.cli import ANSWERS, COMMAND, QUESTIONS, ROOT, Graph, Row, environment, graphkit, inside, tiny
 
 PAGE = (ROOT / "docs" / "commands.md").read_text()

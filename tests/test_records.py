@@ -18,7 +18,6 @@ from graphkit.files.decoding import UNDECODED, LeanAnswer, LeanQuestion, LeanRea
 from graphkit.files.problems import Report
 from graphkit.files.reading import RecordReader, parse_record, twin_of
 from graphkit.records.models import (
-    RECORDS,
     Answer,
     Chunk,
     Commit,
@@ -28,7 +27,7 @@ from graphkit.records.models import (
     WalkStep,
     other_names,
 )
-from graphkit.records.schemas import json_schema
+from graphkit.records.schemas import RECORDS, json_schema
 from tests.datasets import STOREFRONT, generate, pallets
 
 #: The keywords of JSON Schema 2020-12 that describe values: core, applicators, validation, and annotations.

@@ -3,4 +3,4 @@
 // parameters: id, dataset, digest, file
 // columns:
 MERGE (r:Run {id: $id})
-SET r.dataset = $dataset, r.digest = $digest, r.file = $file, r.complete = false, r.measures = coalesce(r.measures, [])
+SET r.dataset = $dataset, r.digest = $digest, r.file = $file, r.complete = false

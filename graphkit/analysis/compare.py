@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from graphkit.analysis.comparable import computed_values, held_measures
 from graphkit.analysis.paired import (
     RESAMPLES,
     SEED,
@@ -30,21 +31,16 @@ from graphkit.graph.datasets import dataset_digest
 from graphkit.graph.failures import failures, require_run
 from graphkit.graph.knowledge import invalid_questions
 from graphkit.graph.queries import cypher
+from graphkit.graph.scores import held_values
 from graphkit.measures.base import Measure
-from graphkit.measures.registry import resolve_measures
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.words import counted
-from graphkit.scoring.in_graph import measure_values
 from graphkit.scoring.results import NO_LABEL
 
 if TYPE_CHECKING:
-    from graphkit.analysis.summaries import Grade
+    from graphkit.records.scores import Score
 
 By = Literal["category", "difficulty", "repo", "relation"]
-
-#: Compared where no measure is named: one of each question that a team asks, so that Holm's correction stays mild.
-COMPARED = ("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "PathPrefix", "CrossRepoPrecision", "Coherence")
-COMPARED_RANKING = ("nDCG@10", "Recall@20", "RR", "Success@5")
 
 #: A difference is called significant below this corrected p-value.
 LEVEL = 0.05
@@ -142,6 +138,7 @@ def compare_runs(
     *,
     measures: Sequence[str | Measure] = (),
     by: By | None = None,
+    engine: Literal["cypher"] | None = None,
     resamples: int = RESAMPLES,
     seed: int = SEED,
     movers: int = 5,
@@ -150,22 +147,28 @@ def compare_runs(
 
     Parameters
     ----------
+    measures
+        Names of any scores that the graph holds of both runs, whoever gave them; by default graphkit's usual ones.
     by
         Also compare within each category, difficulty, gold repository or gold relation; a question may be in several.
+    engine
+        ``"cypher"`` computes the measures in the graph now; by default the scores are read that it holds.
     movers
         How many of the questions that moved most are shown, by the first measure.
 
     Raises
     ------
     InputError
-        A run isn't known or compared with itself, the runs are of different datasets, or a measure can't be compared.
+        A run isn't known or compared with itself, the runs are of different datasets, or a measure can't be compared:
+        it isn't scored in both, or by different versions of a grader, or before the dataset changed.
     """
-    chosen = resolve_measures(measures or (*COMPARED, *COMPARED_RANKING))
     dataset = _common_dataset(store, first, second)
-    text_only = [str(measure) for measure in chosen if measure.query is None]
-    if text_only:
-        raise InputError(f"not computed in the graph, so not compared: {', '.join(text_only)}")
-    before, after = ({str(one): _scored(store, dataset, run, one) for one in chosen} for run in (first, second))
+    if engine == "cypher":
+        before, after = computed_values(store, dataset, (first, second), measures)
+        warnings = []
+    else:
+        names, warnings = held_measures(store, (first, second), measures)
+        before, after = ({name: held_values(store, run, name) for name in names} for run in (first, second))
     questions = {str(row["question"]) for row in store.read(cypher("read/answers"), {"dataset": dataset, "run": first})}
     members = _members(store, dataset, by) if by is not None else {}
     scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
@@ -181,7 +184,7 @@ def compare_runs(
         questions=len(questions),
         left_out=_left_out(before, after),
         unscored=_unscored(before, after, dict.fromkeys(before, questions)),
-        warnings=tuple(_warnings(store, dataset, (first, second))),
+        warnings=(*warnings, *_warnings(store, dataset, (first, second))),
     )
 
 
@@ -204,12 +207,13 @@ def compare_grades(
     InputError
         A file or grade can't be used, a run or measure isn't graded, or the two runs were graded by different versions.
     """
-    from graphkit.analysis.summaries import grade_scales, read_grades
+    from graphkit.analysis.summaries import grade_scales
+    from graphkit.files.scores import read_scores
 
     _refuse_itself(first, second)
     if by in ("repo", "relation"):
         raise InputError(f"grades don't tell the {by} of a question", remedy="Compare by category or difficulty.")
-    every = read_grades(files, report if report is not None else Report())
+    every = read_scores(files, report if report is not None else Report())
     for run in (first, second):
         _require(run, {grade.run for grade in every}, "no run that is graded is called")
     grades = [grade for grade in every if grade.run in (first, second)]
@@ -252,7 +256,7 @@ def _require(name: str, known: Iterable[str], what: str) -> None:
         raise InputError(f"{what} {name!r}", remedy=f"{hint}There are: {', '.join(names)}.")
 
 
-def _graded(grades: Iterable[Grade], run: str, measure: str) -> dict[str, float]:
+def _graded(grades: Iterable[Score], run: str, measure: str) -> dict[str, float]:
     found = {one.question: one.number for one in grades if one.run == run and one.measure == measure}
     return {question: value for question, value in found.items() if value is not None}
 
@@ -278,11 +282,6 @@ def _common_dataset(store: Store, first: str, second: str) -> str:
             remedy="Compare runs over the same dataset.",
         )
     return datasets[first]
-
-
-def _scored(store: Store, dataset: str, run: str, measure: Measure) -> dict[str, float]:
-    found = measure_values(store, dataset, run, measure)
-    return {question: value for question, value in found.items() if isinstance(value, float)}
 
 
 def _warnings(store: Store, dataset: str, runs: Iterable[str]) -> Iterator[str]:

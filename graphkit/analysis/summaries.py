@@ -7,52 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import AliasChoices, BeforeValidator, Field, StrictInt
-from pydantic.types import StrictBool, StrictFloat, StrictStr
 
 from graphkit.analysis.scales import Scale, scale_of
-from graphkit.files.problems import Problem, Report
-from graphkit.files.reading import read_records
-from graphkit.records.models import Name, Record
-
-#: Squares and cubes of larger grades are beyond the range of floating point.
-LARGEST = 1e100
-
-
-def _number(value: object) -> float | None:
-    """Return a grade as a number; one sentence says what is wrong with any other."""
-    if value is None:
-        return None
-    if isinstance(value, bool | int | float) and abs(value) <= LARGEST:  # which neither NaN nor Infinity is
-        return float(value)
-    raise ValueError(f"must be a number of at most {LARGEST:g}, or true or false; null where there is no grade")
-
-
-Value = Annotated[StrictBool | StrictFloat | None, BeforeValidator(_number)]
-
-
-class Grade(Record):
-    """One grade: of a run's answer to a question, by a measure; null with a reason where there is none.
-
-    ``version`` is that of the grader; the results that ``graphkit evaluate --out`` writes have graphkit's.
-    """
-
-    run: Name = Field(validation_alias=AliasChoices("run", "run_id", "system", "model", "condition"))
-    question: Name = Field(validation_alias=AliasChoices("question", "question_id", "query_id", "id"))
-    measure: Name = Field(default="score", validation_alias=AliasChoices("measure", "metric", "name"))
-    value: Value = Field(validation_alias=AliasChoices("value", "score", "grade", "correct"))
-    reason: StrictStr | None = None
-    category: StrictStr | None = None
-    difficulty: StrictStr | None = None
-    group: StrictStr | None = None
-    version: StrictStr | StrictInt | None = None
-
-    @property
-    def number(self) -> float | None:
-        """The value as a number."""
-        return None if self.value is None else float(self.value)
+from graphkit.files.problems import Report
+from graphkit.files.scores import read_scores
+from graphkit.records.scores import Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +48,7 @@ def summarize(files: Iterable[str | Path], report: Report | None = None) -> list
         A file or a record can't be used and the report doesn't skip.
     """
     cells: dict[tuple[str, str, str | None], list[float | None]] = {}
-    grades = read_grades(files, report if report is not None else Report())
+    grades = read_scores(files, report if report is not None else Report())
     scales = grade_scales(grades)
     for grade in grades:
         for group in (None, *_groups(grade)):
@@ -98,7 +57,7 @@ def summarize(files: Iterable[str | Path], report: Report | None = None) -> list
     return [_summary(cell, cells[cell], scales[cell[1]]) for cell in order]
 
 
-def grade_scales(grades: Iterable[Grade]) -> dict[str, Scale | None]:
+def grade_scales(grades: Iterable[Score]) -> dict[str, Scale | None]:
     """Return the scale of each measure, decided over all of its grades."""
     values: dict[str, set[float]] = defaultdict(set)
     for grade in grades:
@@ -106,26 +65,7 @@ def grade_scales(grades: Iterable[Grade]) -> dict[str, Scale | None]:
     return {measure: scale_of(measure, some) for measure, some in values.items()}
 
 
-def read_grades(files: Iterable[str | Path], report: Report) -> list[Grade]:
-    """Return the grades of some files; a second grade of a run's answer by a measure is a problem.
-
-    Raises
-    ------
-    InputError
-        A file or a record can't be used and the report doesn't skip.
-    """
-    grades: dict[tuple[str, str, str], Grade] = {}
-    for path in files:
-        for where, grade in read_records(Path(path), Grade, report):
-            key = (grade.run, grade.question, grade.measure)
-            if key in grades:
-                report.add(Problem(where, f"{grade.run} already has a grade by {grade.measure}", record=grade.question))
-            grades.setdefault(key, grade)
-    report.settle(usable=len(grades))
-    return list(grades.values())
-
-
-def _groups(grade: Grade) -> Iterable[str]:
+def _groups(grade: Score) -> Iterable[str]:
     for name in ("category", "difficulty", "group"):
         value = getattr(grade, name)
         if value is not None:

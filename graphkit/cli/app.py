@@ -120,6 +120,10 @@ def evaluate(
     by: Annotated[
         str | None, typer.Option("--by", metavar="WHAT", help="Also the means by category, difficulty or group.")
     ] = None,
+    scores: Annotated[
+        list[Path] | None,
+        typer.Option("--scores", metavar="FILE", help="Add scores that others gave (.jsonl, .csv, .parquet)."),
+    ] = None,
     on_error: OnErrorOption = "fail",
 ) -> None:
     """Score run logs against their dataset, and keep them in the graph."""
@@ -138,8 +142,23 @@ def evaluate(
         config=config,
         fail_on_severe=fail_on_severe,
         by=by,
+        scores=scores or [],
         on_error=on_error,
     )
+
+
+@app.command("load-scores")
+@with_graph
+def load_scores(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Scores that others gave (.jsonl, .csv, .parquet).")
+    ],
+    on_error: OnErrorOption = "fail",
+) -> None:
+    """Put scores of another tool, a judge or a person beside the answers of runs in the graph."""
+    from graphkit.cli.load import load_scores_command
+
+    load_scores_command(files, on_error)
 
 
 @app.command()
@@ -279,6 +298,10 @@ def compare(
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 1 where B is significantly worse.")
     ] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", metavar="cypher", help="Compute the measures now. [default: read the scores kept]"),
+    ] = None,
     on_error: OnErrorOption = "fail",
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
@@ -293,6 +316,7 @@ def compare(
         seed=seed,
         grades=grades or [],
         fail_on_regression=fail_on_regression,
+        engine=engine,
         on_error=on_error,
     )
 

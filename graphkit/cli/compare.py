@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from graphkit.analysis.comparable import COMPARED, COMPARED_RANKING
 from graphkit.analysis.compare import LEVEL, RunComparison, compare_grades, compare_runs
 from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, tell
 from graphkit.cli.options import by_value, on_error_value
 from graphkit.cli.tables import print_table
 from graphkit.database.store import Store
-from graphkit.errors import GateError
+from graphkit.errors import GateError, InputError
 from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Report
 from graphkit.records.words import counted
@@ -33,6 +34,7 @@ def compare_command(
     seed: int,
     grades: list[Path],
     fail_on_regression: bool,
+    engine: str | None,
     on_error: str,
 ) -> None:
     """Compare two runs, show what is significant, and hold the gate."""
@@ -46,10 +48,11 @@ def compare_command(
         with open_graph() as store:
             compared = compare_runs(
                 store,
-                _run(store, first),
-                _run(store, second),
+                _run(store, first, measures),
+                _run(store, second, measures),
                 measures=measures,
                 by=grouping,
+                engine=_computing(engine),
                 resamples=resamples,
                 seed=seed,
             )
@@ -70,10 +73,16 @@ def compare_command(
         raise GateError(f"gate failed: {compared.second} is significantly worse than {compared.first}: {told}")
 
 
-def _run(store: Store, name: str) -> str:
+def _computing(engine: str | None) -> Literal["cypher"] | None:
+    if engine not in (None, "cypher"):
+        raise InputError(f"--engine is cypher, or the scores are read that the graph holds; not {engine!r}")
+    return "cypher" if engine else None
+
+
+def _run(store: Store, name: str, measures: list[str]) -> str:
     """Return the name of a run; one that is given as a file is scored and kept first."""
     if is_file_name(name):
-        return evaluate(Path(name), store=store, measures=["EdgeRecall"], keep_rows=False).run
+        return evaluate(Path(name), store=store, measures=measures or (*COMPARED, *COMPARED_RANKING)).run
     return name
 
 

@@ -14,11 +14,13 @@ from graphkit.cli.progress import shown_progress
 from graphkit.cli.scorecards import print_scorecard, print_verdicts, severe_messages
 from graphkit.cli.tables import print_groups, print_scoreboard
 from graphkit.errors import GateError, InputError
-from graphkit.files.problems import Report
+from graphkit.files.problems import OnError, Report
+from graphkit.files.scores import read_scores
 from graphkit.graph.datasets import quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
 from graphkit.records.bounds import over, under
+from graphkit.records.scores import Score
 from graphkit.scoring.evaluate import evaluate
 from graphkit.scoring.export import check_output, write_results
 from graphkit.scoring.results import Evaluation
@@ -38,6 +40,7 @@ def evaluate_command(
     config: Path | None,
     fail_on_severe: bool,
     by: str | None,
+    scores: list[Path],
     on_error: str,
 ) -> None:
     """Score each run, show the scoreboard and the layers, and hold the gates."""
@@ -55,6 +58,7 @@ def evaluate_command(
     chosen += [measure for measure, _ in lower + upper if measure not in chosen]
     if chosen_engine == "cypher" and (others := [str(measure) for measure in chosen if measure.query is None]):
         say(f"note: computed in Python, for Cypher can't normalise text: {', '.join(others)}")
+    given = _given(scores, skip)
     results: list[Evaluation] = []
     cards: list[Scorecard] = []
     with (
@@ -70,14 +74,17 @@ def evaluate_command(
                 engine=chosen_engine,
                 store=store,
                 report=report,
-                keep_rows=bool(out or layered or grouping or store is not None),
+                keep_rows=bool(out or layered or grouping or given or store is not None),
                 judge=layered,
+                scores=given,
                 progress=progress,
             )
             tell(report)
             results.append(result)
             if layered:
                 cards.append(score_layers(result, scoring))
+    if strangers := sorted({one.run for one in given} - {result.run for result in results}):
+        say(f"note: the scores of other runs aren't used: {', '.join(strangers[:5])}")
     for path in out:
         write_results(path, results)
     if as_json():
@@ -92,6 +99,14 @@ def evaluate_command(
             print_scorecard(card)
             print_verdicts(result)
     _hold(results, lower, upper, severe_messages(cards) if fail_on_severe else [])
+
+
+def _given(files: list[Path], skip: OnError) -> list[Score]:
+    """Return the scores of some files, and tell what was left out of them."""
+    report = Report(skip)
+    given = read_scores(files, report) if files else []
+    tell(report)
+    return given
 
 
 def _gate(option: str, text: str, k: int | None) -> tuple[Measure, float]:

@@ -33,8 +33,7 @@ def measures_command() -> None:
 def schema_command(record: str | None) -> None:
     """Print the JSON Schema of one record, or of all by name."""
     from graphkit.errors import InputError
-    from graphkit.records.models import RECORDS
-    from graphkit.records.schemas import json_schema
+    from graphkit.records.schemas import RECORDS, json_schema
 
     if record is not None and record not in RECORDS:
         raise InputError(f"no record is called {record!r}", remedy=f"There are: {', '.join(RECORDS)}.")

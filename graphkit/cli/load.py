@@ -10,7 +10,10 @@ from graphkit.cli.options import on_error_value
 from graphkit.cli.progress import shown_progress
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Report
+from graphkit.files.scores import read_scores
 from graphkit.graph.datasets import LoadSummary, load_dataset
+from graphkit.graph.scores import load_scores
+from graphkit.records.words import counted
 
 
 def load_command(folder: Path, on_error: str) -> None:
@@ -35,6 +38,20 @@ def show_load(summary: LoadSummary) -> None:
         shown = ", ".join(summary.created_artifacts[:5])
         more = ", ..." if len(summary.created_artifacts) > 5 else ""
         say(f"note: {len(summary.created_artifacts)} artifact(s) made from the ids that edges name: {shown}{more}")
+
+
+def load_scores_command(files: list[Path], on_error: str) -> None:
+    """Put scores that others gave into the graph, and tell how many of which run."""
+    report = Report(on_error_value(on_error))
+    scores = read_scores(files, report)
+    with open_graph() as store:
+        stored = load_scores(store, scores)
+    tell(report)
+    if as_json():
+        print_json(stored)
+        return
+    for run, count in stored.items():
+        print_line(f"{run}: {counted(count, 'score')} loaded")
 
 
 def git_command(repositories: list[Path], name: str | None) -> None:

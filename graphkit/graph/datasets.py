@@ -36,7 +36,7 @@ RECORDS = 500
 CLEARED = 10_000
 
 #: The form of what is written. A new form loads everything anew.
-FORM = "3"
+FORM = "4"
 
 #: How the keys of the sources that are knowledge graphs end.
 _GRAPH = "/graph"

@@ -19,6 +19,7 @@ from graphkit.graph import rows as to_rows
 from graphkit.graph.claims import Claim, claim
 from graphkit.graph.datasets import Progress, batched, clear, file_digest, name_artifacts, quiet
 from graphkit.graph.queries import cypher
+from graphkit.graph.scores import clear_scores
 
 #: Answers of one transaction.
 RECORDS = 250
@@ -78,7 +79,7 @@ def run_digest(run_file: Path, questions: Iterable[str]) -> str:
 def _clear_run(store: Store, run: str) -> None:
     """Delete what the graph holds of a run, and the scores that it had."""
     store.write(cypher("load/run_changes"), {"id": run})
-    clear(store, "load/clear_measurements", {"run": run, "measures": None})
+    clear_scores(store, run)
     clear(store, "load/clear_traversed", {"run": run})
     clear(store, "load/clear_answers", {"run": run})
 

@@ -1,41 +1,155 @@
-"""Scores beside the paths: ``(:Measurement {run, question, measure, value, reason})``, for queries that join both.
+"""Scores in the graph: ``(:Answer)-[:SCORED]->(:Score)``, and for each measure of a run who gave them.
 
-``Run.measures`` names the measures whose scores are all there: a name is taken off before the first deletion.
+A ``(:Run)-[:GRADED]->(:Grading {measure, grader, version, complete})`` stands for all scores of a run by a measure. It
+is marked as incomplete before the first score is deleted, and as complete behind the last one that is written.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
 from graphkit.database.store import Store
+from graphkit.errors import InputError
 from graphkit.graph.claims import claim
 from graphkit.graph.datasets import BATCH, batched, clear
+from graphkit.graph.failures import require_run
 from graphkit.graph.queries import cypher
-from graphkit.scoring.results import Evaluation
+from graphkit.graph.rows import answer_key
+from graphkit.records.scores import Score
+from graphkit.records.words import counted
 
 
-def keep_scores(store: Store, result: Evaluation) -> int:
-    """Store the value of each measure and question of a result with rows, and return how many were stored.
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """All scores of a run by one measure: who gave them, in which version.
 
-    Earlier values of the same run and measures are replaced; those of other measures stay.
+    ``complete`` says that they are all there, and ``current`` that the dataset is still as it was then.
     """
-    names = list(result.measures)
-    rows = (
-        {
-            "question": row.question,
-            "measure": name,
-            "value": None if isinstance(value, str) else value,
-            "reason": value if isinstance(value, str) else None,
-        }
-        for row in result.rows
-        for name, value in zip(names, row.values, strict=True)
-    )
+
+    measure: str
+    grader: str | None
+    version: str | None
+    complete: bool = True
+    current: bool = True
+
+    @property
+    def given_by(self) -> str:
+        """Who gave them, in words."""
+        return " ".join(part for part in (self.grader or "nobody named", self.version) if part)
+
+
+def keep_scores(store: Store, run: str, gradings: Sequence[Grading], rows: Iterable[Mapping[str, Any]]) -> int:
+    """Store scores of a run that the graph holds, and return how many were stored.
+
+    Parameters
+    ----------
+    gradings
+        The measures that are replaced; scores by other measures stay.
+    rows
+        Each with ``question``, ``measure``, ``value`` (None with a ``reason``), and where there are any ``label``,
+        ``explanation``, ``cost``, ``prompt_tokens`` and ``output_tokens``.
+    """
+    names = [one.measure for one in gradings]
+    marks = [
+        # One key of two names, as an answer's.
+        {"key": answer_key(run, one.measure), "measure": one.measure, "grader": one.grader, "version": one.version}
+        for one in gradings
+    ]
     stored = 0
-    with claim(store, f"scores of {result.run}") as held:
-        marked = {"run": result.run, "measures": names}
-        store.write(cypher("load/scores_change"), marked)
-        clear(store, "load/clear_measurements", marked)
+    with claim(store, f"scores of {run}") as held:
+        store.write(cypher("load/gradings"), {"run": run, "rows": marks})
+        clear(store, "load/clear_scores", {"run": run, "measures": names})
         for batch in batched(rows, BATCH):
-            store.write(cypher("load/measurements"), {"run": result.run, "rows": batch})
+            store.write(cypher("load/scores"), {"run": run, "rows": batch})
             stored += len(batch)
             held.beat()
-        held.complete("load/scores_complete", marked)
+        held.complete("load/gradings_complete", {"run": run, "measures": names})
     return stored
+
+
+def clear_scores(store: Store, run: str) -> None:
+    """Delete every score of a run, and first what says that they are there."""
+    store.write(cypher("load/clear_gradings"), {"run": run})
+    clear(store, "load/clear_scores", {"run": run, "measures": None})
+
+
+def gradings(store: Store, run: str) -> dict[str, Grading]:
+    """Return by which measures a run is scored, complete or not."""
+    return {
+        str(row["measure"]): Grading(**row)  # type: ignore[arg-type]
+        for row in store.read(cypher("read/gradings"), {"run": run})
+    }
+
+
+def held_values(store: Store, run: str, measure: str) -> dict[str, float]:
+    """Return the values that the graph holds of a run by a measure, by question; what isn't scored is left out."""
+    (row,) = store.read(cypher("read/scores"), {"run": run, "measure": measure})
+    return dict(zip(row["questions"], row["values"], strict=True))  # type: ignore[call-overload, no-any-return]
+
+
+def gradings_of(scores: Iterable[Score]) -> list[Grading]:
+    """Return who gave the scores of one run, a grading a measure.
+
+    Raises
+    ------
+    InputError
+        The scores by a measure were given by several graders, or in several versions.
+    """
+    found: dict[str, Score] = {}
+    for score in scores:
+        first = found.setdefault(score.measure, score)
+        if first.given_by != score.given_by:
+            raise InputError(
+                f"the scores of {score.run} by {score.measure} are by {first.given_by} and by {score.given_by}",
+                remedy="Give the measures other names, or have one grader give them all.",
+            )
+    return [Grading(name, one.grader, None if one.version is None else str(one.version)) for name, one in found.items()]
+
+
+def rows_of(scores: Iterable[Score]) -> Iterator[dict[str, Any]]:
+    """Yield scores as the graph keeps them."""
+    for score in scores:
+        yield {
+            "question": score.question,
+            "measure": score.measure,
+            "value": score.number,
+            **{name: getattr(score, name) for name in _BESIDE},
+        }
+
+
+_BESIDE = ("reason", "label", "explanation", "cost", "prompt_tokens", "output_tokens")
+
+
+def load_scores(store: Store, scores: Sequence[Score]) -> dict[str, int]:
+    """Put scores that others gave beside the answers of runs that the graph holds; return how many of each run.
+
+    Earlier scores of the same run and measure are replaced. Everything is checked before anything is written.
+
+    Raises
+    ------
+    InputError
+        A run or question isn't in the graph, or a measure has several graders.
+    """
+    runs: dict[str, list[Score]] = {}
+    for score in scores:
+        runs.setdefault(score.run, []).append(score)
+    for run, some in runs.items():
+        dataset = require_run(store, run)["dataset"]
+        known = {row["id"] for row in store.read(cypher("load/dataset_questions"), {"dataset": dataset})}
+        refuse_unknown(some, known, f"the dataset {dataset!r}")
+        gradings_of(some)
+    return {run: keep_scores(store, run, gradings_of(some), rows_of(some)) for run, some in runs.items()}
+
+
+def refuse_unknown(scores: Iterable[Score], known: Collection[object], where: str) -> None:
+    """Refuse scores of questions that aren't known."""
+    strangers = [score for score in scores if score.question not in known]
+    if strangers:
+        first = strangers[0]
+        raise InputError(
+            f"{counted(len(strangers), 'score')} of {first.run} are of questions that {where} doesn't hold, "
+            f"such as {first.question!r}",
+            remedy="Correct the ids, or leave these out.",
+        )

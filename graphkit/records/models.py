@@ -6,7 +6,6 @@ ignores fields that it doesn't know. A number is never read from a string, and a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, LiteralString
 
@@ -445,29 +444,7 @@ class Edge(Record):
     target: Name
 
 
-class Measurement(Record):
-    """The value of one measure for one question of one run, or the reason why there is none."""
-
-    run: StrictStr
-    question: StrictStr
-    measure: StrictStr
-    value: float | None
-    reason: StrictStr | None = None
-
-
-#: The record that each file of a dataset holds, by the name that ``graphkit schema`` shows it under.
-RECORDS: Mapping[str, type[Record]] = {
-    "question": Question,
-    "answer": Answer,
-    "commit": Commit,
-    "compatibility": Compatibility,
-    "artifact": Artifact,
-    "edge": Edge,
-    "measurement": Measurement,
-}
-
 __all__ = [
-    "RECORDS",
     "Answer",
     "Artifact",
     "Chunk",
@@ -477,7 +454,6 @@ __all__ = [
     "Conflict",
     "Edge",
     "GoldPath",
-    "Measurement",
     "Question",
     "Record",
     "Step",

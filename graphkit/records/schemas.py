@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from graphkit.records.models import Record
+from graphkit.records.models import Answer, Artifact, Commit, Compatibility, Edge, Question, Record
+from graphkit.records.scores import Score
+
+#: The record that each file holds, by the name that ``graphkit schema`` shows it under.
+RECORDS: Mapping[str, type[Record]] = {
+    "question": Question,
+    "answer": Answer,
+    "commit": Commit,
+    "compatibility": Compatibility,
+    "artifact": Artifact,
+    "edge": Edge,
+    "score": Score,
+}
 
 
 def json_schema(model: type[Record]) -> dict[str, Any]:

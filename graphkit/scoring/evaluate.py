@@ -1,11 +1,11 @@
-"""What the command line and a notebook call: open a graph, load, evaluate, ask for failures."""
+"""Scoring a run: from its files, and where a store is given kept in the graph, or computed there."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
@@ -16,9 +16,13 @@ from graphkit.graph.datasets import Progress, ensure_loaded, quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import resolve_measures
 from graphkit.records.commits import CommitGraph
+from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.scoring.from_files import score_file
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job
+
+if TYPE_CHECKING:
+    from graphkit.graph.scores import Grading
 
 Engine = Literal["python", "cypher"]
 
@@ -35,6 +39,7 @@ def evaluate(
     report: Report | None = None,
     keep_rows: bool = True,
     judge: bool = False,
+    scores: Sequence[Score] = (),
     progress: Progress = quiet,
 ) -> Evaluation:
     """Score a run log.
@@ -57,6 +62,8 @@ def evaluate(
         Keep the value of each question, not only the means; where they are kept, they also go into the store.
     judge
         Also tell of each kept question whether answer and path are right, and at which stage it ended.
+    scores
+        What others gave the answers of this run; those of other runs are left alone. Needs ``keep_rows``.
 
     Returns
     -------
@@ -84,8 +91,10 @@ def evaluate(
     job = Job(source.questions_file, run_file, in_python, commits, invalid, keep_rows, judge)
     scored = score_file(job, dataset=source.name, report=report, sink=take)
     result = _with_rows(scored, rows)
+    if scores:
+        result.with_scores(scores)  # refused before anything is stored
     if store is None:
-        return result
+        return result.with_scores(scores)
     from graphkit.graph.runs import load_run
     from graphkit.graph.scores import keep_scores
 
@@ -95,9 +104,29 @@ def evaluate(
 
         in_graph = [measure for measure in chosen if measure.query]
         result = _merged(chosen, score_run(store, source.name, scored.run, in_graph, keep_rows), result)
+    result = result.with_scores(scores)
     if keep_rows:
-        keep_scores(store, result)
+        keep_scores(store, result.run, *_kept(result))
     return result
+
+
+def _kept(result: Evaluation) -> tuple[list[Grading], Iterator[Mapping[str, object]]]:
+    """Return who gave the scores of a result, and the scores as the graph keeps them."""
+    from graphkit import __version__
+    from graphkit.graph.scores import Grading, gradings_of, rows_of
+
+    given = {score.measure for score in result.given}
+    own = [(place, name) for place, name in enumerate(result.measures) if name not in given]
+
+    def rows() -> Iterator[Mapping[str, object]]:
+        for row in result.rows:
+            for place, name in own:
+                value = row.values[place]
+                kept = {"reason": value} if isinstance(value, str) else {"value": value}
+                yield {"question": row.question, "measure": name, **kept}
+        yield from rows_of(result.given)
+
+    return [Grading(name, GRAPHKIT, __version__) for _, name in own] + gradings_of(result.given), rows()
 
 
 def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:

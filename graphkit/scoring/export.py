@@ -20,19 +20,23 @@ from graphkit.measures.registry import parse_measure
 from graphkit.records.words import shown
 from graphkit.scoring.results import Evaluation
 
-COLUMNS = ("run", "question", "measure", "value", "reason", "version", "parameters")
+COLUMNS = (
+    *("run", "question", "measure", "value", "reason", "version", "parameters"),
+    *("grader", "label", "explanation", "cost", "prompt_tokens", "output_tokens"),
+)
 
 Records = Iterable[dict[str, Any]]
 
 
 def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
-    """Yield one record a run, question and measure: its value or reason, with graphkit's version and parameters."""
-    from graphkit import __version__
-
+    """Yield one record a run, question and measure: the score, and how a measure of graphkit's own was set."""
     for result in results:
-        parameters = {name: parse_measure(name).settings() for name in result.measures}
-        for one in result.records():
-            yield {**one.model_dump(), "version": __version__, "parameters": parameters[one.measure]}
+        given = {score.measure for score in result.given}
+        parameters = {name: parse_measure(name).settings() for name in result.measures if name not in given}
+        for score in result.records():
+            plain = score.model_dump()
+            plain["parameters"] = parameters.get(score.measure, {})
+            yield {name: plain[name] for name in COLUMNS}
 
 
 def write_results(path: Path, results: Sequence[Evaluation]) -> None:
@@ -118,8 +122,11 @@ def _parquet(path: Path, results: Sequence[Evaluation]) -> None:
         from pyarrow import parquet
     except ImportError:
         raise InputError("Parquet needs pyarrow", remedy="pip install 'graphkit[parquet]', or write .csv.") from None
-    fields = [(name, pyarrow.float64() if name == "value" else pyarrow.string()) for name in COLUMNS]
-    parquet.write_table(pyarrow.Table.from_pylist(list(_flat(results)), pyarrow.schema(fields)), path)
+    kinds = {"value": pyarrow.float64(), "cost": pyarrow.float64()}
+    kinds |= dict.fromkeys(("prompt_tokens", "output_tokens"), pyarrow.int64())
+    fields = [(name, kinds.get(name, pyarrow.string())) for name in COLUMNS]
+    rows = [{**row, "version": str(row["version"] or "")} for row in _flat(results)]
+    parquet.write_table(pyarrow.Table.from_pylist(rows, pyarrow.schema(fields)), path)
 
 
 def _junit(path: Path, results: Sequence[Evaluation]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas
 
     from graphkit.measures.outcome import Verdict
-    from graphkit.records.models import Measurement
+    from graphkit.records.scores import Score
 
 
 Label = Literal["category", "difficulty", "group"]
@@ -26,6 +26,9 @@ Label = Literal["category", "difficulty", "group"]
 #: What questions are summarised by, in the order of a row's labels.
 LABELS: tuple[Label, ...] = ("category", "difficulty", "group")
 NO_LABEL = "(none)"
+
+#: Why a question has no value by a measure that others give.
+NOT_GIVEN = "no score was given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class Evaluation:
         The summary of each measure, by its text.
     rows
         The values of each question, where they were asked for.
+    given
+        The scores that others gave; their values stand among the rows, and their means among the measures.
     """
 
     run: str
@@ -79,6 +84,39 @@ class Evaluation:
     rows: tuple[Row, ...] = field(default=(), repr=False)
     invalid: Mapping[str, str] = field(default_factory=dict, repr=False)
     efficiency: Mapping[str, Spread] = field(default_factory=dict, repr=False)
+    given: tuple[Score, ...] = field(default=(), repr=False)
+
+    def with_scores(self, scores: Iterable[Score]) -> Evaluation:
+        """Return the result with scores that others gave this run: from here on nothing asks who gave a value.
+
+        Raises
+        ------
+        InputError
+            A question isn't known, or a measure is already there.
+        """
+        own = tuple(score for score in scores if score.run == self.run)
+        values: dict[str, dict[str, float | str]] = {}
+        known = {row.question for row in self.rows}
+        for score in own:
+            if score.measure in self.measures:
+                raise InputError(
+                    f"{score.measure} is computed, and given by {score.given_by} as well",
+                    remedy="Leave it out of the file, or choose other measures by -m.",
+                )
+            if score.question not in known:
+                what = f"the score of {score.question!r} by {score.measure} is of a question that isn't in the dataset"
+                raise InputError(what, remedy="Correct its id, or leave it out.")
+            reason = score.reason or NOT_GIVEN
+            values.setdefault(score.measure, {})[score.question] = reason if score.number is None else score.number
+        rows = tuple(
+            dataclasses.replace(
+                row, values=(*row.values, *(column.get(row.question, NOT_GIVEN) for column in values.values()))
+            )
+            for row in self.rows
+        )
+        names = [*self.measures, *values]
+        measures = {**self.measures, **{name: _summary(names.index(name), rows) for name in values}}
+        return dataclasses.replace(self, measures=measures, rows=rows, given=(*self.given, *own))
 
     def known_efficiency(self) -> dict[str, Spread]:
         """Return the figures of efficiency that some record knows."""
@@ -128,11 +166,24 @@ class Evaluation:
         found = {by: self.grouped(by) for by in LABELS}
         return {by: {name: _as_json(one) for name, one in groups.items()} for by, groups in found.items() if groups}
 
-    def records(self) -> Iterator[Measurement]:
-        """Yield one measurement a question and measure, value or reason."""
-        names = tuple(self.measures)
+    def records(self) -> Iterator[Score]:
+        """Yield one score a question and measure, value or reason, whoever gave it."""
+        from graphkit import __version__
+        from graphkit.records.scores import GRAPHKIT, Score
+
+        given = {(score.question, score.measure): score for score in self.given}
         for row in self.rows:
-            yield from measurements(self.run, names, row)
+            for name, value in zip(self.measures, row.values, strict=True):
+                score = given.get((row.question, name))
+                yield score or Score(
+                    run=self.run,
+                    question=row.question,
+                    measure=name,
+                    value=None if isinstance(value, str) else value,
+                    reason=value if isinstance(value, str) else None,
+                    grader=GRAPHKIT,
+                    version=__version__,
+                )
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a table with a row a question and a column a measure; not scored is NaN.
@@ -172,21 +223,12 @@ def _as_json(measures: Mapping[str, Summary]) -> dict[str, Any]:
 
 
 def _summaries(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Summary]:
-    found = {}
-    for place, name in enumerate(names):
-        values = [value for row in rows if not isinstance(value := row.values[place], str)]
-        found[name] = Summary(math.fsum(values) / len(values) if values else None, len(values), len(rows))
-    return found
+    return {name: _summary(place, rows) for place, name in enumerate(names)}
 
 
-def measurements(run: str, names: Sequence[str], row: Row) -> Iterator[Measurement]:
-    """Yield the measurement of each measure for one question."""
-    from graphkit.records.models import Measurement
-
-    for name, value in zip(names, row.values, strict=True):
-        reason = value if isinstance(value, str) else None
-        number = None if isinstance(value, str) else value
-        yield Measurement(run=run, question=row.question, measure=name, value=number, reason=reason)
+def _summary(place: int, rows: Sequence[Row]) -> Summary:
+    values = [value for row in rows if not isinstance(value := row.values[place], str)]
+    return Summary(math.fsum(values) / len(values) if values else None, len(values), len(rows))
 
 
 class Totals:

@@ -1,0 +1,9 @@
+// title: Begin to grade
+// answers: Names who grades a run by some measures, of which no score is there yet.
+// parameters: run, rows
+// columns:
+MATCH (r:Run {id: $run})
+UNWIND $rows AS row
+MERGE (g:Grading {key: row.key})
+SET g.run = $run, g.measure = row.measure, g.grader = row.grader, g.version = row.version, g.complete = false
+MERGE (r)-[:GRADED]->(g)
