@@ -347,6 +347,19 @@ def test_scores_killed_while_they_are_replaced_are_not_whole(
     assert contents(empty_store) == before
 
 
+def test_load_that_died_before_it_changed_anything_is_taken_back(empty_store: Store, dataset: Path) -> None:
+    """The dataset is whole, and the next evaluation says so."""
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    graphkit.evaluate(file, store=empty_store)
+    before = contents(empty_store)
+    with pytest.raises(Stop), claim(empty_store, "dataset shop"):
+        raise Stop
+    assert [load.name for load in unfinished_loads(empty_store)] == ["dataset shop"]
+    graphkit.evaluate(file, store=empty_store)
+    assert unfinished_loads(empty_store) == []
+    assert contents(empty_store) == before
+
+
 RELEASING = """
 import os, signal, sys
 from pathlib import Path
