@@ -22,6 +22,7 @@ from graphkit.graph.claims import claim, unfinished_loads
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.queries import cypher, schema_statements
 from graphkit.graph.runs import load_run
+from graphkit.graph.scores import gradings
 from graphkit.measures.registry import parse_measure
 from graphkit.scoring.in_graph import score_run
 from tests.datasets import ROOT, STOREFRONT, read_jsonl, write_jsonl
@@ -308,7 +309,7 @@ with graphkit.open_store() as store:
 """
 
 
-@pytest.mark.parametrize("query", ["load/clear_measurements", "load/clear_traversed", "load/clear_answers"])
+@pytest.mark.parametrize("query", ["load/clear_scores", "load/clear_traversed", "load/clear_answers"])
 def test_run_killed_while_it_is_replaced_is_not_whole(
     empty_store: Store, engine_settings: EngineSettings, dataset: Path, query: str
 ) -> None:
@@ -323,7 +324,7 @@ def test_run_killed_while_it_is_replaced_is_not_whole(
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
     assert contents(empty_store) != before
     (run,) = empty_store.read(cypher("read/runs"))
-    assert (run["complete"], run["digest"], run["measures"]) == (False, "", [])
+    assert (run["complete"], run["digest"], gradings(empty_store, RUN)) == (False, "", {})
     with pytest.raises(InputError, match="not loaded to its end"):
         graphkit.failures(empty_store, RUN, "wrong-turns")
     file.write_text(former)
@@ -338,12 +339,27 @@ def test_scores_killed_while_they_are_replaced_are_not_whole(
     file = dataset / "runs" / f"{RUN}.jsonl"
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "RR", "EdgeF1"])
     before = contents(empty_store)
-    command = [sys.executable, "-c", CLEARING, str(file), "load/clear_measurements"]
+    command = [sys.executable, "-c", CLEARING, str(file), "load/clear_scores"]
     done = subprocess.run(command, cwd=ROOT, env=engine_settings.env, capture_output=True, timeout=120, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
     (run,) = empty_store.read(cypher("read/runs"))
-    assert (run["complete"], run["measures"]) == (True, ["EdgeF1"])
+    assert run["complete"]
+    complete = {name: grading.complete for name, grading in gradings(empty_store, RUN).items()}
+    assert complete == {"EdgeF1": True, "EdgeRecall": False, "RR": False}
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "RR", "EdgeF1"])
+    assert contents(empty_store) == before
+
+
+def test_load_that_died_before_it_changed_anything_is_taken_back(empty_store: Store, dataset: Path) -> None:
+    """The dataset is whole, and the next evaluation says so."""
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    graphkit.evaluate(file, store=empty_store)
+    before = contents(empty_store)
+    with pytest.raises(Stop), claim(empty_store, "dataset shop"):
+        raise Stop
+    assert [load.name for load in unfinished_loads(empty_store)] == ["dataset shop"]
+    graphkit.evaluate(file, store=empty_store)
+    assert unfinished_loads(empty_store) == []
     assert contents(empty_store) == before
 
 
@@ -380,9 +396,9 @@ def test_scores_of_a_former_file_go_with_it(empty_store: Store, dataset: Path) -
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "RR"])
     write_jsonl(file, [{**one, "retrieved": []} for one in read_jsonl(file)])
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
-    held = "MATCH (m:Measurement) RETURN DISTINCT m.measure AS measure"
+    held = "MATCH (s:Score) RETURN DISTINCT s.measure AS measure"
     assert empty_store.read(held) == [{"measure": "EdgeRecall"}]
-    assert empty_store.read(cypher("read/runs"))[0]["measures"] == ["EdgeRecall"]
+    assert list(gradings(empty_store, RUN)) == ["EdgeRecall"]
 
 
 def test_run_remembers_its_file(empty_store: Store, dataset: Path) -> None:

@@ -165,7 +165,7 @@ def compare_runs(
     dataset = _common_dataset(store, first, second)
     if engine == "cypher":
         before, after = computed_values(store, dataset, (first, second), measures)
-        warnings = []
+        warnings: list[str] = []
     else:
         names, warnings = held_measures(store, (first, second), measures)
         before, after = ({name: held_values(store, run, name) for name in names} for run in (first, second))

@@ -21,7 +21,7 @@ from graphkit.files.problems import OnError, Report
 from graphkit.files.reading import note_missing_gold
 from graphkit.files.stale_gold import invalid_reasons, stale_gold
 from graphkit.graph import rows as to_rows
-from graphkit.graph.claims import Claim, claim
+from graphkit.graph.claims import Claim, claim, unfinished_loads
 from graphkit.graph.queries import cypher
 from graphkit.records.models import Commit, Compatibility
 
@@ -91,15 +91,21 @@ def load_dataset(store: Store, dataset: Dataset, report: Report, progress: Progr
     """
     loader = _DatasetLoader(store, dataset, report, progress)
     loader.check()
-    with claim(store, f"dataset {dataset.name}") as held:
+    with claim(store, _claimed(dataset)) as held:
         loader.load(held)
     return loader.summary
+
+
+def _claimed(dataset: Dataset) -> str:
+    return f"dataset {dataset.name}"
 
 
 def ensure_loaded(store: Store, dataset: Dataset, report: Report, progress: Progress = quiet) -> None:
     """Load a dataset unless the graph holds it in just this form. Raises what :func:`load_dataset` raises."""
     held = {row["name"]: row["digest"] for row in store.read(cypher("read/datasets"))}
-    if held.get(dataset.name) != dataset_digest(dataset):
+    # A load that died before it changed anything is still told as interrupted: one more, which ends, takes that back.
+    unfinished = any(load.name == _claimed(dataset) and load.interrupted for load in unfinished_loads(store))
+    if unfinished or held.get(dataset.name) != dataset_digest(dataset):
         load_dataset(store, dataset, report, progress)
 
 

@@ -86,7 +86,7 @@ def gradings(store: Store, run: str) -> dict[str, Grading]:
 def held_values(store: Store, run: str, measure: str) -> dict[str, float]:
     """Return the values that the graph holds of a run by a measure, by question; what isn't scored is left out."""
     (row,) = store.read(cypher("read/scores"), {"run": run, "measure": measure})
-    return dict(zip(row["questions"], row["values"], strict=True))  # type: ignore[call-overload, no-any-return]
+    return dict(zip(row["questions"], row["values"], strict=True))  # type: ignore[call-overload]
 
 
 def gradings_of(scores: Iterable[Score]) -> list[Grading]:
