@@ -57,7 +57,7 @@ def test_regression_gate(shop: Graph) -> None:
         ((FIRST, "storefront-grph"), "Did you mean storefront-graph?"),
         ((FIRST, SECOND, "--by", "mood"), "--by is category, difficulty, repo, relation, not 'mood'"),
         ((FIRST, SECOND, "-m", "EdgeRecal"), "Did you mean EdgeRecall?"),
-        ((FIRST, SECOND, "-m", "AnswerContainment"), "not computed in the graph"),
+        ((FIRST, SECOND, "-m", "AnswerContainment"), "has no scores by AnswerContainment@5"),
     ],
 )
 def test_compare_refuses_in_words(shop: Graph, arguments: tuple[str, ...], message: str) -> None:

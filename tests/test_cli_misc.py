@@ -270,7 +270,7 @@ def test_interrupts_that_are_ignored_stay_ignored(tmp_path: Path) -> None:
 
 def test_a_bug_is_no_failed_gate(tmp_path: Path) -> None:
     """An error that nobody foresaw has a traceback for its report, and an exit code of its own."""
-    program = "from graphkit import workflow; workflow.evaluate = None; from graphkit.cli import main; main()"
+    program = "from graphkit.scoring import evaluate; evaluate.evaluate = None; from graphkit.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program, "evaluate", "--no-store", tiny(tmp_path)],
         capture_output=True,

@@ -298,7 +298,7 @@ import os, signal, sys
 from pathlib import Path
 import graphkit
 from graphkit.graph import runs, scores
-from graphkit.graph.catalog import cypher
+from graphkit.graph.queries import cypher
 def clear(store, query, parameters):
     deleted = store.write(cypher(query), {**parameters, "limit": 3})[0]["deleted"]
     if deleted and query == sys.argv[2]:
@@ -367,8 +367,8 @@ RELEASING = """
 import os, signal, sys
 from pathlib import Path
 import graphkit
-from graphkit.graph.catalog import cypher
-from graphkit.graph.connection import Store
+from graphkit.graph.queries import cypher
+from graphkit.database.store import Store
 write = Store.write
 def dying(self, text, parameters=None):
     if text == cypher("load/release"):

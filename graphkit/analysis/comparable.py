@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError
-from graphkit.graph.scores import Grading, gradings
+from graphkit.graph.knowledge import invalid_questions
+from graphkit.graph.scores import Grading, gradings, held_values
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import resolve_measures
 from graphkit.records.scores import GRAPHKIT
@@ -18,88 +20,95 @@ COMPARED = ("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "PathPref
 COMPARED_RANKING = ("nDCG@10", "Recall@20", "RR", "Success@5")
 
 
-def computed_values(
-    store: Store, dataset: str, runs: Iterable[str], measures: Sequence[str | Measure]
-) -> Iterator[dict[str, dict[str, float]]]:
-    """Yield the values of each run by each measure, computed in the graph."""
-    chosen = resolve_measures(measures or (*COMPARED, *COMPARED_RANKING))
-    text_only = [str(measure) for measure in chosen if measure.query is None]
-    if text_only:
-        raise InputError(
-            f"not computed in the graph: {', '.join(text_only)}", remedy="Without --engine cypher, scores are read."
-        )
-    for run in runs:
-        values = {str(one): measure_values(store, dataset, run, one) for one in chosen}
-        yield {
-            name: {question: value for question, value in column.items() if isinstance(value, float)}
-            for name, column in values.items()
-        }
+Values = dict[str, dict[str, float]]
 
 
-def held_measures(
-    store: Store, runs: tuple[str, str], measures: Sequence[str | Measure]
-) -> tuple[list[str], list[str]]:
-    """Return which measures are compared by the scores that the graph holds, and a warning for each that isn't.
+def values_of(
+    store: Store,
+    dataset: str,
+    runs: tuple[str, str],
+    measures: Sequence[str | Measure],
+    engine: Literal["cypher"] | None = None,
+) -> tuple[Values, Values]:
+    """Return the values of two runs by each measure: the scores that the graph holds of both, whoever gave them.
+
+    A measure of graphkit's own that isn't scored in both, or was before the dataset changed, is computed in the graph
+    for both runs; with ``engine="cypher"`` every one is.
 
     Raises
     ------
     InputError
-        A measure that was asked for, or all of the usual ones, are missing, outdated, or by different versions.
+        A measure is scored by different versions of a grader, or neither held of both nor computed in the graph.
     """
-    of = {run: gradings(store, run) for run in runs}
-    names = list(dict.fromkeys(_name(measure) for measure in measures or (*COMPARED, *COMPARED_RANKING)))
-    usable, warnings = [], []
-    for name in names:
-        reason = _incomparable(name, of)
-        if reason is None:
-            usable.append(name)
-        elif measures:
-            raise reason
-        else:
-            warnings.append(f"{reason.what}: not compared")
-    if not usable:
-        known = sorted({name for held in of.values() for name in held})
-        raise InputError(
-            f"{runs[0]} and {runs[1]} have no scores in common",
-            remedy=f"{_ANEW} The graph holds scores by: {', '.join(known) or 'nothing'}.",
-        )
-    return usable, warnings
+    held = {run: gradings(store, run) for run in runs}
+    invalid = invalid_questions(store, dataset)
+    found: tuple[Values, Values] = ({}, {})
+    for measure in measures or (*COMPARED, *COMPARED_RANKING):
+        own = _own(measure)
+        name = str(own or measure)
+        computed = engine == "cypher" or not _both_hold(name, held)
+        if computed and (own is None or own.query is None):
+            raise _incomparable(name, held, engine)
+        for values, run in zip(found, runs, strict=True):
+            if computed:
+                column = measure_values(store, dataset, run, own, invalid)  # type: ignore[arg-type]
+                values[name] = {question: one for question, one in column.items() if isinstance(one, float)}
+            else:
+                values[name] = held_values(store, run, name)
+    return found
 
 
-_ANEW = "Score both runs anew: `graphkit evaluate RUN.jsonl` keeps the scores; or compute them now by --engine cypher."
-
-
-def _name(measure: str | Measure) -> str:
-    """Return the text by which the graph knows a measure: graphkit's own by their full names, others as they are."""
+def _own(measure: str | Measure) -> Measure | None:
+    """Return a measure that graphkit computes, with its cut-off; None where others give it."""
     try:
-        return str(resolve_measures([measure])[0])
+        return resolve_measures([measure])[0]
     except MeasureError:
-        return str(measure)
+        return None
 
 
-def _incomparable(name: str, of: Mapping[str, Mapping[str, Grading]]) -> InputError | None:
-    """Return why two runs can't be compared by a measure, or None where they can."""
-    for run, held in of.items():
-        if name not in held or not held[name].complete:
-            known = ", ".join(one for one, grading in held.items() if grading.complete)
-            hint = _hint(name, held)
-            return InputError(
-                f"{run} has no scores by {name}", remedy=f"{hint}{_ANEW} It has scores by: {known or 'nothing'}."
-            )
-    one, two = (held[name] for held in of.values())
-    first, second = of
+def _both_hold(name: str, held: Mapping[str, Mapping[str, Grading]]) -> bool:
+    """Tell whether both runs are scored by a measure, as the dataset is now.
+
+    Raises
+    ------
+    InputError
+        They are, by different versions of a grader.
+    """
+    both = [grades[name] for grades in held.values() if name in grades and grades[name].complete]
+    if len(both) < len(held):
+        return False
+    one, two = both
     if one.given_by != two.given_by:
-        return InputError(
+        first, second = held
+        raise InputError(
             f"the scores by {name} are of different versions: {first} was scored by {one.given_by}, "
             f"{second} by {two.given_by}",
             remedy=_ANEW if GRAPHKIT in (one.grader, two.grader) else "Grade both runs by the same version.",
         )
-    if one.grader == GRAPHKIT and not (one.current and two.current):
-        run = second if one.current else first
-        return InputError(f"{run} was scored by {name} before its dataset changed", remedy=_ANEW)
-    return None
+    # What others gave is of the answers, and these are still the same.
+    return one.grader != GRAPHKIT or (one.current and two.current)
 
 
-def _hint(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"Did you mean {close[0]}? " if close else ""
+_ANEW = "Score both runs anew: `graphkit evaluate RUN.jsonl` keeps the scores."
+
+
+def _incomparable(name: str, held: Mapping[str, Mapping[str, Grading]], engine: str | None) -> InputError:
+    """Return the error that says why two runs can't be compared by a measure."""
+    for run, grades in held.items():
+        if engine == "cypher":
+            break
+        if name not in grades or not grades[name].complete:
+            known = [one for one, grading in grades.items() if grading.complete]
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"Did you mean {close[0]}? " if close else ""
+            remedy = f"{hint}`graphkit evaluate RUN.jsonl -m {name}` scores by graphkit's own or by yours, and "
+            remedy += "`graphkit load-scores` loads what others gave."
+            return InputError(
+                f"{run} has no scores by {name}", remedy=f"{remedy} It has: {', '.join(known) or 'none'}."
+            )
+    if engine == "cypher":
+        return InputError(
+            f"not computed in the graph: {name}",
+            remedy="Without --engine cypher its scores are read, where there are any.",
+        )
+    return InputError(f"the dataset has changed since a run was scored by {name}", remedy=_ANEW)

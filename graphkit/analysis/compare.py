@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphkit.analysis.comparable import computed_values, held_measures
+from graphkit.analysis.comparable import values_of
 from graphkit.analysis.paired import (
     RESAMPLES,
     SEED,
@@ -31,7 +31,6 @@ from graphkit.graph.datasets import dataset_digest
 from graphkit.graph.failures import failures, require_run
 from graphkit.graph.knowledge import invalid_questions
 from graphkit.graph.queries import cypher
-from graphkit.graph.scores import held_values
 from graphkit.measures.base import Measure
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.words import counted
@@ -148,11 +147,12 @@ def compare_runs(
     Parameters
     ----------
     measures
-        Names of any scores that the graph holds of both runs, whoever gave them; by default graphkit's usual ones.
+        Names of any scores that the graph holds of both runs, whoever gave them, and of any measure that is computed in
+        the graph; by default graphkit's usual ones.
     by
         Also compare within each category, difficulty, gold repository or gold relation; a question may be in several.
     engine
-        ``"cypher"`` computes the measures in the graph now; by default the scores are read that it holds.
+        ``"cypher"`` computes every measure in the graph now; by default the scores are read that it holds.
     movers
         How many of the questions that moved most are shown, by the first measure.
 
@@ -160,15 +160,10 @@ def compare_runs(
     ------
     InputError
         A run isn't known or compared with itself, the runs are of different datasets, or a measure can't be compared:
-        it isn't scored in both, or by different versions of a grader, or before the dataset changed.
+        it is scored by different versions of a grader, or neither held of both nor computed in the graph.
     """
     dataset = _common_dataset(store, first, second)
-    if engine == "cypher":
-        before, after = computed_values(store, dataset, (first, second), measures)
-        warnings: list[str] = []
-    else:
-        names, warnings = held_measures(store, (first, second), measures)
-        before, after = ({name: held_values(store, run, name) for name in names} for run in (first, second))
+    before, after = values_of(store, dataset, (first, second), measures, engine)
     questions = {str(row["question"]) for row in store.read(cypher("read/answers"), {"dataset": dataset, "run": first})}
     members = _members(store, dataset, by) if by is not None else {}
     scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
@@ -184,7 +179,7 @@ def compare_runs(
         questions=len(questions),
         left_out=_left_out(before, after),
         unscored=_unscored(before, after, dict.fromkeys(before, questions)),
-        warnings=(*warnings, *_warnings(store, dataset, (first, second))),
+        warnings=tuple(_warnings(store, dataset, (first, second))),
     )
 
 
