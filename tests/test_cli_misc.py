@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -16,10 +17,14 @@ import pytest
 import typer
 
 import graphkit as package
+from graphkit.analysis import paired
 from graphkit.cli.app import app
 from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES
 from graphkit.records.models import RECORDS
+from graphkit.systems import session
+from graphkit.systems.baseline import DEFAULT_MODEL, baseline
+from graphkit.systems.runner import Limits
 from tests.cli import ANSWERS, COMMAND, QUESTIONS, ROOT, Graph, Row, environment, graphkit, inside, tiny
 
 PAGE = (ROOT / "docs" / "commands.md").read_text()
@@ -53,6 +58,26 @@ def test_known_commands() -> None:
     promised = {"demo", "load", "git", "evaluate", "failures", "query", "queries", "measures", "schema"}
     assert {(name,) for name in promised} <= set(COMMANDS)
     assert {("db", name) for name in ("start", "stop", "status", "path")} <= set(COMMANDS)
+
+
+def test_defaults_are_those_of_the_library() -> None:
+    """What an option is when it isn't given is what the function is called with in a notebook."""
+    limits = Limits()
+    expected = {
+        "compare": {"resamples": paired.RESAMPLES, "seed": paired.SEED},
+        "run": {
+            "seed": session.DEFAULT_SEED,
+            "k": session.DEFAULT_K,
+            "concurrency": limits.concurrency,
+            "timeout": limits.timeout,
+            "retries": limits.retries,
+            "model": DEFAULT_MODEL,
+            "max_tokens": inspect.signature(baseline).parameters["max_tokens"].default,
+        },
+    }
+    for command, defaults in expected.items():
+        shown = {parameter.name: parameter.default for parameter in COMMANDS[command,].params}
+        assert {name: shown[name] for name in defaults} == defaults
 
 
 def test_every_command_takes_json() -> None:
@@ -270,7 +295,7 @@ def test_interrupts_that_are_ignored_stay_ignored(tmp_path: Path) -> None:
 
 def test_a_bug_is_no_failed_gate(tmp_path: Path) -> None:
     """An error that nobody foresaw has a traceback for its report, and an exit code of its own."""
-    program = "from graphkit import workflow; workflow.evaluate = None; from graphkit.cli import main; main()"
+    program = "from graphkit.scoring import evaluate as m; m.evaluate = None; from graphkit.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program, "evaluate", "--no-store", tiny(tmp_path)],
         capture_output=True,
