@@ -92,8 +92,10 @@ def test_file_with_a_header(held: Graph, tmp_path: Path) -> None:
 
 
 def test_file_without_a_header(held: Graph, tmp_path: Path) -> None:
-    """A file may be nothing but Cypher, under any name."""
-    (tmp_path / "plain.txt").write_text("// all of them\nMATCH (q:Question) WHERE q.id = $id RETURN q.id AS id")
+    """A file may be nothing but Cypher, under any name, and its comments are no header that must be right."""
+    (tmp_path / "plain.txt").write_text(
+        "// order: any\n// all of them\nMATCH (q:Question) WHERE q.id = $id RETURN q.id AS id"
+    )
     assert query(held, "plain.txt", "-p", "id=q1", "--json", cwd=tmp_path).object() == {"id": "q1"}
 
 

@@ -9,24 +9,6 @@ import typer
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, with_graph
 
 
-#: The order in which all kinds are shown: from the whole to the detail.
-ORDER = (
-    "questions-by-score",
-    "failed-questions",
-    "stale-gold",
-    "wrong-turns",
-    "missed-edges",
-    "missed-boundaries",
-    "relations-missed",
-    "right-files-wrong-path",
-    "wrong-repositories",
-    "incoherent-pairs",
-    "unknown-commits",
-    "extra-edges",
-    "found-and-lost",
-)
-
-
 @with_graph
 def failures(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The name of a run in the graph.")],
@@ -50,12 +32,12 @@ def failures(
     """Explain what a run did wrong: missed edges, wrong turns, wrong repositories, incoherent commits."""
     from graphkit.cli.tables import print_table
     from graphkit.graph.failures import failures
-    from graphkit.graph.queries import named_queries, named_query
+    from graphkit.graph.queries import failure_queries, named_queries, named_query
 
     if kind is not None:
         kinds = [named_query(kind).name]
     else:
-        kinds = [name for name in ORDER if name != "found-and-lost" or other is not None]
+        kinds = [query.name for query in failure_queries() if other is not None or not query.takes("other")]
     rows_of_each = limit if limit is not None else 20 if kind is not None or question is not None else 5
     with open_graph(read_only=True) as store:
         rows_of = {
