@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from pathlib import Path
 
 import pytest
 
 import graphkit
 from graphkit.database.store import Store
 from graphkit.graph.opening import prepared
-
-ROOT = Path(__file__).parent.parent
+from tests.helpers import ROOT
 
 
 def _pages() -> dict[str, str]:

@@ -12,7 +12,8 @@ import pytest
 
 import graphkit
 from graphkit.cli.app import COMMANDS
-from tests.cli import ROOT, environment
+from tests.helpers import ROOT
+from tests.helpers.cli import environment
 
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
