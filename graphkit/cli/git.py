@@ -28,7 +28,7 @@ def git(
     if name is not None and len(repositories) > 1:
         raise InputError("--name names one repository, but several are given", remedy="Run the command once for each.")
     for path in repositories:
-        open_repository(path).close()  # a mistake is told before anything is written
+        open_repository(path).close()  # a mistake is reported before anything is written
     with open_graph() as store, shown_progress("git") as progress:
         histories = [load_history(store, path, name, progress) for path in repositories]
     for history in histories:

@@ -27,7 +27,7 @@ def load(dataset: DatasetArgument, on_error: OnErrorOption = ON_ERROR) -> None:
 
 
 def _show(summary: LoadSummary) -> None:
-    """Tell what a load wrote, what was there already, and which artifacts were made from gold paths alone."""
+    """Show what a load wrote, what was there already, and which artifacts were made from gold paths alone."""
     import dataclasses
 
     if as_json():

@@ -13,7 +13,7 @@ from graphkit.cli.base import console, say
 from graphkit.graph.datasets import Progress, quiet
 from graphkit.records.models import Answer
 
-#: Without a terminal the progress of a run is told no more often than this, in seconds.
+#: Without a terminal the progress of a run is shown no more often than this, in seconds.
 LINE_EVERY = 10.0
 
 
@@ -44,7 +44,7 @@ def shown_progress(title: str) -> Iterator[Progress]:
 
 @dataclass
 class _Tally:
-    """What is done of a number of questions, what failed, and what it cost."""
+    """What is done of the questions of a run, what failed, and what it cost."""
 
     total: int
     done: int = 0
@@ -64,16 +64,16 @@ class _Tally:
 
 
 def _lines(left: Counter[str]) -> Callable[[Answer], None]:
-    """Return what says on a line, now and then and at the end of each system, how far it is: for a log."""
+    """Return what writes how far each system is, now and then and at its end, on a line: for a log."""
     tallies = {name: _Tally(count) for name, count in left.items()}
-    told = time.monotonic()
+    last = time.monotonic()
 
     def advance(answer: Answer) -> None:
-        nonlocal told
+        nonlocal last
         tallies[answer.run].add(answer)
-        due = time.monotonic() - told >= LINE_EVERY
+        due = time.monotonic() - last >= LINE_EVERY
         if due:
-            told = time.monotonic()
+            last = time.monotonic()
         for name, tally in tallies.items():
             ended = tally.done == tally.total
             if (due and not ended) or (ended and name == answer.run):
@@ -84,7 +84,7 @@ def _lines(left: Counter[str]) -> Callable[[Answer], None]:
 
 @contextmanager
 def run_progress(left: Counter[str]) -> Iterator[Callable[[Answer], None]]:
-    """Show what is done, what failed, what it cost, and when it may end; without a terminal, as lines."""
+    """Show what is done, what failed, what it cost, and how long is left; without a terminal, as lines."""
     if not sys.stderr.isatty():
         yield _lines(left)
         return
