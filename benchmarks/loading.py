@@ -15,7 +15,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Report
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.runs import load_run
-from tests.engines import Neo4jServer
+from tests.helpers.engines import Neo4jServer
 
 Statement = tuple[str, Mapping[str, object]]
 

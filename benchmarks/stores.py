@@ -10,7 +10,7 @@ from pathlib import Path
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.graph.opening import prepared
-from tests.engines import Neo4jServer, Unavailable, empty, neo4j_server
+from tests.helpers.engines import Neo4jServer, Unavailable, empty, neo4j_server
 
 
 @contextlib.contextmanager

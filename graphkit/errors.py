@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 
 class GraphkitError(Exception):
     """Base of every error that graphkit raises on purpose.
@@ -48,3 +50,17 @@ class GateError(GraphkitError):
     """A threshold that the user set was not met (exit code 1)."""
 
     exit_code = 1
+
+
+def did_you_mean(name: str, known: Iterable[str], show: Callable[[str], str] = str) -> str:
+    """Return a hint at the known name that is closest to one that isn't known, or nothing where none is close.
+
+    It ends with a space, for more advice to follow. ``show`` gives the text by which a known name is shown.
+
+    >>> did_you_mean("wrong-turn", ["missed-edges", "wrong-turns"]), did_you_mean("x", ["wrong-turns"])
+    ('Did you mean wrong-turns? ', '')
+    """
+    import difflib
+
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean {show(close[0])}? " if close else ""

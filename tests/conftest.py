@@ -12,9 +12,9 @@ import pytest
 from graphkit.database.embedded import client as embedded
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
-from tests import engines
-from tests.cli import Graph
-from tests.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
+from tests.helpers import engines
+from tests.helpers.cli import Graph
+from tests.helpers.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
 
 # A job of a script starts with interrupts ignored, and hands that on: the tests that interrupt need them as usual.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -39,8 +39,8 @@ from graphkit.graph import runs, scores
 from graphkit.graph.claims import unfinished_loads
 from graphkit.graph.queries import cypher, schema_statements
 from graphkit.graph.scores import gradings
-from tests.datasets import generate, read_jsonl, write_jsonl
-from tests.engines import child_environment, empty, free_port, start_neo4j
+from tests.helpers.datasets import generate, read_jsonl, write_jsonl
+from tests.helpers.engines import child_environment, empty, free_port, start_neo4j
 
 RUN = "walker"
 MEASURES = ("EdgeRecall", "RR", "Coherence")

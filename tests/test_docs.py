@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from pathlib import Path
 
 import pytest
 
 import graphkit
 from graphkit.database.store import Store
 from graphkit.graph.opening import prepared
-
-ROOT = Path(__file__).parent.parent
+from tests.helpers import ROOT
+from tests.test_imports import MAY_IMPORT
 
 
 def _pages() -> dict[str, str]:
@@ -36,6 +35,24 @@ def test_readme_links_lead_somewhere() -> None:
     links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
     assert len(links) > 5
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_map_of_the_rooms() -> None:
+    """CONTRIBUTING.md names each room with just those that it may import."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \|([^|]*)\|$", text, re.MULTILINE)
+    told = {room: set(re.findall(r"\w+", imports)) for room, imports in rows}
+    assert "all of them" in dict(rows)["cli"]
+    assert told | {"cli": MAY_IMPORT["cli"]} == MAY_IMPORT
+
+
+def test_files_of_the_map_exist() -> None:
+    """Every file and folder of the checkout that CONTRIBUTING.md names is there, but those of rooms to come."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:graphkit|cypher|tests|docs)/[\w./]*)`", text))
+    assert len(named) > 25
+    absent = {name for name in named if "NAME" not in name and not (ROOT / name).exists()}
+    assert absent == {"tests/adapters/", "tests/judges/"}
 
 
 def test_readme_measures_exist() -> None:

@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parent.parent / "fixtures" / "storefront"
+from tests.helpers.datasets import STOREFRONT
+
 STACKS = ("stack-1", "stack-2")
 RUNS = ("storefront-bm25", "storefront-graph", "storefront-graph-v2")
 Row = dict[str, Any]
@@ -27,12 +28,12 @@ Edge = tuple[str, str, str]
 
 def read(name: str) -> list[Row]:
     """Rows of a committed JSONL file."""
-    return [json.loads(line) for line in (ROOT / name).read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in (STOREFRONT / name).read_text(encoding="utf-8").splitlines()]
 
 
 def script(name: str, *arguments: Path) -> None:
     """Run a script of the fixture."""
-    command = [sys.executable, "-B", str(ROOT / name), *map(str, arguments)]
+    command = [sys.executable, "-B", str(STOREFRONT / name), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -88,23 +89,23 @@ def test_extraction_is_reproduced(repos: Path, tmp_path: Path) -> None:
     """extract.py writes commits, artifacts and edges again, byte for byte."""
     script("extract.py", repos, tmp_path)
     for name in ("commits", *(f"{kind}-{stack}" for kind in ("artifacts", "edges") for stack in STACKS)):
-        assert (tmp_path / f"{name}.jsonl").read_bytes() == (ROOT / f"{name}.jsonl").read_bytes()
+        assert (tmp_path / f"{name}.jsonl").read_bytes() == (STOREFRONT / f"{name}.jsonl").read_bytes()
 
 
 def test_questions_are_reproduced(tmp_path: Path) -> None:
     """questions.py writes questions and compatibility again, byte for byte."""
-    (tmp_path / "commits.jsonl").write_bytes((ROOT / "commits.jsonl").read_bytes())
+    (tmp_path / "commits.jsonl").write_bytes((STOREFRONT / "commits.jsonl").read_bytes())
     script("questions.py", tmp_path)
     for name in ("questions.jsonl", "compatibility.jsonl"):
-        assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes()
+        assert (tmp_path / name).read_bytes() == (STOREFRONT / name).read_bytes()
 
 
 def test_runs_are_reproduced(repos: Path, tmp_path: Path) -> None:
     """retrieve.py writes the runs again, byte for byte: nobody has edited them."""
-    (tmp_path / "questions.jsonl").write_bytes((ROOT / "questions.jsonl").read_bytes())
+    (tmp_path / "questions.jsonl").write_bytes((STOREFRONT / "questions.jsonl").read_bytes())
     script("retrieve.py", repos, tmp_path)
     for run in RUNS:
-        assert (tmp_path / "runs" / f"{run}.jsonl").read_bytes() == (ROOT / "runs" / f"{run}.jsonl").read_bytes()
+        assert (tmp_path / "runs" / f"{run}.jsonl").read_bytes() == (STOREFRONT / "runs" / f"{run}.jsonl").read_bytes()
 
 
 # --- gold against the files -------------------------------------------------------------------------------------------
@@ -414,12 +415,12 @@ def test_every_kind_of_failure_occurs(kind: str) -> None:
     """Each failure that graphkit must find occurs in the graph run, and the README names the questions that show it."""
     line = next(line for line in table() if line.startswith(f"| {kind} |"))
     assert line.split(" | ")[2] != "none"
-    assert line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert line in (STOREFRONT / "README.md").read_text(encoding="utf-8").splitlines()
 
 
 def test_edge_recall_of_the_runs() -> None:
     """The flat run walks nothing, the graph runs are neither hopeless nor perfect, and the README states the means."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (STOREFRONT / "README.md").read_text(encoding="utf-8")
     means = {}
     for run in RUNS:
         means[run], scored = edge_recall(run)

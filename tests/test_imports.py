@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import graphkit
-from tests.cli import ROOT, environment
+from graphkit.cli.app import COMMANDS
+from tests.helpers import ROOT
+from tests.helpers.cli import environment
 
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -144,10 +146,18 @@ def loaded(*command: str) -> set[str]:
 @pytest.mark.parametrize("command", [("--help",), ("evaluate", "--help"), ("--version",)], ids=" ".join)
 def test_help_is_quick(command: tuple[str, ...]) -> None:
     """Help and version load nothing that is slow to import."""
-    found = loaded(*command)
-    assert not found & set(HEAVY)
-    allowed = {"graphkit", "graphkit.cli", "graphkit.cli.app", "graphkit.cli.base", "graphkit.errors"}
-    assert {name for name in found if name.startswith("graphkit")} == allowed
+    modules = loaded(*command)
+    assert not modules & set(HEAVY)
+    allowed = {"graphkit", "graphkit.errors", "graphkit.cli"}
+    allowed |= {f"graphkit.cli.{name}" for name in ("app", "base", "options", "db", *COMMANDS)}
+    assert {name for name in modules if name.startswith("graphkit")} == allowed
+
+
+def test_each_command_has_its_file() -> None:
+    """The modules of the command line are the commands, each by its name, and the helpers that they share."""
+    modules = {name.removeprefix("graphkit.cli.") for name in MODULES if name.startswith("graphkit.cli.")}
+    helpers = {"app", "base", "options", "progress", "tables", "scorecards", "comparisons"}
+    assert modules == {*COMMANDS, "db"} | helpers
 
 
 def test_scoring_loads_no_database(tmp_path: Path) -> None:

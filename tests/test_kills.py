@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.engines import EngineSettings
+from tests.helpers.engines import EngineSettings
 from tests.kills import Database, embedded_database, series, table
 
 KILLS = 20

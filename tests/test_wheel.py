@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import ROOT, environment, tiny
+from tests.helpers import ROOT
+from tests.helpers.cli import environment, tiny
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 // title: Extra edges
 // answers: Which edges did the run walk that no gold path of the question holds?
+// order: 120
 // parameters: run, question = null, limit = 20
 // columns: question, source, relation, target, crosses
 MATCH (r:Run {id: $run})

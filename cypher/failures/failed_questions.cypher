@@ -1,5 +1,6 @@
 // title: Failed questions
 // answers: Which questions did the run fail on, or has no record for?
+// order: 20
 // parameters: run, question = null, limit = 20
 // columns: question, difficulty, error
 MATCH (r:Run {id: $run})

@@ -1,5 +1,6 @@
 // title: Incoherent pairs
 // answers: Which commits were retrieved together that do not belong together, and which rule decided?
+// order: 100
 // parameters: run, question = null, limit = 20
 // columns: question, first, first_branch, second, second_branch, rule, stack, chunk_pairs
 MATCH (r:Run {id: $run})

@@ -1,5 +1,6 @@
 // title: Questions by score
 // answers: Which questions did the run walk worst?
+// order: 10
 // parameters: run, question = null, limit = 20
 // columns: question, difficulty, category, edge_recall, found, required, error
 MATCH (r:Run {id: $run})

@@ -1,5 +1,6 @@
 // title: Relations missed most
 // answers: Which relations does the run miss most often, and over how many questions?
+// order: 70
 // parameters: run, question = null, limit = 20
 // columns: relation, missed, required, share, questions
 MATCH (r:Run {id: $run})

@@ -1,5 +1,6 @@
 // title: Right files by a wrong path
 // answers: Where were all expected files retrieved, and gold edges missed all the same?
+// order: 80
 // parameters: run, question = null, limit = 20
 // columns: question, files, found, required, missed
 MATCH (r:Run {id: $run})

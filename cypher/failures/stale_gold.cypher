@@ -1,5 +1,6 @@
 // title: Questions with stale gold
 // answers: Which questions are invalid, for the knowledge graph doesn't hold their gold, and so not scored?
+// order: 30
 // parameters: run, question = null, limit = 20
 // columns: question, difficulty, reason
 MATCH (r:Run {id: $run})

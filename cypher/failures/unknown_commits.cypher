@@ -1,5 +1,6 @@
 // title: Unknown commits
 // answers: Which chunks come from commits that neither the dataset nor a history that was read knows?
+// order: 110
 // parameters: run, question = null, limit = 20
 // columns: question, repo, commit, branch, chunks, best_rank
 MATCH (r:Run {id: $run})

@@ -1,5 +1,6 @@
 // title: Wrong turns
 // answers: Where did the walk first leave each gold path: at which node, repository and commit, what was expected, and what was taken? No went_to means that it stopped, and not entered that it never came to the path.
+// order: 40
 // parameters: run, question = null, limit = 20
 // columns: question, path, position, node, repo, commit, expected_by, expected, went_by, went_to, entered
 MATCH (r:Run {id: $run})

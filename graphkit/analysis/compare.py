@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +23,7 @@ from graphkit.analysis.paired import (
 )
 from graphkit.analysis.scales import Scale, lower_is_better, scale_of
 from graphkit.database.store import Store
-from graphkit.errors import InputError
+from graphkit.errors import InputError, did_you_mean
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Report
 from graphkit.graph.datasets import dataset_digest
@@ -246,9 +245,7 @@ def compare_grades(
 def _require(name: str, known: Iterable[str], what: str) -> None:
     names = sorted(known)
     if name not in names:
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f"Did you mean {close[0]}? " if close else ""
-        raise InputError(f"{what} {name!r}", remedy=f"{hint}There are: {', '.join(names)}.")
+        raise InputError(f"{what} {name!r}", remedy=f"{did_you_mean(name, names)}There are: {', '.join(names)}.")
 
 
 def _graded(grades: Iterable[Score], run: str, measure: str) -> dict[str, float]:

@@ -6,7 +6,6 @@ layer is left. A layer with nothing scored leaves the product, which is then par
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import tomllib
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphkit.errors import InputError, MeasureError
+from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.measures.registry import MEASURES, parse_measure
 from graphkit.records.bounds import over, under
 from graphkit.records.words import counted
@@ -183,15 +182,14 @@ def _measure_name(path: Path, name: str) -> str:
     try:
         return str(parse_measure(name))
     except MeasureError as error:
-        if difflib.get_close_matches(name, JUDGED, n=1):
+        if did_you_mean(name, JUDGED):
             _unknown(path, name, JUDGED, "measure")
         raise InputError(error.what, where=str(path), remedy=error.remedy) from None
 
 
 def _unknown(path: Path, name: str, known: Iterable[str], kind: str) -> None:
     names = list(known)
-    close = difflib.get_close_matches(name, names, n=1)
-    hint = f"Did you mean {close[0]}? " if close else ""
+    hint = did_you_mean(name, names)
     raise InputError(f"no {kind} is called {name!r}", where=str(path), remedy=f"{hint}There are: {', '.join(names)}.")
 
 

@@ -7,7 +7,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line."""
-    # While the parts are imported, Ctrl-C just ends the process; from then on the command itself is told. A job of a
+    # While the parts are imported, Ctrl-C just ends the process; from then on the command itself handles it. A job of a
     # script, which is started with interrupts ignored, goes on ignoring them.
     handler = signal.getsignal(signal.SIGINT)
     if handler is not signal.SIG_IGN:

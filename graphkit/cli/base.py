@@ -1,4 +1,4 @@
-"""What every command shares: ``--json``, the options that name a database, and how errors are told."""
+"""What every command shares: ``--json``, the options that name a database, and how errors are shown."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _with(command: Callable[..., None], shared: dict[str, tuple[Any, Any, Any]])
 
 
 class Group(TyperGroup):
-    """The root command: it tells graphkit's own errors in words, with their exit code."""
+    """The root command: it shows graphkit's own errors in words, with their exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an error of graphkit's becomes its message on standard error and its exit code."""
@@ -84,7 +84,7 @@ class Group(TyperGroup):
             try:
                 return super().invoke(ctx)
             finally:
-                sys.stdout.flush()  # here, where a full disk can still be told, and not at the interpreter's exit
+                sys.stdout.flush()  # here, where a full disk can still be reported, and not at the interpreter's exit
         except GraphkitError as error:
             sys.stderr.write(f"error: {printable(str(error))}\n")
             raise typer.Exit(error.exit_code) from None
@@ -137,8 +137,8 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
-    return [_finite(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _finite(item) for name, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def settings() -> Settings:
@@ -156,7 +156,7 @@ def settings() -> Settings:
 
 
 def open_graph(read_only: bool = False) -> AbstractContextManager[Store]:
-    """Open the database, and tell of loads that were not ended. To write, its constraints and indexes are made first.
+    """Open the database, and report loads that were not finished. To write, its constraints and indexes are made first.
 
     With ``read_only`` the server refuses every write, so an account that may only read will do.
     """
@@ -194,7 +194,7 @@ _told_fields: set[tuple[str, str]] = set()
 
 
 def tell(report: Report) -> None:
-    """Tell what was left out of an input, and what is worth knowing about the rest, on standard error."""
+    """Report what was left out of an input, and what is worth knowing about the rest, on standard error."""
     from graphkit.files.problems import SHOWN
 
     for problem in report.problems[:SHOWN]:

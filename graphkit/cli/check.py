@@ -4,16 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from graphkit.analysis.dataset_checks import KINDS, Checked, check_dataset
-from graphkit.cli.base import as_json, print_json, print_line
-from graphkit.cli.tables import print_table
+import typer
+
+from graphkit.cli.base import as_json, print_json, print_line, with_json
+from graphkit.cli.options import DatasetArgument
 from graphkit.errors import GateError
-from graphkit.files.dataset import Dataset
+
+if TYPE_CHECKING:
+    from graphkit.analysis.dataset_checks import Checked
 
 
-def check_command(dataset: Path, baseline: Path | None, strict: bool) -> None:
-    """Check the questions, show what was found, and hold the gate."""
+@with_json
+def check(
+    dataset: DatasetArgument,
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", metavar="RUN.jsonl", help="A run without retrieval: what it already answers."),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also for a warning.")] = False,
+) -> None:
+    """Check a set of questions: fields, difficulty, duplicates, stale gold, room to improve.
+
+    Exit codes: 0 where each question is valid, 1 where one is not, 2 where there is no dataset.
+    """
+    from graphkit.analysis.dataset_checks import check_dataset
+    from graphkit.files.dataset import Dataset
+
     checked = check_dataset(Dataset(dataset), baseline)
     if as_json():
         print_json(
@@ -34,10 +52,13 @@ def check_command(dataset: Path, baseline: Path | None, strict: bool) -> None:
 
 
 def _show(checked: Checked) -> None:
+    from graphkit.analysis.dataset_checks import KINDS
+    from graphkit.cli.tables import print_table
+
     if checked.findings:
-        rows = [[one.kind, one.level, one.question, one.what] for one in checked.findings]
+        rows = [[finding.kind, finding.level, finding.question, finding.what] for finding in checked.findings]
         print_table(None, ["kind", "level", "question", "what"], rows)
     counts = Counter(finding.kind for finding in checked.findings)
-    found = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]) or "nothing found"
-    spread = ", ".join(f"{count} {name}" for name, count in checked.difficulties.items())
-    print_line(f"{checked.questions} questions ({spread}): {found}")
+    summary = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]) or "nothing found"
+    difficulties = ", ".join(f"{count} {name}" for name, count in checked.difficulties.items())
+    print_line(f"{checked.questions} questions ({difficulties}): {summary}")

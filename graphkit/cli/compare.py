@@ -3,41 +3,49 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from graphkit.analysis.comparable import COMPARED, COMPARED_RANKING
-from graphkit.analysis.compare import LEVEL, RunComparison, compare_grades, compare_runs
-from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, tell
-from graphkit.cli.options import by_value, on_error_value
-from graphkit.cli.tables import print_table
-from graphkit.database.store import Store
+import typer
+
+from graphkit.cli.base import as_json, open_graph, print_json, say, tell, with_graph
+from graphkit.cli.options import ON_ERROR, SEED, MeasureOption, OnErrorOption, by_value, on_error_value
 from graphkit.errors import GateError, InputError
-from graphkit.files.jsonl import is_file_name
-from graphkit.files.problems import Report
-from graphkit.records.words import counted
-from graphkit.scoring.evaluate import evaluate
 
-CAUTION = (
-    f"* may be too narrow: fewer than {FEW_QUESTIONS} questions, "
-    f"fewer than {FEW_DIFFERENT} that differ, or all by the same"
-)
+if TYPE_CHECKING:
+    from graphkit.database.store import Store
 
 
-def compare_command(
-    first: str,
-    second: str,
-    *,
-    measures: list[str],
-    by: str | None,
-    resamples: int,
-    seed: int,
-    grades: list[Path],
-    fail_on_regression: bool,
-    engine: str | None,
-    on_error: str,
+@with_graph
+def compare(
+    first: Annotated[str, typer.Argument(metavar="A", help="The run to compare with, such as the baseline.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The run that is compared.")],
+    measure: MeasureOption = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="category|difficulty|repo|relation", help="Also compare within each group."),
+    ] = None,
+    resamples: Annotated[int, typer.Option("--resamples", min=100, help="Of the interval and the test.")] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", help="Of the resampling.")] = SEED,
+    grades: Annotated[
+        list[Path] | None,
+        typer.Option("--grades", metavar="FILE", help="Compare the grades of a graded file; may be repeated."),
+    ] = None,
+    fail_on_regression: Annotated[
+        bool, typer.Option("--fail-on-regression", help="Exit with 1 where B is significantly worse.")
+    ] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", metavar="cypher", help="Compute the measures now. [default: read the scores kept]"),
+    ] = None,
+    on_error: OnErrorOption = ON_ERROR,
 ) -> None:
-    """Compare two runs, show what is significant, and hold the gate."""
+    """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
+    from graphkit.analysis.compare import compare_grades, compare_runs
+    from graphkit.cli.comparisons import print_comparison
+    from graphkit.files.problems import Report
+    from graphkit.records.words import counted
+
+    measures = measure or []
     grouping, report = by_value(by), Report(on_error_value(on_error))
     if grades:
         compared = compare_grades(
@@ -60,7 +68,7 @@ def compare_command(
         say(f"warning: {warning}")
     for counts, where in ((compared.left_out, "one run only"), (compared.unscored, "neither run")):
         for count in dict.fromkeys(counts.values()):
-            names = ", ".join(name for name, one in counts.items() if one == count)
+            names = ", ".join(name for name, number in counts.items() if number == count)
             was, them = ("was", "is") if count == 1 else ("were", "are")
             say(f"note: {names}: {counted(count, 'question')} {was} scored in {where}, and {them} not compared")
     if as_json():
@@ -69,8 +77,10 @@ def compare_command(
         print_comparison(compared)
     worse = compared.regressions()
     if fail_on_regression and worse:
-        told = "; ".join(f"{one.measure} {one.delta:+.4f} (corrected p {one.p_holm:.4f})" for one in worse)
-        raise GateError(f"gate failed: {compared.second} is significantly worse than {compared.first}: {told}")
+        changes = "; ".join(
+            f"{result.measure} {result.delta:+.4f} (corrected p {result.p_holm:.4f})" for result in worse
+        )
+        raise GateError(f"gate failed: {compared.second} is significantly worse than {compared.first}: {changes}")
 
 
 def _computing(engine: str | None) -> Literal["cypher"] | None:
@@ -81,51 +91,10 @@ def _computing(engine: str | None) -> Literal["cypher"] | None:
 
 def _run(store: Store, name: str, measures: list[str]) -> str:
     """Return the name of a run; one that is given as a file is scored and kept first."""
+    from graphkit.analysis.comparable import COMPARED, COMPARED_RANKING
+    from graphkit.files.jsonl import is_file_name
+    from graphkit.scoring.evaluate import evaluate
+
     if is_file_name(name):
         return evaluate(Path(name), store=store, measures=measures or (*COMPARED, *COMPARED_RANKING)).run
     return name
-
-
-def print_comparison(compared: RunComparison) -> None:
-    """Print the measures of both runs with their differences, and the questions that moved most."""
-    first, second = compared.first, compared.second
-    columns = ("measure", first, second, "delta", "95% interval", "p", "p (Holm)", "d_z", "wins/losses/ties", "n")
-    for group in compared.groups:
-        title = f"{second} minus {first}" + (f", {group.name}" if group.name else "")
-        print_table(title, (*columns, "detectable"), [_row(result) for result in group.results])
-        if any(result.caution for result in group.results):
-            print_line(CAUTION)
-        for result in group.results:
-            if (one := result.accuracy) is not None:
-                shares = f"{one.first:.1%} to {one.second:.1%}, {one.points:+.1f} points"
-                if one.low is not None and one.high is not None:
-                    shares += f" [{one.low:+.1f}, {one.high:+.1f}]"
-                print_line(f"{result.measure}: accuracy {shares}: {one.reading}")
-    significant = [result for result in compared.overall if result.p_holm < LEVEL]
-    names = ", ".join(f"{result.measure} {result.delta:+.4f}" for result in significant)
-    print_line(f"Significant after correction (p < {LEVEL}): {names or 'nothing'}.")
-    if compared.movers:
-        print_line(f"\nWhat moved most, by {compared.movers[0].measure}:")
-    for mover in compared.movers:
-        print_line(f"  {mover.question}: {mover.first:.4f} to {mover.second:.4f} ({mover.delta:+.4f})")
-        for sign, edges in (("+", mover.found), ("-", mover.lost)):
-            for edge in edges:
-                print_line(f"    {sign} {edge}")
-
-
-def _row(result: PairedResult) -> list[Any]:
-    interval = "–" if result.low is None or result.high is None else f"[{result.low:+.4f}, {result.high:+.4f}]"
-    interval += " *" if result.caution else ""
-    return [
-        result.measure,
-        f"{result.first:.4f}",
-        f"{result.second:.4f}",
-        f"{result.delta:+.4f}",
-        interval,
-        f"{result.p_value:.4f}",
-        f"{result.p_holm:.4f}",
-        "–" if result.effect is None else f"{result.effect:+.2f}",
-        f"{result.wins}/{result.losses}/{result.ties}",
-        result.questions,
-        "–" if result.detectable is None else f"{result.detectable:.4f}",
-    ]

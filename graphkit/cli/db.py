@@ -1,31 +1,28 @@
-"""``graphkit db``."""
+"""``graphkit db`` with its commands: ``start``, ``stop``, ``status`` and ``path``."""
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphkit.cli.base import as_json, print_json, print_line, settings
-from graphkit.cli.tables import cell
-from graphkit.database.embedded import client as embedded
-from graphkit.database.settings import Settings
+import typer
+
+from graphkit.cli.base import Group, as_json, print_json, print_line, settings, with_graph
 from graphkit.errors import InputError
 
+if TYPE_CHECKING:
+    from graphkit.database.settings import Settings
 
-def _embedded() -> Settings:
-    chosen = settings()
-    if chosen.uri is not None:
-        raise InputError(
-            "a Neo4j server is named, and graphkit doesn't start or stop that",
-            remedy="Unset NEO4J_URI to use the embedded database.",
-        )
-    return chosen
+db = typer.Typer(cls=Group, no_args_is_help=True, rich_markup_mode=None, help="Keep the embedded database running.")
 
 
-def start_command() -> None:
-    """Start the embedded server and keep it."""
-    chosen = _embedded()
-    endpoint = embedded.ensure_running(chosen.data, keep=True)
+@db.command()
+@with_graph
+def start() -> None:
+    """Start the embedded database and keep it running, so that each command answers at once."""
+    from graphkit.database.embedded import client
+
+    chosen = _embedded_settings()
+    endpoint = client.ensure_running(chosen.data, keep=True)
     try:
         if as_json():
             print_json({"uri": endpoint.uri, "path": str(chosen.data.resolve())})
@@ -35,50 +32,67 @@ def start_command() -> None:
         endpoint.release()
 
 
-def stop_command() -> None:
-    """Stop the embedded server."""
-    stopped = embedded.stop(_embedded().data)
+@db.command()
+@with_graph
+def stop() -> None:
+    """Stop the embedded database."""
+    from graphkit.database.embedded import client
+
+    stopped = client.stop(_embedded_settings().data)
     if as_json():
         print_json({"stopped": stopped})
     else:
         print_line("stopped" if stopped else "it was not running")
 
 
-def path_command() -> None:
-    """Print where the embedded database lies."""
-    path = str(settings().data.resolve())
-    if as_json():
-        print_json({"path": path})
-    else:
-        print_line(path)
+@db.command()
+@with_graph
+def status() -> None:
+    """Tell which database is used, whether it runs, and what it holds."""
+    import dataclasses
 
+    from graphkit.database.embedded import client
 
-def status_command() -> None:
-    """Tell which database is used and what it holds."""
     chosen = settings()
     facts: dict[str, Any] = {}
     running = True
     if chosen.uri is None:
-        state = embedded.status(chosen.data)
+        state = client.status(chosen.data)
         running = state.running
         facts = {name: value for name, value in dataclasses.asdict(state).items() if value is not None}
     if running:
-        facts |= _held(chosen)
+        facts |= _content(chosen)
     if as_json():
         print_json(facts)
         return
     for name, value in facts.items():
-        print_line(f"{name}: {_shown(value)}")
+        print_line(f"{name}: {_text(value)}")
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} ({count})" for name, count in value.items())
-    return "; ".join(value) if isinstance(value, list) else cell(value)
+@db.command()
+@with_graph
+def path() -> None:
+    """Print the folder of the embedded database."""
+    folder = str(settings().data.resolve())
+    if as_json():
+        print_json({"path": folder})
+    else:
+        print_line(folder)
 
 
-def _held(chosen: Settings) -> dict[str, Any]:
-    """Return what a database that runs holds."""
+def _embedded_settings() -> Settings:
+    """Return the settings of the running command, and refuse those that name a Neo4j server."""
+    chosen = settings()
+    if chosen.uri is not None:
+        raise InputError(
+            "a Neo4j server is named, and graphkit doesn't start or stop that",
+            remedy="Unset NEO4J_URI to use the embedded database.",
+        )
+    return chosen
+
+
+def _content(chosen: Settings) -> dict[str, Any]:
+    """Return what a running database holds."""
     from graphkit.database.store import Store
     from graphkit.graph.claims import unfinished_loads
     from graphkit.graph.queries import cypher
@@ -91,3 +105,11 @@ def _held(chosen: Settings) -> dict[str, Any]:
             "runs": [str(row["id"]) for row in store.read(cypher("read/runs")) if row["complete"]],
             "unfinished": [str(load) for load in unfinished_loads(store)],
         }
+
+
+def _text(value: Any) -> str:
+    from graphkit.cli.tables import cell
+
+    if isinstance(value, dict):
+        return ", ".join(f"{name} ({count})" for name, count in value.items())
+    return "; ".join(value) if isinstance(value, list) else cell(value)

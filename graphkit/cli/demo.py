@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from graphkit.analysis.compare import compare_runs
-from graphkit.analysis.explain import SENTENCES, sentence
-from graphkit.cli.base import as_json, open_graph, print_json, print_line
-from graphkit.cli.compare import print_comparison
-from graphkit.cli.progress import shown_progress
-from graphkit.cli.tables import print_scoreboard, print_table
-from graphkit.database.store import Store
-from graphkit.files.assets import storefront_folder
-from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
-from graphkit.graph.datasets import load_dataset
-from graphkit.graph.failures import failures
-from graphkit.report import write_report
-from graphkit.scoring.evaluate import evaluate
-from graphkit.scoring.results import Evaluation
+from graphkit.cli.base import as_json, open_graph, print_json, print_line, with_graph
+
+if TYPE_CHECKING:
+    from graphkit.database.store import Store
+    from graphkit.files.dataset import Dataset
+    from graphkit.scoring.results import Evaluation
 
 RUNS = ("storefront-bm25", "storefront-graph")
 WORST = 2
 PAGE = "graphkit-demo.html"
 
 
-def run_demo() -> None:
-    """Load the fixture, evaluate two runs, and explain the worst questions of the second."""
+@with_graph
+def demo() -> None:
+    """Load the storefront fixture, evaluate two runs, and explain their worst failures."""
+    from graphkit.analysis.compare import compare_runs
+    from graphkit.cli.comparisons import print_comparison
+    from graphkit.cli.progress import shown_progress
+    from graphkit.files.assets import storefront_folder
+    from graphkit.files.dataset import Dataset
+    from graphkit.files.problems import Report
+    from graphkit.graph.datasets import load_dataset
+    from graphkit.graph.failures import failures
+    from graphkit.report import write_report
+    from graphkit.scoring.evaluate import evaluate
+
     dataset = Dataset(storefront_folder())
     if not as_json():
         print_line("graphkit demo: a storefront of six repositories, 30 questions, two retrieval runs\n")
@@ -43,41 +47,46 @@ def run_demo() -> None:
         chosen = [name for name, row in scores.items() if row["error"] is None][:WORST]
         chosen += [str(row["question"]) for row in turns if row["question"] not in chosen]
         worst = [scores[name] for name in chosen]
-        told = {str(row["question"]): _told(store, str(row["question"])) for row in worst}
+        explained = {str(row["question"]): _explained(store, str(row["question"])) for row in worst}
         compared = compare_runs(store, *RUNS)
     page = write_report([dataset.folder / "runs" / f"{run}.jsonl" for run in RUNS], Path(PAGE), title="Storefront")
     if as_json():
         for result in results:
             print_json(result.as_json())
-        print_json({"run": RUNS[1], "worst": told, "report": str(page)})
+        print_json({"run": RUNS[1], "worst": explained, "report": str(page)})
         return
-    _show(results, worst, told)
+    _show(results, worst, explained)
     print_line("4. The two runs compared, question by question")
     print_comparison(compared)
     print_line(f"5. A page to look at, with each walk drawn over its gold path: {page.resolve()}\n")
-    _show_next(next(iter(told), "sf-04"), dataset)
+    _show_next(next(iter(explained), "sf-04"), dataset)
 
 
-def _told(store: Store, question: str) -> list[str]:
+def _explained(store: Store, question: str) -> list[str]:
     """Return what the second run did wrong with a question, one sentence a kind of failure."""
-    found = []
+    from graphkit.analysis.explain import SENTENCES, sentence
+    from graphkit.graph.failures import failures
+
+    sentences = []
     for kind in SENTENCES:
         rows = failures(store, RUNS[1], kind, question=question, limit=1)
         if rows:
-            found.append(sentence(kind, rows[0]))
-    return found
+            sentences.append(sentence(kind, rows[0]))
+    return sentences
 
 
-def _show(results: list[Evaluation], worst: list[dict[str, object]], told: dict[str, list[str]]) -> None:
+def _show(results: list[Evaluation], worst: list[dict[str, object]], explained: dict[str, list[str]]) -> None:
+    from graphkit.cli.tables import print_scoreboard, print_table
+
     print_line("2. The scoreboard: flat BM25 against BM25 with expansion along the knowledge graph")
     print_scoreboard(results)
     print_line(f"3. Where {RUNS[1]} went wrong: its worst questions and a wrong turn, explained")
     columns = ("question", "difficulty", "edge_recall", "found", "required")
     print_table(None, columns, [[row[name] for name in columns] for row in worst])
-    for question, sentences in told.items():
+    for question, sentences in explained.items():
         print_line(question)
-        for one in sentences:
-            print_line(f"  - {one}")
+        for each in sentences:
+            print_line(f"  - {each}")
     print_line("")
 
 

@@ -2,48 +2,84 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from graphkit.analysis.layers import Scorecard, load_config, score_layers
-from graphkit.cli.base import as_json, open_graph, print_json, say, tell
-from graphkit.cli.options import assignment, engine_value, label_value, on_error_value
-from graphkit.cli.progress import shown_progress
-from graphkit.cli.scorecards import print_scorecard, print_verdicts, severe_messages
-from graphkit.cli.tables import print_groups, print_scoreboard
+import typer
+
+from graphkit.cli.base import as_json, open_graph, print_json, say, tell, with_graph
+from graphkit.cli.options import (
+    ON_ERROR,
+    ConfigOption,
+    DatasetOption,
+    MeasureOption,
+    OnErrorOption,
+    assignment,
+    engine_value,
+    label_value,
+    on_error_value,
+)
 from graphkit.errors import GateError, InputError
-from graphkit.files.problems import OnError, Report
-from graphkit.files.scores import read_scores
-from graphkit.graph.datasets import quiet
-from graphkit.measures.base import Measure
-from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
-from graphkit.records.bounds import over, under
-from graphkit.records.scores import Score
-from graphkit.scoring.evaluate import evaluate
-from graphkit.scoring.export import check_output, write_results
-from graphkit.scoring.results import Evaluation
+
+if TYPE_CHECKING:
+    from graphkit.analysis.layers import Scorecard
+    from graphkit.files.problems import OnError
+    from graphkit.measures.base import Measure
+    from graphkit.records.scores import Score
+    from graphkit.scoring.results import Evaluation
 
 
-def evaluate_command(
-    runs: list[Path],
-    *,
-    dataset: Path | None,
-    measures: list[str],
-    k: int | None,
-    engine: str,
-    no_store: bool,
-    fail_under: list[str],
-    fail_over: list[str],
-    out: list[Path],
-    config: Path | None,
-    fail_on_severe: bool,
-    by: str | None,
-    scores: list[Path],
-    on_error: str,
+@with_graph
+def evaluate(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN.jsonl...", help="Run logs.")],
+    dataset: DatasetOption = None,
+    measure: MeasureOption = None,
+    k: Annotated[int | None, typer.Option("--k", min=1, help="Cut-off of measures that name none.")] = None,
+    engine: Annotated[str, typer.Option("--engine", metavar="python|cypher", help="What computes.")] = "python",
+    no_store: Annotated[bool, typer.Option("--no-store", help="Score without a database.")] = False,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option("--fail-under", metavar="MEASURE=VALUE", help="Exit with 1 where a mean is lower."),
+    ] = None,
+    fail_over: Annotated[
+        list[str] | None,
+        typer.Option("--fail-over", metavar="MEASURE=VALUE", help="Exit with 1 where a mean is higher."),
+    ] = None,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write results as .jsonl, .json, .csv, .parquet, .xml (JUnit) or .md."
+        ),
+    ] = None,
+    config: ConfigOption = None,
+    fail_on_severe: Annotated[
+        bool, typer.Option("--fail-on-severe", help="Exit with 1 where a layer's component is severely low.")
+    ] = False,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="WHAT", help="Also the means by category, difficulty or group.")
+    ] = None,
+    scores: Annotated[
+        list[Path] | None,
+        typer.Option("--scores", metavar="FILE", help="Add scores that others gave (.jsonl, .csv, .parquet)."),
+    ] = None,
+    on_error: OnErrorOption = ON_ERROR,
 ) -> None:
-    """Score each run, show the scoreboard and the layers, and hold the gates."""
+    """Score run logs against their dataset, and keep them in the graph."""
+    import dataclasses
+
+    from graphkit.analysis.layers import load_config, score_layers
+    from graphkit.cli.progress import shown_progress
+    from graphkit.cli.scorecards import print_scorecard, print_verdicts, severe_messages
+    from graphkit.cli.tables import print_groups, print_scoreboard
+    from graphkit.files.problems import Report
+    from graphkit.graph.datasets import quiet
+    from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
+    from graphkit.scoring.evaluate import evaluate
+    from graphkit.scoring.export import check_output, write_results
+
+    measures, out = measure or [], out or []
     scoring = load_config(config)
     for path in out:
         check_output(path)
@@ -51,14 +87,14 @@ def evaluate_command(
     grouping = label_value(by)
     if no_store and chosen_engine == "cypher":
         raise InputError("--engine cypher computes in a database, which --no-store does without")
-    lower = [_gate("--fail-under", text, k) for text in fail_under]
-    upper = [_gate("--fail-over", text, k) for text in fail_over]
+    lower = [_gate("--fail-under", text, k) for text in fail_under or []]
+    upper = [_gate("--fail-over", text, k) for text in fail_over or []]
     layered = not measures
     chosen = list(resolve_measures([*(measures or DEFAULT_MEASURES), *(scoring.measures() if layered else ())], k=k))
-    chosen += [measure for measure, _ in lower + upper if measure not in chosen]
-    if chosen_engine == "cypher" and (others := [str(measure) for measure in chosen if measure.query is None]):
+    chosen += [gated for gated, _ in lower + upper if gated not in chosen]
+    if chosen_engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
         say(f"note: computed in Python, for Cypher can't normalise text: {', '.join(others)}")
-    given = _given(scores, skip)
+    given = _given(scores or [], skip)
     results: list[Evaluation] = []
     cards: list[Scorecard] = []
     with (
@@ -83,7 +119,7 @@ def evaluate_command(
             results.append(result)
             if layered:
                 cards.append(score_layers(result, scoring))
-    if strangers := sorted({one.run for one in given} - {result.run for result in results}):
+    if strangers := sorted({score.run for score in given} - {result.run for result in results}):
         say(f"note: the scores of other runs aren't used: {', '.join(strangers[:5])}")
     for path in out:
         write_results(path, results)
@@ -102,7 +138,10 @@ def evaluate_command(
 
 
 def _given(files: list[Path], skip: OnError) -> list[Score]:
-    """Return the scores of some files, and tell what was left out of them."""
+    """Return the scores of some files, and report what was left out of them."""
+    from graphkit.files.problems import Report
+    from graphkit.files.scores import read_scores
+
     report = Report(skip)
     given = read_scores(files, report) if files else []
     tell(report)
@@ -110,6 +149,8 @@ def _given(files: list[Path], skip: OnError) -> list[Score]:
 
 
 def _gate(option: str, text: str, k: int | None) -> tuple[Measure, float]:
+    from graphkit.measures.registry import resolve_measures
+
     name, value = assignment(option, text)
     try:
         bound = float(value)
@@ -127,6 +168,8 @@ def _hold(
     severe: list[str],
 ) -> None:
     """Raise where a mean is beyond its gate; a measure that was scored on no question holds no gate."""
+    from graphkit.records.bounds import over, under
+
     broken = list(severe)
     for result in results:
         for gates, beyond in ((lower, under), (upper, over)):

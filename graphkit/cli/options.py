@@ -1,15 +1,42 @@
-"""Options with a set of values, read with a clear message."""
+"""What several commands share of their options: declarations, defaults, and how values are read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
-from graphkit.analysis.compare import By
+import typer
+
 from graphkit.errors import InputError
-from graphkit.files.problems import OnError
-from graphkit.scoring.evaluate import Engine
-from graphkit.scoring.results import LABELS, Label
+
+if TYPE_CHECKING:
+    from graphkit.analysis.compare import By
+    from graphkit.files.problems import OnError
+    from graphkit.scoring.evaluate import Engine
+    from graphkit.scoring.results import Label
+
+DatasetArgument = Annotated[Path, typer.Argument(metavar="DATASET", help="The folder that holds questions.jsonl.")]
+DatasetOption = Annotated[
+    Path | None,
+    typer.Option("--dataset", "-d", metavar="DIR", help="The run's dataset. [default: the folder above its runs/]"),
+]
+MeasureOption = Annotated[
+    list[str] | None,
+    typer.Option("--measure", "-m", metavar="NAME", help="Such as nDCG@10; may be repeated."),
+]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Weights, targets and severe thresholds of the layers (TOML)."),
+]
+OnErrorOption = Annotated[
+    str, typer.Option("--on-error", metavar="fail|skip", help="Refuse bad records, or leave them out and report them.")
+]
+
+# Defaults. Those that the library has too stand here again, because reading them there would make help slow to show;
+# a test holds them equal.
+ON_ERROR = "fail"
+SEED = 20_251
 
 
 def on_error_value(text: str) -> OnError:
@@ -40,15 +67,19 @@ def assignment(option: str, text: str) -> tuple[str, str]:
 
 def by_value(text: str | None) -> By | None:
     """Return what ``compare --by`` asks for."""
-    return cast("By | None", _one_of(text, get_args(By)))
+    from graphkit.analysis.compare import By
+
+    return cast("By | None", _grouping(text, get_args(By)))
 
 
 def label_value(text: str | None) -> Label | None:
     """Return what ``evaluate --by`` asks for."""
-    return cast("Label | None", _one_of(text, LABELS))
+    from graphkit.scoring.results import LABELS
+
+    return cast("Label | None", _grouping(text, LABELS))
 
 
-def _one_of(text: str | None, known: Sequence[str]) -> str | None:
+def _grouping(text: str | None, known: Sequence[str]) -> str | None:
     if text is not None and text not in known:
         raise InputError(f"--by is {', '.join(known)}, not {text!r}")
     return text

@@ -1,25 +1,43 @@
-"""``graphkit query`` and ``graphkit queries``."""
+"""``graphkit query``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from graphkit.cli.base import as_json, print_json, settings
+import typer
+
+from graphkit.cli.base import as_json, print_json, settings, with_graph
 from graphkit.cli.options import assignment
-from graphkit.cli.tables import print_table
 from graphkit.errors import InputError
-from graphkit.graph.queries import named_queries, named_query, parse_value, read_query
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
 
+#: The parameters of the named queries that name something which the graph must hold.
+_NAMES = ("run", "other", "question")
 
-def query_command(source: str | None, expression: str | None, parameters: list[str]) -> None:
-    """Run one query as a reader and print its rows."""
+
+@with_graph
+def query(
+    source: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME|FILE.cypher", help="A named query, or a file."),
+    ] = None,
+    expression: Annotated[
+        str | None,
+        typer.Option("-e", metavar="CYPHER", help="Cypher text."),
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("-p", metavar="NAME=VALUE", help="A parameter: JSON, else text. May be repeated."),
+    ] = None,
+) -> None:
+    """Ask the graph in Cypher. Read-only: the server refuses writes."""
+    from graphkit.cli.tables import print_table
     from graphkit.database.store import Store
 
-    given = dict(assignment("-p", text) for text in parameters)
+    given = dict(assignment("-p", text) for text in parameter or [])
     text, bound, names = _text(source, expression, given)
     with Store.open(settings(), read_only=True) as store:
         _require(store, names)
@@ -37,14 +55,12 @@ def query_command(source: str | None, expression: str | None, parameters: list[s
         print_table(None, columns, rows, f"{len(rows)} row(s)")
 
 
-#: The parameters of the named queries that name something which the graph must hold.
-_NAMES = ("run", "other", "question")
-
-
 def _text(
     source: str | None, expression: str | None, given: dict[str, str]
 ) -> tuple[str, dict[str, object], dict[str, str]]:
     """Return a query's text, its parameters, and those among them that name something."""
+    from graphkit.graph.queries import named_query, parse_value, read_query
+
     if (source is None) == (expression is None):
         raise InputError(
             "give either a query's name or file, or its text by -e", remedy="`graphkit queries` lists the named ones."
@@ -58,15 +74,15 @@ def _text(
         if not path.is_file():
             raise InputError("there is no such file", where=source)
         try:
-            query = read_query(path)
+            own = read_query(path)
         except UnicodeDecodeError:
             raise InputError("the file isn't text in UTF-8", where=source) from None
-        return query.text, query.bind(values) if query.parameters else values, {}
-    query = named_query(source)
+        return own.text, own.bind(values) if own.parameters else values, {}
+    named = named_query(source)
     # A run may be called 2026, which is a text there.
     names = {name: value if isinstance(value := values[name], str) else given[name]
              for name in _NAMES if values.get(name) is not None}  # fmt: skip
-    return query.text, query.bind({**values, **names}), names
+    return named.text, named.bind({**values, **names}), names
 
 
 def _require(store: Store, names: dict[str, str]) -> None:
@@ -80,29 +96,3 @@ def _require(store: Store, names: dict[str, str]) -> None:
             require_question(store, value)
         else:
             require_run(store, value)
-
-
-def queries_command() -> None:
-    """List the named queries."""
-    found = list(named_queries().values())
-    if as_json():
-        for query in found:
-            print_json(
-                {
-                    "name": query.name,
-                    "title": query.title,
-                    "answers": query.answers,
-                    "parameters": {one.name: one.default for one in query.parameters},
-                    "columns": list(query.columns),
-                }
-            )
-        return
-    rows = [
-        [
-            query.name,
-            query.answers,
-            " ".join(one.name if one.default is None else f"[{one.name}={one.default}]" for one in query.parameters),
-        ]
-        for query in found
-    ]
-    print_table(None, ["query", "answers", "parameters"], rows, "graphkit query NAME -p run=RUN")

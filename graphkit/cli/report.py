@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from graphkit.analysis.layers import load_config
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, tell
-from graphkit.cli.options import on_error_value
-from graphkit.files.jsonl import is_file_name
-from graphkit.files.problems import Report
-from graphkit.graph.failures import run_source
-from graphkit.report import write_report
+import typer
+
+from graphkit.cli.base import as_json, open_graph, print_json, print_line, tell, with_graph
+from graphkit.cli.options import ON_ERROR, ConfigOption, DatasetOption, OnErrorOption, on_error_value
+
+if TYPE_CHECKING:
+    from graphkit.files.problems import Report
 
 
-def report_command(
-    runs: list[str], *, dataset: Path | None, out: Path, title: str | None, config: Path | None, on_error: str
+@with_graph
+def report(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="Run logs of one dataset, or names of runs in the graph.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.html", help="Where the page is written.")],
+    dataset: DatasetOption = None,
+    title: Annotated[str | None, typer.Option("--title", help="The heading. [default: the dataset's name]")] = None,
+    config: ConfigOption = None,
+    on_error: OnErrorOption = ON_ERROR,
 ) -> None:
-    """Write the page, and tell where it is."""
+    """Write one self-contained page: scores, and each gold path with the walk drawn over it."""
+    from graphkit.analysis.layers import load_config
+    from graphkit.report import write_report
+
     reports: list[Report] = []
-    scoring, skip = load_config(config), on_error_value(on_error)
+    layers, skip = load_config(config), on_error_value(on_error)
     files, folders = _files(runs)
-    write_report(files, out, dataset, folders=folders, title=title, config=scoring, on_error=skip, reports=reports)
-    for report in reports:
-        tell(report)
+    write_report(files, out, dataset, folders=folders, title=title, config=layers, on_error=skip, reports=reports)
+    for problems in reports:
+        tell(problems)
     if as_json():
         print_json({"report": str(out), "bytes": out.stat().st_size})
     else:
@@ -31,9 +43,12 @@ def report_command(
 
 def _files(runs: list[str]) -> tuple[list[Path], dict[Path, Path]]:
     """Return the file of each run, and the dataset of those that are named; only for a name the graph is opened."""
+    from graphkit.files.jsonl import is_file_name
+    from graphkit.graph.failures import run_source
+
     named = [run for run in runs if not is_file_name(run) and not Path(run).is_file()]
     if not named:
         return [Path(run) for run in runs], {}
     with open_graph(read_only=True) as store:
-        known = {run: run_source(store, run) for run in named}
-    return [known[run][0] if run in known else Path(run) for run in runs], dict(known.values())
+        sources = {run: run_source(store, run) for run in named}
+    return [sources[run][0] if run in sources else Path(run) for run in runs], dict(sources.values())

@@ -13,7 +13,7 @@ from graphkit.scoring.results import Evaluation
 
 
 def print_scorecard(card: Scorecard) -> None:
-    """Print the layers of one run; what wasn't scored is told before what is low."""
+    """Print the layers of one run; what wasn't scored comes before what is low."""
     if card.unscored:
         print_line(f"NOT SCORED {card.run}: {card.unscored}")
     if not card.judged:
@@ -23,9 +23,17 @@ def print_scorecard(card: Scorecard) -> None:
     rows = []
     for layer in card.layers:
         rows.append([layer.name, shown(layer.score), f"{layer.coverage:.0%}", "", "", "", ""])
-        for one in layer.components:
+        for component in layer.components:
             rows.append(
-                ["  " + one.measure, shown(one.mean), "", f"{one.weight:g}", _target(one), _state(one), _scored(one)]
+                [
+                    "  " + component.measure,
+                    shown(component.mean),
+                    "",
+                    f"{component.weight:g}",
+                    _target(component),
+                    _state(component),
+                    f"{component.scored}/{component.total}",
+                ]
             )
     overall = shown(card.overall) + (" (partial)" if card.partial else "")
     rows.append(["overall", overall, "", "", "", "", ""])
@@ -54,24 +62,22 @@ def print_verdicts(result: Evaluation) -> None:
 def named(questions: Sequence[str], most: int = 8) -> str:
     """Return questions as text, the first few of many."""
     more = f" and {len(questions) - most} more" if len(questions) > most else ""
-    return ", ".join(printable(one) for one in questions[:most]) + more
+    return ", ".join(printable(question) for question in questions[:most]) + more
 
 
-def _target(one: Component) -> str:
-    return "" if one.target is None else f"{one.target:g}"
+def _target(component: Component) -> str:
+    return "" if component.target is None else f"{component.target:g}"
 
 
-def _state(one: Component) -> str:
-    if one.severe:
+def _state(component: Component) -> str:
+    if component.severe:
         return "severe"
-    return {True: "met", False: "missed", None: ""}[one.met]
-
-
-def _scored(one: Component) -> str:
-    return f"{one.scored}/{one.total}"
+    return {True: "met", False: "missed", None: ""}[component.met]
 
 
 def severe_messages(cards: Sequence[Scorecard]) -> list[str]:
     """Return a sentence for each severe alert, and one for each run of which nothing could be judged."""
-    found = [f"{card.run}: {NOT_JUDGED}" for card in cards if not card.judged]
-    return found + [f"{card.run}: {one.measure} is {shown(one.mean)}, severe" for card in cards for one in card.alerts]
+    unjudged = [f"{card.run}: {NOT_JUDGED}" for card in cards if not card.judged]
+    return unjudged + [
+        f"{card.run}: {alert.measure} is {shown(alert.mean)}, severe" for card in cards for alert in card.alerts
+    ]

@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
+from typing import Annotated
 
-from graphkit.analysis.summaries import summarize
-from graphkit.cli.base import as_json, print_json, tell
-from graphkit.cli.options import on_error_value
-from graphkit.cli.tables import print_table
-from graphkit.files.problems import Report
-from graphkit.records.words import shown
+import typer
+
+from graphkit.cli.base import as_json, print_json, tell, with_json
+from graphkit.cli.options import ON_ERROR, OnErrorOption, on_error_value
 
 
-def summarize_command(files: list[Path], on_error: str) -> None:
-    """Summarise graded files."""
+@with_json
+def summarize(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Graded results in JSON Lines.")],
+    on_error: OnErrorOption = ON_ERROR,
+) -> None:
+    """Summarise graded results, whoever graded them, by run, measure and group."""
+    import dataclasses
+
+    from graphkit.analysis.summaries import summarize
+    from graphkit.cli.tables import print_table
+    from graphkit.files.problems import Report
+    from graphkit.records.words import shown
+
     report = Report(on_error_value(on_error))
-    found = summarize(files, report)
+    summaries = summarize(files, report)
     tell(report)
     if as_json():
-        for one in found:
-            print_json(dataclasses.asdict(one))
+        for summary in summaries:
+            print_json(dataclasses.asdict(summary))
         return
     rows = [
         [
-            one.group or "all",
-            one.measure,
-            one.run,
-            shown(one.mean),
-            shown(one.median),
-            "–" if one.accuracy is None else f"{one.accuracy:.1%}",
-            f"{one.scored}/{one.total}",
+            summary.group or "all",
+            summary.measure,
+            summary.run,
+            shown(summary.mean),
+            shown(summary.median),
+            "–" if summary.accuracy is None else f"{summary.accuracy:.1%}",
+            f"{summary.scored}/{summary.total}",
         ]
-        for one in found
+        for summary in summaries
     ]
     print_table(None, ("questions", "measure", "run", "mean", "median", "accuracy", "scored"), rows)

@@ -24,7 +24,7 @@ def cell(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "\n".join(cell(item) for item in value) or "–"
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {cell(one)}" for name, one in value.items())
+        return ", ".join(f"{name}: {cell(item)}" for name, item in value.items())
     return short_shas(printable(str(value)))
 
 
@@ -86,8 +86,8 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
     for name in names:
         row: list[str] = [name]
         for result in results:
-            one = result.measures.get(name)
-            row += [shown(one.mean), f"{one.scored}/{one.total}"] if one else ["–", "–"]
+            summary = result.measures.get(name)
+            row += [shown(summary.mean), f"{summary.scored}/{summary.total}"] if summary else ["–", "–"]
         rows.append(row)
     print_table(None, columns, rows)
     for result in results:
@@ -102,9 +102,9 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
 def print_efficiency(runs: Mapping[str, tuple[Mapping[str, Spread], int]]) -> None:
     """Print what is known of latency, calls, tokens and cost of each run, given with the number of its questions."""
     rows = [
-        [run, name, one.mean, one.median, one.p95, one.total, f"{one.known}/{questions}"]
+        [run, name, spread.mean, spread.median, spread.p95, spread.total, f"{spread.known}/{questions}"]
         for run, (figures, questions) in runs.items()
-        for name, one in figures.items()
+        for name, spread in figures.items()
     ]
     if rows:
         print_table(None, ("run", "figure", "mean", "median", "p95", "total", "known"), rows)
@@ -117,7 +117,9 @@ def print_groups(results: Sequence[Evaluation], by: Label) -> None:
         if not groups:
             print_line(f"{result.run}: no question has a {by}\n")
             continue
-        sizes = {name: max((one.total for one in measures.values()), default=0) for name, measures in groups.items()}
+        sizes = {
+            name: max((summary.total for summary in measures.values()), default=0) for name, measures in groups.items()
+        }
         columns = ["measure", *(f"{name} ({size})" for name, size in sizes.items())]
         rows = [[name, *(shown(measures[name].mean) for measures in groups.values())] for name in result.measures]
         print_table(f"{result.run} by {by}, with the number of questions", columns, rows)

@@ -1,1 +1,1 @@
-"""The graph database: the connection, the embedded server, the schema, loading and named queries."""
+"""What is in the graph: queries, loading of datasets, runs and git history, and what a run did wrong."""

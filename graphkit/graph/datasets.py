@@ -20,6 +20,7 @@ from graphkit.files.jsonl import find_file
 from graphkit.files.problems import OnError, Report
 from graphkit.files.reading import note_missing_gold
 from graphkit.files.stale_gold import invalid_reasons, stale_gold
+from graphkit.graph import form
 from graphkit.graph import rows as to_rows
 from graphkit.graph.claims import Claim, claim, unfinished_loads
 from graphkit.graph.queries import cypher
@@ -34,9 +35,6 @@ RECORDS = 500
 
 #: What one transaction deletes at most.
 CLEARED = 10_000
-
-#: The form of what is written. A new form loads everything anew.
-FORM = "4"
 
 #: How the keys of the sources that are knowledge graphs end.
 _GRAPH = "/graph"
@@ -66,7 +64,7 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 def file_digest(path: Path) -> str:
     """Return a digest of a file's bytes."""
-    hasher = blake2b(FORM.encode(), digest_size=16)
+    hasher = blake2b(form.FORM.encode(), digest_size=16)
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):
             hasher.update(block)

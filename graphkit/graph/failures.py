@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.database.store import Store
-from graphkit.errors import InputError
+from graphkit.errors import InputError, did_you_mean
 from graphkit.graph.queries import named_query
 
 
@@ -37,7 +37,7 @@ def failures(
     query = named_query(kind)
     require_run(store, run)
     given: dict[str, object] = {"run": run, "question": question, "limit": limit}
-    if any(parameter.name == "other" for parameter in query.parameters):
+    if query.takes("other"):
         if other is None:
             raise InputError(f"{query.name} compares with another run", remedy="Name it by --other RUN.")
         require_run(store, other)
@@ -55,8 +55,6 @@ def require_run(store: Store, run: str) -> Mapping[str, Any]:
     InputError
         With the runs that the graph holds.
     """
-    import difflib
-
     from graphkit.graph.queries import cypher
 
     runs = {str(row["id"]): row for row in store.read(cypher("read/runs"))}
@@ -67,8 +65,7 @@ def require_run(store: Store, run: str) -> Mapping[str, Any]:
             f"the run {run!r} was not loaded to its end",
             remedy="Run `graphkit evaluate` on its file again: the load goes on where it stopped.",
         )
-    close = difflib.get_close_matches(run, runs, n=1)
-    hint = f"Did you mean {close[0]}? " if close else ""
+    hint = did_you_mean(run, runs)
     known = f"The graph holds: {', '.join(runs)}." if runs else "The graph holds no run yet."
     raise InputError(
         f"no run is called {run!r}", remedy=f"{hint}{known} `graphkit evaluate RUN.jsonl` scores a run and keeps it."

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import cypher_folder
 
 
@@ -29,6 +28,8 @@ class Query:
         The name of the file without its ending, with dashes.
     title, answers
         What it is called, and the question that it answers.
+    order
+        Its place where all kinds of failure are shown, from the whole to the detail.
     """
 
     name: str
@@ -37,6 +38,11 @@ class Query:
     parameters: tuple[Parameter, ...]
     columns: tuple[str, ...]
     text: str
+    order: int | None = None
+
+    def takes(self, parameter: str) -> bool:
+        """Tell whether the query has a parameter of this name."""
+        return any(own.name == parameter for own in self.parameters)
 
     def bind(self, given: dict[str, object]) -> dict[str, object]:
         """Return the parameters with their defaults filled in.
@@ -46,10 +52,12 @@ class Query:
         InputError
             A parameter is missing, or one is given that the query doesn't have.
         """
-        names = {parameter.name for parameter in self.parameters}
-        usage = " ".join(f"-p {one.name}={'...' if one.default is None else one.default}" for one in self.parameters)
+        usage = " ".join(
+            f"-p {parameter.name}={'...' if parameter.default is None else parameter.default}"
+            for parameter in self.parameters
+        )
         for name in given:
-            if name not in names:
+            if not self.takes(name):
                 raise InputError(f"the query has no parameter {name!r}", where=self.name, remedy=f"It takes: {usage}")
         bound: dict[str, object] = {}
         for parameter in self.parameters:
@@ -90,6 +98,7 @@ def read_query(path: Path) -> Query:
         name, equals, default = (part.strip() for part in item.partition("="))
         parameters.append(Parameter(name, default if equals else None))
     columns = tuple(filter(None, (part.strip() for part in header.get("columns", "").split(","))))
+    order = header.get("order", "")
     return Query(
         name=path.stem.replace("_", "-"),
         title=header.get("title", ""),
@@ -97,6 +106,7 @@ def read_query(path: Path) -> Query:
         parameters=tuple(parameters),
         columns=columns,
         text="\n".join(lines[len(header) :]).strip() + "\n",
+        order=int(order) if order.isdecimal() else None,
     )
 
 
@@ -113,6 +123,11 @@ def named_queries() -> dict[str, Query]:
     return {query.name: query for query in map(read_query, files)}
 
 
+def failure_queries() -> list[Query]:
+    """Return the named queries in the order in which failures are shown, as their headers say."""
+    return sorted(named_queries().values(), key=lambda query: (query.order is None, query.order, query.name))
+
+
 def named_query(name: str) -> Query:
     """Return a query by its name.
 
@@ -122,14 +137,13 @@ def named_query(name: str) -> Query:
         No query has the name; the closest one is suggested.
     """
     queries = named_queries()
-    found = queries.get(name.replace("_", "-").removesuffix(".cypher"))
-    if found is None:
-        close = difflib.get_close_matches(name, queries, n=1)
-        hint = f"Did you mean {close[0]}? " if close else ""
+    query = queries.get(name.replace("_", "-").removesuffix(".cypher"))
+    if query is None:
+        hint = did_you_mean(name, queries)
         raise InputError(f"no query is called {name!r}", remedy=f"{hint}`graphkit queries` lists them all.")
-    return found
+    return query
 
 
 def schema_statements() -> list[str]:
     """Return the statements that make the constraints and indexes."""
-    return [one.strip() for one in cypher("schema").split(";") if one.strip()]
+    return [text for statement in cypher("schema").split(";") if (text := statement.strip())]

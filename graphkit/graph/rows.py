@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from graphkit.graph import form
 from graphkit.measures.case import Case
 from graphkit.measures.repositories import named, of_relevant_ids
 from graphkit.records.ids import crosses, file_of, path_of, repo_of, symbol_of
@@ -154,7 +155,7 @@ def question_row(question: Any, dataset: str, invalid: str | None = None) -> dic
         "invalid": invalid or "",
     }
     row = {"id": question.id, "properties": properties, "paths": paths, "steps": steps}
-    properties["digest"] = digest(row)
+    properties["digest"] = digest([form.FORM, row])
     return row
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import difflib
 import re
 from collections.abc import Iterable
 
-from graphkit.errors import MeasureError
+from graphkit.errors import MeasureError, did_you_mean
 from graphkit.measures.base import DEFAULT_K, Measure
 from graphkit.measures.coherence import Coherence, Incoherent, OffPin
 from graphkit.measures.completeness import Completeness, ConflictResolution
@@ -93,8 +92,7 @@ def parse_measure(text: str) -> Measure:
     kind = _BY_NAME.get(match["name"].casefold()) if match else None
     if match is None or kind is None:
         name = match["name"] if match else text
-        close = difflib.get_close_matches(name.casefold(), _BY_NAME, n=1)
-        hint = f"Did you mean {_BY_NAME[close[0]].__name__}? " if close else ""
+        hint = did_you_mean(name.casefold(), _BY_NAME, show=lambda known: _BY_NAME[known].__name__)
         raise MeasureError(f"no measure is called {text!r}", remedy=f"{hint}`graphkit measures` lists them all.")
     arguments = _arguments(text, match["args"] or "")
     if match["k"] is not None:

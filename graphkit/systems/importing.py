@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import inspect
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, did_you_mean
 
 _RUN_NAME = re.compile(r"[^\W_][\w.@+-]*\Z")
 _FORM = "A system is written package.module:callable, or name=package.module:callable."
@@ -136,9 +135,7 @@ def _modules_like(name: str) -> str:
     here = [path.stem for path in Path.cwd().glob("*.py")] + [
         path.parent.name for path in Path.cwd().glob("*/__init__.py")
     ]
-    close = difflib.get_close_matches(name, here, n=1)
-    hint = f"Did you mean {close[0]}? " if close else ""
-    return f"{hint}Modules are looked for in the working folder and where Python is."
+    return f"{did_you_mean(name, here)}Modules are looked for in the working folder and where Python is."
 
 
 def _attribute(module: Any, module_name: str, path: str) -> Any:
@@ -148,11 +145,10 @@ def _attribute(module: Any, module_name: str, path: str) -> Any:
             found = getattr(found, part)
         except AttributeError:
             known = [name for name in dir(found) if not name.startswith("_") and callable(getattr(found, name, None))]
-            close = difflib.get_close_matches(part, known, n=1)
             raise InputError(
                 f"there is no {part!r}",
                 where=f"{module_name}:{path}",
-                remedy=f"Did you mean {close[0]}?" if close else _FORM,
+                remedy=did_you_mean(part, known).rstrip() or _FORM,
             ) from None
     return found
 

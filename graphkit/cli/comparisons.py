@@ -1,0 +1,60 @@
+"""Comparisons at the terminal: the measures of two runs with their differences, and what moved most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphkit.analysis.compare import LEVEL, RunComparison
+from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
+from graphkit.cli.base import print_line
+from graphkit.cli.tables import print_table
+
+CAUTION = (
+    f"* may be too narrow: fewer than {FEW_QUESTIONS} questions, "
+    f"fewer than {FEW_DIFFERENT} that differ, or all by the same"
+)
+
+
+def print_comparison(compared: RunComparison) -> None:
+    """Print the measures of both runs with their differences, and the questions that moved most."""
+    first, second = compared.first, compared.second
+    columns = ("measure", first, second, "delta", "95% interval", "p", "p (Holm)", "d_z", "wins/losses/ties", "n")
+    for group in compared.groups:
+        title = f"{second} minus {first}" + (f", {group.name}" if group.name else "")
+        print_table(title, (*columns, "detectable"), [_row(result) for result in group.results])
+        if any(result.caution for result in group.results):
+            print_line(CAUTION)
+        for result in group.results:
+            if (accuracy := result.accuracy) is not None:
+                shares = f"{accuracy.first:.1%} to {accuracy.second:.1%}, {accuracy.points:+.1f} points"
+                if accuracy.low is not None and accuracy.high is not None:
+                    shares += f" [{accuracy.low:+.1f}, {accuracy.high:+.1f}]"
+                print_line(f"{result.measure}: accuracy {shares}: {accuracy.reading}")
+    significant = [result for result in compared.overall if result.p_holm < LEVEL]
+    names = ", ".join(f"{result.measure} {result.delta:+.4f}" for result in significant)
+    print_line(f"Significant after correction (p < {LEVEL}): {names or 'nothing'}.")
+    if compared.movers:
+        print_line(f"\nWhat moved most, by {compared.movers[0].measure}:")
+    for mover in compared.movers:
+        print_line(f"  {mover.question}: {mover.first:.4f} to {mover.second:.4f} ({mover.delta:+.4f})")
+        for sign, edges in (("+", mover.found), ("-", mover.lost)):
+            for edge in edges:
+                print_line(f"    {sign} {edge}")
+
+
+def _row(result: PairedResult) -> list[Any]:
+    interval = "–" if result.low is None or result.high is None else f"[{result.low:+.4f}, {result.high:+.4f}]"
+    interval += " *" if result.caution else ""
+    return [
+        result.measure,
+        f"{result.first:.4f}",
+        f"{result.second:.4f}",
+        f"{result.delta:+.4f}",
+        interval,
+        f"{result.p_value:.4f}",
+        f"{result.p_holm:.4f}",
+        "–" if result.effect is None else f"{result.effect:+.2f}",
+        f"{result.wins}/{result.losses}/{result.ties}",
+        result.questions,
+        "–" if result.detectable is None else f"{result.detectable:.4f}",
+    ]

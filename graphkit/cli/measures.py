@@ -1,0 +1,28 @@
+"""``graphkit measures``."""
+
+from __future__ import annotations
+
+from graphkit.cli.base import as_json, print_json, with_json
+
+
+@with_json
+def measures() -> None:
+    """List the measures with their definition and source."""
+    import dataclasses
+
+    from graphkit.cli.tables import print_table
+    from graphkit.measures.registry import MEASURES
+
+    rows = []
+    for kind in MEASURES:
+        parameters = [f"{field.name}={field.default!r}" for field in dataclasses.fields(kind) if field.name != "k"]
+        cut = "@k" if any(field.name == "k" for field in dataclasses.fields(kind)) else ""
+        name = kind.__name__ + (f"({', '.join(parameters)})" if parameters else "") + cut
+        engines = "python, cypher" if kind.query else "python"
+        rows.append((name, kind.definition, kind.source, kind.layer, engines, ", ".join(kind.aliases)))
+    columns = ("measure", "definition", "source", "layer", "engines", "aliases")
+    if as_json():
+        for row in rows:
+            print_json(dict(zip(columns, row, strict=True)))
+    else:
+        print_table(None, columns, rows)

@@ -1,0 +1,29 @@
+"""``graphkit schema``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from graphkit.cli.base import as_json, with_json
+from graphkit.errors import InputError
+
+
+@with_json
+def schema(
+    record: Annotated[
+        str | None,
+        typer.Argument(metavar="RECORD", help="Such as question or answer. [default: all]"),
+    ] = None,
+) -> None:
+    """Print the JSON Schema of the records."""
+    from graphkit.records.schemas import RECORDS, json_schema
+
+    if record is not None and record not in RECORDS:
+        raise InputError(f"no record is called {record!r}", remedy=f"There are: {', '.join(RECORDS)}.")
+    chosen = [record] if record is not None else list(RECORDS)
+    schemas = {name: json_schema(RECORDS[name]) for name in chosen}
+    value = schemas[record] if record is not None else schemas
+    typer.echo(json.dumps(value, indent=None if as_json() else 2))

@@ -1,0 +1,243 @@
+"""``graphkit check`` as a process: each kind of finding on a set that has it, and none on one that hasn't."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from graphkit.files.assets import storefront_folder
+from tests.helpers.cli import Graph, Row, graphkit, write_lines
+from tests.helpers.datasets import pallets
+
+ARTIFACTS: tuple[Row, ...] = (
+    {"id": "a:m.py#x", "commit": "a1"},
+    {"id": "a:m.py#y", "commit": "a1"},
+    {"id": "b:n.py#z", "commit": "b1"},
+)
+EDGES: tuple[Row, ...] = ({"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#y"},)
+
+
+def question(number: int, **fields: object) -> Row:
+    """Return a valid question whose gold is the only edge of the graph; fields replace or add."""
+    return {
+        "id": f"q{number}",
+        "question": f"Question {number}?",
+        "category": "c",
+        "difficulty": ("easy", "easy", "medium", "medium", "hard")[number % 5],
+        "gold_answer": f"answer number {number} of the set",
+        "commits": {"a": "a1", "b": "b1"},
+        "paths": [[["a:m.py#x", "CALLS", "a:m.py#y"]]],
+        **fields,
+    }
+
+
+def checked(folder: Path, rows: list[Row], *options: object, code: int, **files: tuple[Row, ...]) -> Row:
+    """Check a dataset of these questions on the graph above, and return the object that is printed."""
+    write_lines(folder / "data" / "questions.jsonl", rows)
+    for name, records in {"artifacts": ARTIFACTS, "edges": EDGES, **files}.items():
+        write_lines(folder / "data" / f"{name}.jsonl", records)
+    return graphkit("check", "data", "--json", *options, cwd=folder, code=code).object()
+
+
+def told(result: Row) -> list[tuple[str, str, str | None]]:
+    """Return kind, level and question of each finding."""
+    return [(one["kind"], one["level"], one["question"]) for one in result["findings"]]
+
+
+def test_nothing_to_find(tmp_path: Path) -> None:
+    """Five good questions of the wanted spread have no finding, also under --strict."""
+    result = checked(tmp_path, [question(number) for number in range(5)], "--strict", code=0)
+    assert result == {
+        "questions": 5,
+        "difficulties": {"easy": 2, "medium": 2, "hard": 1},
+        "invalid": [],
+        "findings": [],
+    }
+
+
+def test_storefront_is_sound() -> None:
+    """The fixture holds 30 questions at 40, 40 and 20 %, and each gold edge is in the graph of its stack."""
+    done = graphkit("check", storefront_folder(), "--json", "--strict", cwd=Path.cwd(), code=0)
+    assert done.object()["difficulties"] == {"easy": 12, "medium": 12, "hard": 6}
+
+
+def test_pallets_has_no_stale_gold() -> None:
+    """In the real data nothing is stale, and its spread of 50, 25 and 25 % is told."""
+    done = graphkit("check", pallets(), "--json", cwd=Path.cwd(), code=0)
+    assert told(done.object()) == [("difficulty", "warning", None)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"paths": [[["a:m.py#x", "CALLS", "a:gone.py"]]]}, "the artifact a:gone.py is not in the knowledge graph"),
+        ({"paths": [[["a:m.py#x", "CALLS", "b:n.py#z"]]]}, "the knowledge graph has no such edge"),
+        ({"paths": [[["a:m.py#x", "IMPORTS", "a:m.py#y"]]]}, "the knowledge graph has no such edge"),
+        ({"commits": {"a": "a2"}}, "a:m.py#x is known at a1, not at the annotated commit a2"),
+    ],
+)
+def test_stale_gold(tmp_path: Path, fields: Row, reason: str) -> None:
+    """Gold that the graph doesn't hold, or holds at another commit, makes its question invalid, and no other."""
+    rows = [question(number) for number in range(5)]
+    rows[2] = question(2, **fields)
+    result = checked(tmp_path, rows, code=1)
+    assert told(result) == [("stale-gold", "invalid", "q2")]
+    assert reason in result["findings"][0]["what"]
+    assert result["invalid"] == ["q2"]
+
+
+def test_commit_that_is_not_known(tmp_path: Path) -> None:
+    """A commit of the annotation that commits.jsonl does not list is told; a repository it doesn't list is not.
+
+    Gold may hold there nonetheless: the question stays valid.
+    """
+    rows = [question(number) for number in range(5)]
+    result = checked(tmp_path, rows, code=0, commits=({"repo": "b", "sha": "b2"},))
+    assert told(result) == [("unknown-commit", "warning", f"q{number}") for number in range(5)]
+    assert result["invalid"] == []
+    assert "b@b1, a commit that commits.jsonl does not hold" in result["findings"][0]["what"]
+
+
+def test_gold_that_is_not_stale(tmp_path: Path) -> None:
+    """An edge marked as manual, one without a relation, and one of a graph beside the first are fine."""
+    rows = [question(number) for number in range(5)]
+    manual = {"source": "a:m.py#y", "relation": "CALLS", "target": "b:n.py#z", "evidence": "manual"}
+    rows[1] = question(1, paths=[{"steps": [manual]}])
+    rows[2] = question(2, paths=[["a:m.py#x", "a:m.py#y"]])
+    rows[3] = question(3, commits={"a": "a2"}, stack="new")
+    newer = tuple({**one, "commit": "a2"} for one in ARTIFACTS)
+    result = checked(tmp_path, rows, code=0, **{"artifacts-new": newer, "edges-new": EDGES})
+    assert result["findings"] == []
+
+
+def test_edge_of_another_stack_is_stale(tmp_path: Path) -> None:
+    """The graph that is called like the question's stack decides, though another one holds the edge."""
+    rows = [question(number) for number in range(5)]
+    rows[3] = question(3, stack="new")
+    other = {**EDGES[0], "relation": "IMPORTS"}
+    result = checked(tmp_path, rows, code=1, **{"artifacts-new": ARTIFACTS, "edges-new": (other,)})
+    assert told(result) == [("stale-gold", "invalid", "q3")]
+
+
+def test_missing_fields(tmp_path: Path) -> None:
+    """A question without text can't be read, one without gold is invalid, and lesser gaps are a warning."""
+    rows = [question(number) for number in range(5)]
+    del rows[0]["question"]
+    rows[1] = {"id": "q1", "question": "Question 1?", "category": "c", "difficulty": "easy", "commits": {"a": "a1"}}
+    rows[2] = question(2, category=None, commits={})
+    rows[3] = question(3, question=" \n ")
+    result = checked(tmp_path, rows, code=1)
+    assert told(result)[:4] == [
+        ("record", "invalid", "q0"),
+        ("field", "invalid", "q1"),
+        ("field", "warning", "q2"),
+        ("field", "invalid", "q3"),
+    ]
+    assert "the field 'question' is missing" in result["findings"][0]["what"]
+    assert "without category, commits (or a stack)" in result["findings"][2]["what"]
+    assert result["invalid"] == ["q0", "q1", "q3"]
+
+
+def test_duplicates(tmp_path: Path) -> None:
+    """The same text is found but for case, white space and signs at its ends; another id for it is a warning."""
+    rows = [question(number) for number in range(5)]
+    rows[3] = question(3, question="  question   0 ")
+    rows[4] = question(4, question="Question 0+?")
+    result = checked(tmp_path, rows, code=0)
+    assert told(result) == [("duplicate", "warning", "q3")]
+    assert result["findings"][0]["what"] == "asks the same as q0"
+
+
+def test_repeated_id(tmp_path: Path) -> None:
+    """A second question of an id can't be used."""
+    rows = [question(number) for number in range(5)]
+    result = checked(tmp_path, [*rows, question(0, question="Something else?")], code=1)
+    assert told(result) == [("record", "invalid", "q0")]
+
+
+def test_difficulty_spread(tmp_path: Path) -> None:
+    """Five easy questions are not the wanted spread: a warning, which only --strict holds against the set."""
+    rows = [question(number, difficulty="easy") for number in range(5)]
+    result = checked(tmp_path, rows, code=0)
+    assert told(result) == [("difficulty", "warning", None)]
+    assert "easy 100 %, medium 0 %, hard 0 %" in result["findings"][0]["what"]
+    checked(tmp_path, rows, "--strict", code=1)
+
+
+def test_no_room_to_improve(tmp_path: Path) -> None:
+    """What the baseline's answer contains leaves no room: by the expected output, else by the gold answer."""
+    rows = [question(number) for number in range(5)]
+    rows[1] = question(1, expected_output="the span")
+    answers = [
+        {"run": "b", "question_id": "q0", "answer": "It is the ANSWER  number 0 of the set."},
+        {"run": "b", "question_id": "q1", "answer": "answer number 1 of the set"},
+        {"run": "b", "question_id": "q2", "answer": "answer number 2 of the set", "error": "broken later"},
+        {"run": "b", "question_id": "q3", "answer": "I don't know."},
+    ]
+    run = write_lines(tmp_path / "b.jsonl", answers)
+    result = checked(tmp_path, rows, "--baseline", run, code=0)
+    assert told(result) == [("no-room", "warning", "q0")]
+
+
+def test_text_output(tmp_path: Path) -> None:
+    """Without --json there is a row a finding and a sum; the reason of the exit code is told on standard error."""
+    checked(tmp_path, [question(0, paths=[]), question(0)], code=1)
+    done = graphkit("check", "data", cwd=tmp_path, code=1)
+    assert "record invalid q0" in " ".join(done.out.split())
+    assert "1 questions (1 easy, 0 medium, 0 hard): 1 record, 1 difficulty" in done.out
+    assert "1 finding(s) make a question invalid" in done.err
+
+
+def test_no_dataset(tmp_path: Path) -> None:
+    """A folder that isn't there is bad input."""
+    assert "no such folder" in graphkit("check", "absent", cwd=tmp_path, code=2).err
+
+
+@pytest.mark.parametrize("engine", ["python", "cypher"])
+def test_stale_gold_is_not_scored(any_graph: Graph, tmp_path: Path, engine: str) -> None:
+    """The invalid question leaves the mean, has its reason, is no failure, and is told; a repaired graph scores it.
+
+    Both runs walk the gold of s1 and nothing else: EdgeRecall is 1 over s1 alone, and 0.5 once s2 is valid.
+    """
+    data = tmp_path / f"stale-{engine}"
+    walk = [["a:m.py#x", "CALLS", "a:m.py#y"]]
+    gone = [["a:m.py#x", "CALLS", "a:gone.py"]]
+    asked = [question(1, id=f"{engine}-s1"), question(2, id=f"{engine}-s2", paths=[gone])]
+    run = f"walks-{engine}"
+    write_lines(data / "questions.jsonl", asked)
+    write_lines(data / "edges.jsonl", list(EDGES))
+    answers = [{"run": run, "question_id": one["id"], "traversal": walk} for one in asked]
+    write_lines(data / "runs" / "r.jsonl", answers)
+
+    def evaluated(*artifacts: Row, store: bool = True) -> Row:
+        write_lines(data / "artifacts.jsonl", list(artifacts))
+        where = ("--engine", engine) if store else ("--no-store",)
+        options = ("-m", "EdgeRecall", "--json", "-o", "out.jsonl", *where)
+        return graphkit("evaluate", data / "runs" / "r.jsonl", *options, cwd=tmp_path, env=any_graph.env).object()
+
+    for store in (True, False):
+        result = evaluated(*ARTIFACTS, store=store)
+        assert (result["questions"], result["failed"], result["missing"], result["invalid"]) == (2, 0, 0, 1)
+        assert result["measures"]["EdgeRecall"] == {"mean": 1.0, "scored": 1, "total": 2}
+        reasons = [json.loads(line)["reason"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+        assert None in reasons
+        (why,) = (one for one in reasons if one is not None)
+        assert "stale gold" in why
+        assert "a:gone.py is not in the knowledge graph" in why
+    missed = graphkit("failures", run, "--kind", "missed-edges", "--json", cwd=tmp_path, env=any_graph.env)
+    assert missed.out.strip() in ("", "[]")
+    stale = graphkit("failures", run, "--kind", "stale-gold", cwd=tmp_path, env=any_graph.env)
+    assert f"{engine}-s2" in stale.out
+
+    other = data / "runs" / "other.jsonl"
+    write_lines(other, [{**one, "run": f"other-{engine}", "traversal": [gone]} for one in answers])
+    done = graphkit("compare", run, other, "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env)
+    assert "the gold of 1 question is stale: not compared" in done.err
+    (measure,) = done.object()["groups"][0]["measures"]
+    assert (measure["questions"], measure["first"], measure["second"]) == (1, 1.0, 0.0)
+
+    write_lines(data / "edges.jsonl", [*EDGES, {"source": "a:m.py#x", "relation": "CALLS", "target": "a:gone.py"}])
+    repaired = evaluated(*ARTIFACTS, {"id": "a:gone.py"})
+    assert (repaired["invalid"], repaired["measures"]["EdgeRecall"]["mean"]) == (0, 0.5)

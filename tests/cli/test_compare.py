@@ -1,0 +1,260 @@
+"""``graphkit compare``, ``summarize`` and the layers of ``evaluate``, as processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import ROOT
+from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, Row, graphkit, inside, tiny, write_lines
+
+STOREFRONT = ROOT / "fixtures" / "storefront"
+FIRST, SECOND = "storefront-bm25", "storefront-graph"
+
+
+@pytest.fixture(scope="module")
+def shop(graph: Graph) -> Graph:
+    """The graph with two runs of the storefront."""
+    runs = [STOREFRONT / "runs" / f"{name}.jsonl" for name in (FIRST, SECOND)]
+    graphkit("evaluate", "-m", "EdgeRecall", *runs, cwd=STOREFRONT, env=graph.env, code=0)
+    return graph
+
+
+def test_compare_as_json(shop: Graph) -> None:
+    """Measures come with interval, p-values and counts; movers with the edges that changed."""
+    done = graphkit("compare", FIRST, SECOND, "--json", "-m", "EdgeRecall", cwd=ROOT, env=shop.env, code=0)
+    found = done.object()
+    measure = found["groups"][0]["measures"][0]
+    # BM25 walks nothing: every question that the other run walks at all is a win. Two of 30 failed there.
+    assert (measure["first"], measure["losses"], measure["questions"]) == (0.0, 0, 28)
+    assert measure["low"] < measure["delta"] < measure["high"]
+    assert found["left_out"] == {"EdgeRecall": 2}
+    assert all(mover["found"] and not mover["lost"] for mover in found["movers"])
+    assert found["regressions"] == []
+
+
+def test_compare_tells_what_is_left_out(shop: Graph) -> None:
+    """Questions that only one run was scored on are named loudly, on standard error."""
+    done = graphkit("compare", FIRST, SECOND, "-m", "EdgeRecall", "--by", "difficulty", cwd=ROOT, env=shop.env, code=0)
+    assert "note: EdgeRecall: 2 questions were scored in one run only, and are not compared\n" in done.err
+    for group in ("easy", "medium", "hard"):
+        assert f"{SECOND} minus {FIRST}, {group}" in done.out
+
+
+def test_regression_gate(shop: Graph) -> None:
+    """Going back to the run that walks nothing is a significant regression: exit code 1."""
+    arguments = ("compare", SECOND, FIRST, "-m", "EdgeRecall", "--fail-on-regression")
+    done = graphkit(*arguments, cwd=ROOT, env=shop.env, code=1)
+    assert "EdgeRecall -0.5163" in done.err
+    graphkit("compare", FIRST, SECOND, "-m", "EdgeRecall", "--fail-on-regression", cwd=ROOT, env=shop.env, code=0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((FIRST, FIRST), "is compared with itself"),
+        ((FIRST, "storefront-grph"), "Did you mean storefront-graph?"),
+        ((FIRST, SECOND, "--by", "mood"), "--by is category, difficulty, repo, relation, not 'mood'"),
+        ((FIRST, SECOND, "-m", "EdgeRecal"), "Did you mean EdgeRecall?"),
+        ((FIRST, SECOND, "-m", "AnswerContainment"), "has no scores by AnswerContainment@5"),
+    ],
+)
+def test_compare_refuses_in_words(shop: Graph, arguments: tuple[str, ...], message: str) -> None:
+    """What can't be compared is told with what to do, and exit code 2."""
+    assert message in graphkit("compare", *arguments, cwd=ROOT, env=shop.env, code=2).err
+
+
+def test_compare_refuses_runs_of_different_datasets(shop: Graph, tmp_path: Path) -> None:
+    """Runs over different questions have nothing to compare."""
+    run = tiny(tmp_path / "other")
+    done = graphkit("compare", FIRST, run, cwd=tmp_path, env=shop.env, code=2)
+    assert "answer different questions" in done.err
+
+
+def test_accuracy_in_points(shop: Graph) -> None:
+    """A binary measure shows its accuracy and reading, in the table's text and in JSON; another one doesn't."""
+    arguments = ("compare", FIRST, SECOND, "-m", "Success@5", "-m", "nDCG@10")
+    done = graphkit(*arguments, cwd=ROOT, env=shop.env, code=0)
+    success, ndcg = graphkit(*arguments, "--json", cwd=ROOT, env=shop.env, code=0).object()["groups"][0]["measures"]
+    # Counted in the logs: of the 28 questions scored in both, 22 and 23 have a relevant id in the top five.
+    accuracy = success["accuracy"]
+    assert (accuracy["first"], accuracy["second"], accuracy["points"]) == (22 / 28, 23 / 28, 100 / 28)
+    # One question of 28 is no more than chance: the interval is that of the 0/1 values, in points.
+    assert (accuracy["low"], accuracy["high"]) == (100 * success["low"], 100 * success["high"])
+    assert accuracy["low"] < 0 < accuracy["high"]
+    assert accuracy["reading"] == "neutral: the interval holds 0"
+    shown = f"[{accuracy['low']:+.1f}, {accuracy['high']:+.1f}]"
+    assert f"Success@5: accuracy 78.6% to 82.1%, +3.6 points {shown}: neutral: the interval holds 0\n" in done.out
+    # Fewer than six of the 28 differ, so the interval is marked.
+    assert success["wins"] + success["losses"] < 6
+    assert success["caution"].startswith("the interval may be too narrow: ")
+    assert "] *" in done.out
+    assert "* may be too narrow: " in done.out
+    assert ndcg["accuracy"] is None
+    assert "nDCG@10: accuracy" not in done.out
+
+
+def test_what_is_not_compared_is_said_first(any_graph: Graph, tmp_path: Path) -> None:
+    """Missing and failed records, and a dataset that changed after it was loaded, are told loudly; so is an old run."""
+    first = tiny(tmp_path)
+    third = {**QUESTIONS[1], "id": "q3"}
+    write_lines(tmp_path / "questions.jsonl", [*QUESTIONS, third])
+    failed = {"run": "s", "question_id": "q3", "error": "broken"}
+    second = write_lines(tmp_path / "runs" / "s.jsonl", [{**ANSWERS[0], "run": "s"}, failed])
+    done = graphkit("compare", first, second, "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
+    assert "warning: r has no record for 1 of 3 questions: not compared\n" in done.err
+    assert "warning: s has no record for 1 of 3 questions and failed on 1: not compared\n" in done.err
+    assert "note: EdgeRecall: 1 question was scored in one run only, and is not compared\n" in done.err
+    assert "note: EdgeRecall: 1 question was scored in neither run, and is not compared\n" in done.err
+    assert done.object()["left_out"] == {"EdgeRecall": 1}
+    assert len(done.object()["warnings"]) == 2
+    # Of q1 both walk one of two edges. Its gold is changed on the disk, not in the graph: that is told.
+    write_lines(tmp_path / "questions.jsonl", [{**QUESTIONS[0], "paths": QUESTIONS[1]["paths"]}, QUESTIONS[1], third])
+    done = graphkit("compare", "r", "s", "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
+    assert f"warning: {tmp_path} has changed since it was loaded" in done.err
+    assert done.object()["groups"][0]["measures"][0]["first"] == 0.5
+    # Loaded anew, both runs are scored by the new gold, which neither walks.
+    graphkit("load", tmp_path, cwd=tmp_path, env=any_graph.env, code=0)
+    done = graphkit("compare", "r", "s", "-m", "EdgeRecall", "--json", cwd=tmp_path, env=any_graph.env, code=0)
+    assert "has changed" not in done.err
+    measure = done.object()["groups"][0]["measures"][0]
+    assert (measure["first"], measure["second"]) == (0.0, 0.0)
+
+
+def test_equal_ratios_of_other_counts_are_ties(any_graph: Graph, tmp_path: Path) -> None:
+    """EdgeF1 of 1/3 in both runs on all of 20 questions is 20 ties, though one walks one gold edge, the other two."""
+    gold = [[f"f:{number}", "CALLS", f"g:{number}"] for number in range(5)]
+    astray = [[f"f:{number}", "USES", f"g:{number}"] for number in range(5)]
+    questions = [{"id": f"tie-{number}", "question": "?", "paths": [gold]} for number in range(20)]
+    # One right edge of one: 2 * 1 / (5 + 1). Two right edges of seven: 2 * 2 / (5 + 7).
+    for run, walked in (("one", gold[:1]), ("two", gold[:2] + astray)):
+        answers = [{"run": run, "question_id": one["id"], "traversal": walked} for one in questions]
+        write_lines(tmp_path / "runs" / f"{run}.jsonl", answers)
+    write_lines(tmp_path / "questions.jsonl", questions)
+    runs = [tmp_path / "runs" / f"{run}.jsonl" for run in ("one", "two")]
+    options = ("-m", "EdgeF1", "-m", "Coherence", "--json", "--fail-on-regression")
+    for pair in (runs, runs[::-1]):
+        done = graphkit("compare", *pair, *options, cwd=tmp_path, env=any_graph.env, code=0)
+        [result] = done.object()["groups"][0]["measures"]
+        assert (result["wins"], result["losses"], result["ties"]) == (0, 0, 20)
+        assert (result["first"], result["second"], result["delta"]) == (1 / 3, 1 / 3, 0.0)
+        assert (result["p_value"], result["low"], result["high"], result["effect"]) == (1.0, 0.0, 0.0, None)
+        assert done.object()["movers"] == []
+        # Nothing is known of commits: that is told with its count.
+        assert "note: Coherence: 20 questions were scored in neither run, and are not compared\n" in done.err
+        assert (done.object()["questions"], done.object()["unscored"]) == (20, {"Coherence": 20})
+
+
+def test_groups_failures_and_shared_edges(any_graph: Graph, tmp_path: Path) -> None:
+    """Questions without paths are a group, a failure alone is told alone, and an edge of two paths moves once."""
+    shared = ["a:m#x", "CALLS", "b:n#y"]
+    questions: list[Row] = [
+        {
+            "id": "two-paths",
+            "question": "?",
+            "paths": [[shared, ["b:n#y", "USES", "b:n#z"]], [shared, ["b:n#y", "USES", "b:n#w"]]],
+            "relevant": ["a:m#x"],
+        },
+        {"id": "no-path", "question": "?", "relevant": ["a:m#x"]},
+        {"id": "broken", "question": "?", "relevant": ["a:m#x"]},
+    ]
+    write_lines(tmp_path / "questions.jsonl", questions)
+    for run, walked in (("still", []), ("walks", [shared])):
+        answers: list[Row] = [
+            {"run": run, "question_id": "two-paths", "retrieved": ["a:m#x"], "traversal": walked},
+            {"run": run, "question_id": "no-path", "retrieved": ["a:m#x"], "traversal": []},
+            {"run": run, "question_id": "broken", "error": "broken"},
+        ]
+        write_lines(tmp_path / "runs" / f"{run}.jsonl", answers)
+    runs = [tmp_path / "runs" / f"{run}.jsonl" for run in ("still", "walks")]
+    for by, groups in (("repo", ["(none)", "a", "b"]), ("relation", ["(none)", "CALLS", "USES"])):
+        options = ("-m", "EdgeRecall", "-m", "RR", "--by", by, "--json")
+        done = graphkit("compare", *runs, *options, cwd=tmp_path, env=any_graph.env, code=0)
+        assert [group["name"] for group in done.object()["groups"]] == [None, *groups]
+        assert [mover["found"] for mover in done.object()["movers"]] == [["a:m#x -CALLS-> b:n#y"]]
+        assert "warning: walks failed on 1 of 3 questions: not compared\n" in done.err
+
+
+def test_compare_grades(tmp_path: Path) -> None:
+    """Grades of 0 to 10 are compared without a database, on the questions graded in both runs."""
+    rows = [
+        {"run": run, "question": f"q{number}", "score": score}
+        for run, scores in (("training", (3, 6, 7, None)), ("pack", (9, 7, 7, 10)))
+        for number, score in enumerate(scores)
+    ]
+    graded = write_lines(tmp_path / "graded.jsonl", rows)
+    done = graphkit("compare", "training", "pack", "--grades", graded, cwd=tmp_path, code=0)
+    # Of three questions 1 and 3 are at least 7; three are too few to be sure.
+    assert "score: accuracy 33.3% to 100.0%, +66.7 points [" in done.out
+    assert "]: neutral: the interval holds 0\n" in done.out
+    assert "note: score: 1 question was scored in one run only, and is not compared\n" in done.err
+    assert "q0: 3.0000 to 9.0000 (+6.0000)" in done.out
+    assert not (tmp_path / ".graphkit").exists()
+
+
+def test_compare_results_of_evaluate(tmp_path: Path) -> None:
+    """What ``evaluate --out`` wrote is compared in the same way; results of two versions are refused."""
+    run = tiny(tmp_path)
+    other = write_lines(tmp_path / "runs" / "s.jsonl", [{**answer, "run": "s", "traversal": []} for answer in ANSWERS])
+    out = tmp_path / "results.jsonl"
+    graphkit("evaluate", run, other, "--no-store", "-m", "EdgeRecall", "--out", out, cwd=tmp_path, code=0)
+    done = graphkit("compare", "r", "s", "--grades", out, "--json", cwd=tmp_path, code=0)
+    assert done.object()["groups"][0]["measures"][0]["delta"] == -0.75
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    write_lines(out, [{**row, "version": "0.0.9"} if row["run"] == "s" else row for row in rows])
+    done = graphkit("compare", "r", "s", "--grades", out, cwd=tmp_path, code=2)
+    assert "the grades by EdgeRecall are of different versions: 0.0.9, " in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("a", "a"), "is compared with itself"),
+        (("a", "bb"), "Did you mean b?"),
+        (("a", "b", "-m", "scor"), "Did you mean score?"),
+        (("a", "b", "--by", "repo"), "grades don't tell the repo of a question"),
+        (("a", "b"), "no question was graded in both runs"),
+    ],
+)
+def test_grades_that_cannot_be_compared(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    """What can't be compared is told in words, and exit code 2."""
+    rows = [{"run": "a", "question": "q1", "score": 1}, {"run": "b", "question": "q2", "score": 1}]
+    graded = write_lines(tmp_path / "graded.jsonl", rows)
+    assert message in inside("compare", *arguments, "--grades", graded, cwd=tmp_path, code=2).err
+
+
+def test_layers_and_severe_gate(tmp_path: Path) -> None:
+    """Without named measures the layers are shown, severe alerts first, and gate where that is asked for."""
+    run = tiny(tmp_path)
+    # EdgeRecall .75 is not severe; q1 ranks z nowhere, q2 all: Recall@20 = (1/2 + 1) / 2 = .75 is not either.
+    done = graphkit("evaluate", run, "--no-store", "--fail-on-severe", cwd=tmp_path, code=0)
+    assert "Layers of r" in done.out
+    worse = write_lines(tmp_path / "runs" / "w.jsonl", [{**answer, "run": "w", "traversal": []} for answer in ANSWERS])
+    done = graphkit("evaluate", worse, "--no-store", "--fail-on-severe", cwd=tmp_path, code=1)
+    assert "SEVERE w: EdgeRecall is 0.0000" in done.out
+    assert "w: EdgeRecall is 0.0000, severe" in done.err
+
+
+def test_weights_come_from_a_file(tmp_path: Path) -> None:
+    """A file of weights changes the layer, and a mistake in it is told before anything is read."""
+    run = tiny(tmp_path)
+    config = write_lines(tmp_path / "graphkit.toml", ["[weights.retrieval]", "EdgeRecall = 1.0"])
+    done = graphkit("evaluate", run, "--no-store", "--json", "--config", config, cwd=tmp_path, code=0)
+    assert done.object()["scorecard"]["layers"][0]["score"] == 0.75
+    write_lines(config, ["[weights.retrieval]", "EdgeRecal = 1.0"])
+    done = graphkit("evaluate", run, "--no-store", "--config", config, cwd=tmp_path, code=2)
+    assert "Did you mean EdgeRecall?" in done.err
+    write_lines(config, ["[weights.retrieval]", "EdgeRecall = 0.5", "RR = 0.4"])
+    done = graphkit("evaluate", run, "--no-store", "--config", config, cwd=tmp_path, code=2)
+    assert f"{config}: " in done.err
+    assert "add up to 0.9, not to 1" in done.err
+
+
+def test_summarize(tmp_path: Path) -> None:
+    """Graded files are summarised, and one that was cut in the middle is told by its line."""
+    graded = write_lines(tmp_path / "graded.jsonl", [{"run": "a", "question": "q", "value": 1}, '{"run": "a", "que'])
+    assert f"{graded}:2: not valid JSON" in graphkit("summarize", graded, cwd=tmp_path, code=2).err
+    done = graphkit("summarize", graded, "--json", "--on-error", "skip", cwd=tmp_path, code=0)
+    assert (done.object()["mean"], done.object()["accuracy"]) == (1.0, 1.0)

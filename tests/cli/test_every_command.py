@@ -1,0 +1,373 @@
+"""What all commands share: help and its page, JSON, the running database, pipes, Ctrl-C, and hostile text."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import graphkit as package
+from graphkit.analysis import paired
+from graphkit.cli.app import app
+from graphkit.graph.queries import named_queries
+from graphkit.measures.registry import MEASURES
+from graphkit.records.schemas import RECORDS
+from graphkit.systems import session
+from graphkit.systems.baseline import DEFAULT_MODEL, baseline
+from graphkit.systems.runner import Limits
+from tests.helpers import ROOT
+from tests.helpers.cli import ANSWERS, COMMAND, QUESTIONS, Graph, Row, environment, graphkit, inside, tiny
+
+PAGE = (ROOT / "docs" / "commands.md").read_text()
+
+
+def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield every command with its words."""
+    for name, sub in getattr(command, "commands", {}).items():
+        if getattr(sub, "commands", None):
+            yield from walk(sub, (*path, name))
+        else:
+            yield (*path, name), sub
+
+
+COMMANDS = dict(walk(typer.main.get_command(app)))
+SHARED = {"--json", "--data", "--neo4j-uri", "--neo4j-username", "--neo4j-password", "--neo4j-database", "--help"}
+
+
+def section(words: tuple[str, ...]) -> str:
+    """Return the part of the page that is about a command."""
+    found = re.search(rf"^## (?:[^\n]*`)?graphkit {' '.join(words)}\b.*?(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    assert found, f"docs/commands.md has no section for `graphkit {' '.join(words)}`"
+    return found.group(0)
+
+
+# Help and documentation --------------------------------------------------------------------------------------------
+
+
+def test_known_commands() -> None:
+    """The commands that users were promised exist."""
+    promised = {"demo", "load", "git", "evaluate", "failures", "query", "queries", "measures", "schema"}
+    assert {(name,) for name in promised} <= set(COMMANDS)
+    assert {("db", name) for name in ("start", "stop", "status", "path")} <= set(COMMANDS)
+
+
+def test_defaults_are_those_of_the_library() -> None:
+    """What an option is when it isn't given is what the function is called with in a notebook."""
+    limits = Limits()
+    expected = {
+        "compare": {"resamples": paired.RESAMPLES, "seed": paired.SEED},
+        "run": {
+            "seed": session.DEFAULT_SEED,
+            "k": session.DEFAULT_K,
+            "concurrency": limits.concurrency,
+            "timeout": limits.timeout,
+            "retries": limits.retries,
+            "model": DEFAULT_MODEL,
+            "max_tokens": inspect.signature(baseline).parameters["max_tokens"].default,
+        },
+    }
+    for command, defaults in expected.items():
+        shown = {parameter.name: parameter.default for parameter in COMMANDS[command,].params}
+        assert {name: shown[name] for name in defaults} == defaults
+
+
+def test_every_command_takes_json() -> None:
+    """--json is an option of every command."""
+    for words, command in COMMANDS.items():
+        assert any("--json" in option.opts for option in command.params), words
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_is_documented(words: tuple[str, ...]) -> None:
+    """Each option and argument of a command stands in its section of docs/commands.md, and no option that isn't."""
+    text = section(words)
+    names = {name for option in COMMANDS[words].params for name in option.opts if name.startswith("-")}
+    for option in COMMANDS[words].params:
+        if not set(option.opts) & SHARED:
+            shown = option.opts if option.param_type_name == "option" else [option.metavar or option.name.upper()]
+            for name in shown:
+                assert name in text, f"{name} isn't documented"
+    documented = set(re.findall(r"`(--?[a-z][\w-]*)", text))
+    assert documented <= names | SHARED, documented - names
+
+
+def test_shared_options_and_exit_codes_are_documented() -> None:
+    """What all commands share stands at the top of the page, with the exit codes and the variables."""
+    top = PAGE.partition("\n## graphkit ")[0]
+    for text in (*SHARED, "NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "GRAPHKIT_HOME"):
+        assert f"`{text}`" in top, text
+    for variable in ("GRAPHKIT_JVM_HEAP", "GRAPHKIT_QUERY_TIMEOUT"):
+        assert f"`{variable}`" in top
+    for code in ("0", "1", "2", "3", "130"):
+        assert re.search(rf"^\| {code} \|", top, re.MULTILINE), code
+
+
+def test_examples_of_the_page_are_commands() -> None:
+    """Each example in the page names a command and options that exist."""
+    examples = re.findall(r"^    graphkit (.+?)(?:  +#.*)?$", PAGE, re.MULTILINE)
+    assert len(examples) > 10
+    for example in examples:
+        words = example.split()
+        name = tuple(words[:2]) if words[0] == "db" else (words[0],)
+        known = {text for option in COMMANDS[name].params for text in option.opts}
+        given = {word for word in words if re.match(r"--?[a-z]", word)}
+        assert given <= known, example
+
+
+@pytest.mark.parametrize("words", [(), ("db",), ("evaluate",), ("db", "status")], ids=" ".join)
+def test_help(words: tuple[str, ...], tmp_path: Path) -> None:
+    """--help and -h tell the usage, end with 0, and leave nothing behind."""
+    done = graphkit(*words, "--help", cwd=tmp_path, code=0)
+    assert "Usage:" in done.out
+    assert done.err == ""
+    assert graphkit(*words, "-h", cwd=tmp_path, code=0).out == done.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_of_every_command() -> None:
+    """Every command and option has a text that explains it."""
+    for words, command in COMMANDS.items():
+        assert command.help, words
+        for option in command.params:
+            assert option.help, (words, option.name)
+
+
+@pytest.mark.parametrize("arguments", [("evalute",), ("db", "stat"), ("--colour",)])
+def test_unknown_command(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    """An unknown command or option ends with 2 and points to the help."""
+    done = inside(*arguments, cwd=tmp_path, code=2)
+    assert arguments[-1] in done.err
+    assert "-h" in done.err
+
+
+def test_version(tmp_path: Path) -> None:
+    """--version is one line."""
+    assert graphkit("--version", cwd=tmp_path, code=0).out == f"graphkit {package.__version__}\n"
+
+
+# Lists -------------------------------------------------------------------------------------------------------------
+
+
+def test_measures_json(tmp_path: Path) -> None:
+    """Each measure is an object with its definition and source."""
+    rows = inside("measures", "--json", cwd=tmp_path, code=0).objects()
+    assert len(rows) == len(MEASURES)
+    for row, kind in zip(rows, MEASURES, strict=True):
+        assert re.match(rf"{kind.__name__}\b", row["measure"])
+        assert row["definition"]
+        assert row["source"]
+
+
+def test_queries_json(tmp_path: Path) -> None:
+    """Each named query is an object with its parameters and columns."""
+    rows = inside("queries", "--json", cwd=tmp_path, code=0).objects()
+    assert [row["name"] for row in rows] == list(named_queries())
+    assert all(row["columns"] and row["answers"] and "run" in row["parameters"] for row in rows)
+
+
+def test_schema_json(tmp_path: Path) -> None:
+    """The schema of all records is one object by their names; that of one record is its JSON Schema."""
+    schemas = inside("schema", "--json", cwd=tmp_path, code=0).object()
+    assert list(schemas) == list(RECORDS)
+    one = inside("schema", "question", "--json", cwd=tmp_path, code=0).object()
+    assert one == schemas["question"]
+    assert one["type"] == "object"
+    assert {"id", "question"} <= set(one["properties"])
+    text = inside("schema", "question", cwd=tmp_path, code=0).out
+    assert json.loads(text) == one
+    done = inside("schema", "questions", cwd=tmp_path, code=2)
+    assert "'questions'" in done.err
+    assert "question, answer" in done.err
+
+
+# The database ------------------------------------------------------------------------------------------------------
+
+
+def test_cycle_of_the_embedded_database(tmp_path: Path) -> None:
+    """start keeps one server that the next commands find, status tells of it, stop ends it, and the data stay."""
+
+    def db(word: str) -> Row:
+        return graphkit("db", word, "--json", cwd=tmp_path, code=0).object()
+
+    folder = str(tmp_path / ".graphkit")
+    assert db("path") == {"path": folder}
+    assert db("status")["running"] is False
+    assert list(tmp_path.iterdir()) == []
+    started = db("start")
+    try:
+        assert started["path"] == folder
+        assert db("start") == started
+        pid = db("status")["pid"]
+        graphkit("load", tiny(tmp_path / "data").parent.parent, cwd=tmp_path, code=0)
+        status = db("status")
+        assert (status["pid"], status["uri"], status["running"], status["keep"]) == (pid, started["uri"], True, True)
+        assert (status["datasets"], status["runs"], status["unfinished"]) == ({"data": 2}, [], [])
+        assert "data (2)" in graphkit("db", "status", cwd=tmp_path, code=0).out
+    finally:
+        assert db("stop") == {"stopped": True}
+    assert db("stop") == {"stopped": False}
+    assert db("status")["running"] is False
+    found = graphkit("query", "-e", "MATCH (q:Question) RETURN count(q) AS n", "--json", cwd=tmp_path, code=0)
+    assert found.object() == {"n": 2}
+
+
+def test_a_server_of_ones_own_is_left_alone(tmp_path: Path) -> None:
+    """Where a Neo4j server is named, db start and stop say that it isn't theirs."""
+    for word in ("start", "stop"):
+        done = graphkit("db", word, cwd=tmp_path, env={"NEO4J_URI": "bolt://127.0.0.1:1"}, code=2)
+        assert "Unset NEO4J_URI" in done.err
+
+
+def test_option_before_variable(graph: Graph, tmp_path: Path) -> None:
+    """--data wins over GRAPHKIT_HOME, and --neo4j-uri over NEO4J_URI."""
+    env = {"GRAPHKIT_HOME": str(tmp_path / "other")}
+    done = graphkit("db", "path", "--data", "mine", "--json", cwd=tmp_path, env=env, code=0)
+    assert done.object() == {"path": str(tmp_path / "mine")}
+    assert graphkit("db", "path", "--json", cwd=tmp_path, env=env).object() == {"path": str(tmp_path / "other")}
+    env = {"NEO4J_URI": "bolt://127.0.0.1:1"}
+    done = graphkit("query", "-e", "RETURN 1", "--neo4j-uri", "bolt://127.0.0.1:2", cwd=tmp_path, env=env, code=3)
+    assert "127.0.0.1:2" in done.err
+
+
+# Streams -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_broken_pipe_is_silent(options: tuple[str, ...], tmp_path: Path) -> None:
+    """A reader that has seen enough is no error."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:
+        done = subprocess.run(
+            [*COMMAND, "schema", *options], stdout=pipe, stderr=subprocess.PIPE, env=environment(), check=False
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_interrupt(tmp_path: Path) -> None:
+    """Ctrl-C ends with 130, without a traceback, and without the exit code of a failed gate."""
+    tiny(tmp_path)
+    pipe = tmp_path / "runs" / "waits.jsonl"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [*COMMAND, "evaluate", "--no-store", pipe],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment({"PYTHONWARNINGS": ""}),  # the pipe is left open
+        start_new_session=True,
+    )
+    with pipe.open("wb"):  # opens once the command reads
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out.strip() == b""
+    assert b"Traceback" not in err
+
+
+def test_interrupts_that_are_ignored_stay_ignored(tmp_path: Path) -> None:
+    """A command that a script starts in the background, with interrupts ignored, isn't ended by one."""
+    tiny(tmp_path)
+    pipe = tmp_path / "runs" / "waits.jsonl"
+    os.mkfifo(pipe)
+    ignoring = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); from graphkit.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", ignoring, "evaluate", "--no-store", pipe, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        start_new_session=True,
+    )
+    with pipe.open("wb") as stream:  # opens once the command reads
+        os.killpg(process.pid, signal.SIGINT)
+        stream.write((tmp_path / "runs" / "r.jsonl").read_bytes())
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, json.loads(out)["run"]) == (0, "r"), err
+
+
+def test_a_bug_is_no_failed_gate(tmp_path: Path) -> None:
+    """An error that nobody foresaw has a traceback for its report, and an exit code of its own."""
+    program = "from graphkit.scoring import evaluate as m; m.evaluate = None; from graphkit.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "evaluate", "--no-store", tiny(tmp_path)],
+        capture_output=True,
+        env=environment(),
+        check=False,
+    )
+    assert b"Traceback" in done.stderr
+    assert done.returncode == 70
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+def test_terminal_without_unicode(encoding: str, tmp_path: Path) -> None:
+    """What a terminal's character set lacks is shown another way, and JSON stays the same JSON."""
+    run = tiny(tmp_path, answers=[{**answer, "run": "größe ∑"} for answer in ANSWERS])
+    env = {"PYTHONIOENCODING": encoding}
+    assert "0.7500" in graphkit("evaluate", "--no-store", run, cwd=tmp_path, env=env, code=0).out
+    done = subprocess.run(
+        [*COMMAND, "evaluate", "--no-store", "--json", "-m", "RR", run],
+        capture_output=True,
+        env=environment(env),
+        check=True,
+    )
+    assert json.loads(done.stdout.decode(encoding))["run"] == "größe ∑"
+
+
+# Hostile text ------------------------------------------------------------------------------------------------------
+
+HOSTILE = "\x1b[2J\x1b]0;title\x07[red]x[/red] \x9b31m\u202eevil\r:smile:"
+#: Everything that could drive a terminal: C0 but the newline, DEL, C1, and marks that turn the writing round.
+CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def test_hostile_text_is_shown_harmless(graph: Graph, tmp_path: Path) -> None:
+    """Escapes, markup and control characters in ids, names, texts and errors reach no terminal."""
+    questions = [{**one, "id": one["id"] + HOSTILE, "category": HOSTILE} for one in QUESTIONS]
+    answers = [{**one, "run": HOSTILE, "question_id": one["question_id"] + HOSTILE} for one in ANSWERS]
+    answers[1] = {"run": HOSTILE, "question_id": answers[1]["question_id"], "error": HOSTILE, HOSTILE: 1}
+    run = tiny(tmp_path, questions, answers)
+    commands: tuple[tuple[object, ...], ...] = (
+        ("evaluate", run),
+        ("evaluate", "--fail-under", "EdgeRecall=1", run),
+        ("failures", HOSTILE),
+        ("failures", HOSTILE[:-1]),
+        ("db", "status"),
+        ("query", "-e", "MATCH (q:Question) RETURN q, q.id, q.category, {a: [q.id]} AS nested"),
+    )
+    shown = ""
+    for command in commands:
+        done = inside(*command, cwd=tmp_path, env=graph.env)
+        assert not CONTROLS.search(done.out + done.err), command
+        shown += done.out
+    # Markup is text like any other.
+    assert "[red]x[/red]" in shown
+    assert ":smile:" in shown
+
+
+def test_hostile_text_in_a_mistake(tmp_path: Path) -> None:
+    """A record that can't be used can't forge lines of the report either."""
+    forged = f"q9\nerror: all is well{HOSTILE}"
+    run = tiny(tmp_path, answers=[*ANSWERS, {**ANSWERS[0], "question_id": forged}, {"run": "r", "id": 1, forged: 1}])
+    for option in ("fail", "skip"):
+        done = inside("evaluate", "--no-store", "--on-error", option, run, cwd=tmp_path)
+        assert not CONTROLS.search(done.out + done.err)
+        assert not any(line.startswith("error: all is well") for line in done.err.splitlines())
+
+
+def test_hostile_text_in_json(graph: Graph, tmp_path: Path) -> None:
+    """JSON keeps the text as it is, escaped, one object a line."""
+    graph.store.write("MERGE (n:Question {id: 'hostile'}) SET n.question = $text", {"text": HOSTILE + "\n\u2028"})
+    text = "MATCH (n:Question {id: 'hostile'}) RETURN n.question AS text"
+    done = inside("query", "-e", text, "--json", cwd=tmp_path, env=graph.env, code=0)
+    assert json.loads(done.out)["text"] == HOSTILE + "\n\u2028"
+    assert "\x1b" not in done.out
+    assert done.out.count("\n") == 1

@@ -1,0 +1,210 @@
+"""``graphkit failures`` on the storefront: each kind, its filters, and agreement with the log of the run."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphkit.graph.queries import named_queries
+from tests.helpers import ROOT
+from tests.helpers.cli import Done, Graph, Row, graphkit, inside
+
+STOREFRONT = ROOT / "fixtures" / "storefront"
+RUN, OTHER = "storefront-graph", "storefront-graph-v2"
+
+#: How many questions of the run show a kind, and some of them, by the table in the README of the fixture.
+SHOWN = {
+    "failed-questions": (2, {"sf-01", "sf-08"}),
+    "missed-edges": (18, {"sf-04", "sf-10", "sf-29"}),
+    "missed-boundaries": (15, {"sf-04", "sf-25"}),
+    "right-files-wrong-path": (3, {"sf-04", "sf-17", "sf-28"}),
+    "unknown-commits": (4, {"sf-10", "sf-11", "sf-20", "sf-30"}),
+    "extra-edges": (28, {"sf-02", "sf-30"}),
+    "wrong-repositories": (18, {"sf-02", "sf-30"}),
+}
+
+
+@pytest.fixture(scope="module")
+def shop(graph: Graph) -> Graph:
+    """The graph with two runs of the storefront."""
+    runs = [STOREFRONT / "runs" / f"{name}.jsonl" for name in (RUN, OTHER)]
+    graphkit("evaluate", "-m", "EdgeRecall", *runs, cwd=STOREFRONT, env=graph.env, code=0)
+    return graph
+
+
+def ask(shop: Graph, *arguments: object, code: int = 0) -> Done:
+    """Ask for failures."""
+    return inside("failures", *arguments, cwd=STOREFRONT, env=shop.env, code=code)
+
+
+def lines(name: str) -> dict[str, Row]:
+    """Return the records of a file of the fixture by their question."""
+    records = [json.loads(line) for line in (STOREFRONT / name).read_text().splitlines()]
+    return {record.get("question_id") or record["id"]: record for record in records}
+
+
+@pytest.fixture(scope="module")
+def rows(shop: Graph) -> dict[str, list[Row]]:
+    """Every failure of the run by its kind."""
+    found: dict[str, list[Row]] = {}
+    for row in ask(shop, RUN, "--other", OTHER, "--limit", 1000, "--json").objects():
+        found.setdefault(row.pop("kind"), []).append(row)
+    return found
+
+
+def orders() -> dict[str, int]:
+    """Return the place of each named query by the header of its file, read in another way than graphkit does."""
+    places = {}
+    for path in (ROOT / "cypher" / "failures").glob("*.cypher"):
+        header = re.search(r"^// order: (\d+)$", path.read_text(), re.MULTILINE)
+        assert header, f"{path.name} doesn't say where it is shown: `// order: 45` stands between 40 and 50"
+        places[path.stem.replace("_", "-")] = int(header[1])
+    return places
+
+
+def test_each_kind_says_where_it_is_shown() -> None:
+    """Each named query has a place of its own: from the list of questions down to single edges and another run."""
+    places = orders()
+    assert len(set(places.values())) == len(places)
+    shown = sorted(places, key=places.__getitem__)
+    assert [shown[0], *shown[-2:]] == ["questions-by-score", "extra-edges", "found-and-lost"]
+
+
+def test_every_kind_is_shown(rows: dict[str, list[Row]]) -> None:
+    """The storefront shows every named kind of failure but stale gold, in order, each with its documented columns."""
+    places = orders()
+    assert list(rows) == [kind for kind in sorted(places, key=places.__getitem__) if kind != "stale-gold"]
+    for kind, found in rows.items():
+        assert all(tuple(row) == named_queries()[kind].columns for row in found), kind
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+def test_questions_of_a_kind(kind: str, rows: dict[str, list[Row]]) -> None:
+    """The questions that show a kind are those that the fixture was built to show it by."""
+    count, some = SHOWN[kind]
+    # The README counts a repository by its chunks, the query also by its edges.
+    questions = {row["question"] for row in rows[kind] if kind != "wrong-repositories" or row["chunks"]}
+    assert len(questions) == count
+    assert some <= questions
+
+
+def edges(steps: list[Row]) -> list[tuple[str, str | None, str]]:
+    """Return the edges of steps."""
+    return [(step["source"], step.get("relation"), step["target"]) for step in steps]
+
+
+@pytest.mark.parametrize("question", ["sf-04", "sf-14", "sf-25", "sf-29"])
+def test_explanation_agrees_with_the_log(question: str, rows: dict[str, list[Row]]) -> None:
+    """What is told of a question with one gold path follows from the two files by plain counting."""
+    gold, answer = lines("questions.jsonl")[question], lines(f"runs/{RUN}.jsonl")[question]
+    [path] = gold["paths"]
+    walked = edges(answer["traversal"])
+    required = edges([step for step in path["steps"] if not step.get("optional")])
+    missed = [edge for edge in required if edge not in walked]
+    assert missed
+    of = {kind: [row for row in found if row.get("question") == question] for kind, found in rows.items()}
+    [score] = of["questions-by-score"]
+    assert (score["found"], score["required"]) == (len(required) - len(missed), len(required))
+    assert score["edge_recall"] == round(score["found"] / score["required"], 4)
+    assert edges(of["missed-edges"]) == missed
+    crossing = [edge for edge in missed if edge[0].partition(":")[0] != edge[2].partition(":")[0]]
+    assert edges(of["missed-boundaries"]) == crossing
+    extra = {edge for edge in walked if edge not in edges(path["steps"])}
+    assert sorted(edges(of["extra-edges"])) == sorted(extra)
+    [turn] = of["wrong-turns"]
+    assert (turn["node"], turn["expected_by"], turn["expected"]) in missed
+    if turn["went_to"] is not None:
+        assert (turn["node"], turn["went_by"], turn["went_to"]) in extra
+    elsewhere = lines(f"runs/{OTHER}.jsonl")[question]["traversal"]
+    only_here = [edge for edge in edges(path["steps"]) if edge in walked and edge not in edges(elsewhere)]
+    assert edges(of["found-and-lost"]) == only_here
+
+
+def test_score_of_each_question(rows: dict[str, list[Row]]) -> None:
+    """The worst come first, behind the two that failed; all scored questions together give the mean of the run."""
+    found: list[Any] = [row["edge_recall"] for row in rows["questions-by-score"]]
+    assert found[:2] == [None, None]
+    assert found[2:] == sorted(found[2:])
+    # The mean that the README of the fixture states.
+    assert sum(found[2:]) / 28 == pytest.approx(0.5163, abs=1e-4)
+
+
+def test_one_kind_and_limit(shop: Graph, rows: dict[str, list[Row]]) -> None:
+    """--kind shows one kind, --limit so many rows of it, the first ones; underscores do as well as dashes."""
+    for kind in ("missed-edges", "missed_edges"):
+        found = ask(shop, RUN, "--kind", kind, "--limit", 3, "--json").objects()
+        assert found == [{"kind": "missed-edges", **row} for row in rows["missed-edges"][:3]]
+    text = ask(shop, RUN, "--kind", "missed-edges", "--limit", 3).out
+    assert "Missed edges" in text
+    assert f"graphkit failures {RUN} --kind missed-edges --limit" in text
+
+
+def test_rows_without_a_limit(shop: Graph, rows: dict[str, list[Row]]) -> None:
+    """Without --limit there are five rows of each kind, and twenty where one kind is asked for."""
+    for options, most in (((), 5), (("--kind", "extra-edges"), 20)):
+        found = ask(shop, RUN, "--json", *options).objects()
+        assert sum(row["kind"] == "extra-edges" for row in found) == most < len(rows["extra-edges"])
+
+
+def test_one_question(shop: Graph, rows: dict[str, list[Row]]) -> None:
+    """--question shows only what belongs to it, and names the kinds of which there is nothing."""
+    done = ask(shop, RUN, "--question", "sf-17")
+    for kind, found in rows.items():
+        if kind not in ("relations-missed", "found-and-lost"):
+            shown = any(row["question"] == "sf-17" for row in found)
+            assert shown == (f"({kind})" in done.out), kind
+            assert shown != (kind in done.err), kind
+    for row in ask(shop, RUN, "-q", "sf-17", "--json").objects():
+        assert row.get("question", "sf-17") == "sf-17"
+
+
+def test_question_without_failures(shop: Graph) -> None:
+    """Where a kind has no rows, that is said, and it is no error."""
+    done = ask(shop, RUN, "--question", "sf-02", "--kind", "missed-edges")
+    assert done.out == "no such failure\n"
+    assert ask(shop, RUN, "--question", "sf-02", "--kind", "missed-edges", "--json").out == ""
+
+
+def test_found_and_lost(shop: Graph) -> None:
+    """--other turns round with the runs: what one has found and the other lost is disjoint from the reverse."""
+    one, two = (
+        {(row["question"], *edges([row])[0]) for row in ask(shop, *runs, "--limit", 1000, "--json").objects()}
+        for runs in (
+            (RUN, "--other", OTHER, "--kind", "found-and-lost"),
+            (OTHER, "--other", RUN, "--kind", "found-and-lost"),
+        )
+    )
+    assert one
+    assert two
+    assert not one & two
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("storefront-grap",), ("no run is called 'storefront-grap'", f"Did you mean {RUN}?", OTHER)),
+        (("qqq",), ("no run is called 'qqq'", f"The graph holds: {RUN}, {OTHER}.")),
+        ((RUN, "--kind", "wrong-turn"), ("no query is called 'wrong-turn'", "Did you mean wrong-turns?")),
+        ((RUN, "--question", "sf-99"), ("no question has the id 'sf-99'", "questions-by-score")),
+        ((RUN, "--kind", "found-and-lost"), ("compares with another run", "--other RUN")),
+        ((RUN, "--kind", "found-and-lost", "--other", "x"), ("no run is called 'x'", "The graph holds")),
+        ((RUN, "--limit", "0"), ("--limit",)),
+        ((), ("RUN",)),
+    ],
+)
+def test_what_is_unknown(shop: Graph, arguments: tuple[str, ...], told: tuple[str, ...]) -> None:
+    """A run, question or kind that isn't known ends with 2, and what there is is told."""
+    done = ask(shop, *arguments, code=2)
+    assert done.out == ""
+    for text in told:
+        assert text in done.err
+
+
+def test_empty_graph(tmp_path: Path, any_graph: Graph) -> None:
+    """An empty database, where not even the labels are known, is told as one that holds no run."""
+    done = graphkit("failures", "r", cwd=tmp_path, env=any_graph.env, code=2)
+    assert "The graph holds no run yet" in done.err

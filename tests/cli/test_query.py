@@ -1,0 +1,176 @@
+"""``graphkit query``: named queries, files and text, their parameters, and that nothing can be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphkit.graph.queries import named_queries
+from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, graphkit, inside, tiny
+
+
+@pytest.fixture(scope="module")
+def held(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    """The graph with the tiny dataset and its run."""
+    folder = tmp_path_factory.mktemp("held")
+    graphkit("evaluate", "-m", "EdgeRecall", tiny(folder), cwd=folder, env=graph.env, code=0)
+    return graph
+
+
+def query(graph: Graph, *arguments: object, cwd: Path, code: int = 0) -> Done:
+    """Run a query."""
+    return inside("query", *arguments, cwd=cwd, env=graph.env, code=code)
+
+
+def test_text(held: Graph, tmp_path: Path) -> None:
+    """-e takes Cypher, and each row is an object with its columns in their order."""
+    text = "MATCH (q:Question) RETURN q.id AS id, q.question AS question ORDER BY id"
+    done = query(held, "-e", text, "--json", cwd=tmp_path)
+    assert done.out == ('{"id": "q1", "question": "Who calls z?"}\n{"id": "q2", "question": "What does x call?"}\n')
+    done = query(held, "-e", text, cwd=tmp_path)
+    assert "q2 What does x call?" in " ".join(done.out.split())
+    assert "2 row(s)" in done.out
+
+
+def test_no_rows(held: Graph, tmp_path: Path) -> None:
+    """A query without rows is a success that says so."""
+    text = "MATCH (n:Question {id: 'none'}) RETURN n.id AS id"
+    assert query(held, "-e", text, "--json", cwd=tmp_path).out == ""
+    assert "0 row(s)" in query(held, "-e", text, cwd=tmp_path).out
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        ("x=3", 3),
+        ("x=0.5", 0.5),
+        ("x=true", True),
+        ("x=null", None),
+        ('x=["a", 1]', ["a", 1]),
+        ('x={"a": 1}', {"a": 1}),
+        ('x="3"', "3"),
+        ("x=plain text", "plain text"),
+        ("x=a=b", "a=b"),
+        ("x=", ""),
+        ("x=a:b.py#c' RETURN 1 //", "a:b.py#c' RETURN 1 //"),
+    ],
+)
+def test_parameter(given: str, value: object, held: Graph, tmp_path: Path) -> None:
+    """A parameter is JSON where it can be, else text, and stays a value whatever it holds."""
+    done = query(held, "-e", "RETURN $x AS x", "-p", given, "--json", cwd=tmp_path)
+    assert done.object() == {"x": value}
+
+
+def test_named_query(held: Graph, tmp_path: Path) -> None:
+    """A named query takes its parameters by -p, and gives the documented columns."""
+    done = query(held, "missed-edges", "-p", "run=r", "-p", "limit=5", "--json", cwd=tmp_path)
+    # q1 stops before its second edge.
+    assert done.objects() == [
+        {
+            "question": "q1",
+            "path": "0",
+            "position": 1,
+            "source": "a:m.py#y",
+            "relation": "CALLS",
+            "target": "b:n.py#z",
+            "went_to": [],
+        }
+    ]
+    assert tuple(done.object()) == named_queries()["missed-edges"].columns
+
+
+def test_file_with_a_header(held: Graph, tmp_path: Path) -> None:
+    """The header of a file declares parameters and defaults, which -p fills and overrides."""
+    (tmp_path / "mine.cypher").write_text(
+        "// title: Mine\n// parameters: first, second = 2\n// columns: sum\nRETURN $first + $second AS sum\n"
+    )
+    assert query(held, "mine.cypher", "-p", "first=1", "--json", cwd=tmp_path).object() == {"sum": 3}
+    done = query(held, "mine.cypher", "-p", "first=1", "-p", "second=5", "--json", cwd=tmp_path)
+    assert done.object() == {"sum": 6}
+    assert "'first' is missing" in query(held, "mine.cypher", cwd=tmp_path, code=2).err
+
+
+def test_file_without_a_header(held: Graph, tmp_path: Path) -> None:
+    """A file may be nothing but Cypher, under any name, and its comments are no header that must be right."""
+    (tmp_path / "plain.txt").write_text(
+        "// order: any\n// all of them\nMATCH (q:Question) WHERE q.id = $id RETURN q.id AS id"
+    )
+    assert query(held, "plain.txt", "-p", "id=q1", "--json", cwd=tmp_path).object() == {"id": "q1"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("missed-edges",), ("missed-edges: the parameter 'run' is missing", "-p run=... -p question=null")),
+        (("missed-edges", "-p", "runs=r"), ("no parameter 'runs'", "It takes: -p run=...")),
+        (("missed-edges", "-p", "run=rr"), ("no run is called 'rr'", "Did you mean r?")),
+        (("missed-edges", "-p", "run=2026"), ("no run is called '2026'", "The graph holds: r.")),
+        (("missed-edges", "-p", "run=r", "-p", "question=q9"), ("no question has the id 'q9'", "questions-by-score")),
+        (("found-and-lost", "-p", "run=r", "-p", "other=x"), ("no run is called 'x'", "The graph holds: r.")),
+        (("missed-edge",), ("no query is called 'missed-edge'", "Did you mean missed-edges?")),
+        (("-e", "RETURN $x"), ("The query can't be run",)),
+        (("-e", "RETURN 1", "-p", "x"), ("-p takes NAME=VALUE, not 'x'",)),
+        (("-e", "RETURN $x", "-p", f"x={2**64}"), ("64 bits",)),
+        (("-e", "RETURN $x", "-p", 'x="\\ud800"'), ("half characters",)),
+        (("-e", "MATCH (n RETURN n"), ("The query can't be run",)),
+        (("-e", "RETURN nothing"), ("The query can't be run", "nothing")),
+        (("-e", "  "), ("The query is empty",)),
+        (("missed-edges", "-e", "RETURN 1"), ("either",)),
+        ((), ("either", "`graphkit queries`")),
+        (("nowhere.cypher",), ("nowhere.cypher: there is no such file",)),
+        (("/dev/null/x.cypher",), ("there is no such file",)),
+    ],
+)
+def test_mistake(arguments: tuple[str, ...], told: tuple[str, ...], held: Graph, tmp_path: Path) -> None:
+    """A query that can't be run ends with 2, with the server's or our own reason."""
+    done = query(held, *arguments, cwd=tmp_path, code=2)
+    assert done.out == ""
+    for text in told:
+        assert text in done.err
+
+
+def test_file_that_is_no_text(held: Graph, tmp_path: Path) -> None:
+    """A binary file isn't sent to the server."""
+    (tmp_path / "binary.cypher").write_bytes(bytes(range(256)))
+    assert "binary.cypher: the file isn't text" in query(held, "binary.cypher", cwd=tmp_path, code=2).err
+    (tmp_path / "folder.cypher").mkdir()
+    query(held, "folder.cypher", cwd=tmp_path, code=2)
+
+
+def test_numbers_that_json_does_not_have(held: Graph, tmp_path: Path) -> None:
+    """NaN and the infinities are null in JSON, so that every parser reads the line."""
+    done = query(held, "-e", "RETURN 0.0 / 0.0 AS nan, [1.0 / 0.0, 1.5] AS list", "--json", cwd=tmp_path)
+    assert done.out == '{"nan": null, "list": [null, 1.5]}\n'
+
+
+WRITES = (
+    "CREATE (n:Written) RETURN n",
+    "MATCH (q:Question) SET q.question = 'changed'",
+    "CREATE INDEX mine IF NOT EXISTS FOR (n:Question) ON (n.question)",
+)
+
+
+def test_writes_are_refused(any_graph: Graph, tmp_path: Path) -> None:
+    """On both engines the server refuses to write, from text and from a file; the command ends with 3."""
+    any_graph.store.write("CREATE (:Question {id: 'q1', question: 'Who calls z?'})")
+    before = any_graph.content()
+    for text in WRITES:
+        done = query(any_graph, "-e", text, cwd=tmp_path, code=3)
+        assert done.out == "", text
+        assert "may only read" in done.err, text
+    (tmp_path / "write.cypher").write_text(WRITES[0])
+    assert "may only read" in query(any_graph, "write.cypher", cwd=tmp_path, code=3).err
+    assert any_graph.content() == before
+
+
+def test_run_called_like_a_number(any_graph: Graph, tmp_path: Path) -> None:
+    """On both engines a run and a question whose names look like numbers are found by them."""
+    questions = [{**QUESTIONS[0], "id": "7"}]
+    run = tiny(tmp_path / "data", questions, [{**ANSWERS[0], "run": "2026", "question_id": "7"}])
+    graphkit("evaluate", "-m", "EdgeRecall", run, cwd=tmp_path, env=any_graph.env, code=0)
+    named = ("missed-edges", "-p", "run=2026", "-p", "question=7", "--json")
+    assert query(any_graph, *named, cwd=tmp_path).object()["target"] == "b:n.py#z"
+    done = query(any_graph, "missed-edges", "-p", "run=2025", cwd=tmp_path, code=2)
+    assert "no run is called '2025'" in done.err
+    assert done.out == ""

@@ -1,0 +1,410 @@
+"""The embedded database: its server starts when needed, ends when nobody needs it, and loses nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from graphkit.database.embedded import client as embedded
+from graphkit.database.embedded.client import Layout, ensure_running, status, stop
+from graphkit.database.settings import Settings
+from graphkit.database.store import Store
+from graphkit.errors import DatabaseError, InputError
+from tests.helpers import ROOT
+from tests.helpers.engines import clean_environment
+
+ON_LINUX = pytest.mark.skipif(not Path("/proc/locks").exists(), reason="reads /proc")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    """A folder for a database of the test's own; what runs in it is stopped in the end."""
+    folder = tmp_path / "db"
+    yield folder
+    if folder.is_dir():
+        with contextlib.suppress(DatabaseError):
+            stop(folder)
+
+
+def opened(data: Path) -> Store:
+    """Open the embedded database in a folder."""
+    return Store.open(Settings(data=data))
+
+
+def server_pid(data: Path) -> int:
+    """Return the process id of the folder's running server."""
+    pid = status(data).pid
+    assert pid is not None
+    return pid
+
+
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
+    """Wait for a condition for as long as a slow machine may need."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain until {what}"
+        time.sleep(0.05)
+
+
+def client(script: str, *arguments: object, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
+    """Start a process that uses the database; the script finds its arguments in ``sys.argv``."""
+    prelude = "import sys\nfrom pathlib import Path\nfrom graphkit.database.embedded.client import *\n"
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", prelude + script, *map(str, arguments)],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=clean_environment(os.environ),
+    )
+
+
+# Life --------------------------------------------------------------------------------------------------------------
+
+
+def test_server_stops_after_its_last_client(data: Path) -> None:
+    """The server stays while any store is open, and ends soon after the last is closed; the data stays."""
+    first, second = opened(data), opened(data)
+    assert first.uri == second.uri
+    pid = server_pid(data)
+    first.write("CREATE (:Kept {v: 1})")
+    first.close()
+    time.sleep(3)  # longer than the server's time of grace
+    assert second.read("MATCH (n:Kept) RETURN n.v AS v") == [{"v": 1}]
+    assert server_pid(data) == pid
+    second.close()
+    wait_until(lambda: not status(data).running, "the server has gone")
+    assert not Layout(data).state.exists()
+    with opened(data) as store:
+        assert store.read("MATCH (n:Kept) RETURN n.v AS v") == [{"v": 1}]
+
+
+def test_reopening_at_once_finds_the_same_server(data: Path) -> None:
+    """Two commands in a row share one server."""
+    with opened(data) as store:
+        uri = store.uri
+    with opened(data) as store:
+        assert store.uri == uri
+
+
+def test_second_process_uses_the_first_ones_server(data: Path) -> None:
+    """Another process finds the running server, and its end doesn't end the server."""
+    with opened(data) as store:
+        other = client("print(ensure_running(Path(sys.argv[1])).uri)", data)
+        output, errors = other.communicate(timeout=60)
+        assert (output.strip(), errors) == (store.uri, "")
+        assert store.read("RETURN 1 AS one") == [{"one": 1}]
+
+
+def test_many_processes_start_at_once(data: Path) -> None:
+    """Processes that all find no server start exactly one."""
+    script = "print(ensure_running(Path(sys.argv[1])).uri, flush=True)\nsys.stdin.read()"
+    processes = [client(script, data, stdin=subprocess.PIPE) for _ in range(4)]
+    uris = {process.stdout.readline().strip() for process in processes if process.stdout}
+    assert uris == {status(data).uri}
+    for process in processes:
+        assert process.communicate(timeout=60)[1] == ""
+
+
+def test_killed_client_frees_the_server(data: Path) -> None:
+    """A client that is killed without warning doesn't keep the server alive."""
+    script = "print(ensure_running(Path(sys.argv[1])).uri, flush=True)\nsys.stdin.read()"
+    process = client(script, data, stdin=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("bolt://127.0.0.1:")
+    process.kill()
+    process.communicate(timeout=60)
+    wait_until(lambda: not status(data).running, "the server has gone")
+
+
+def test_committed_data_survive_a_kill_of_the_server(data: Path) -> None:
+    """After kill -9 of the server, open stores say so, and the next one finds everything that was committed."""
+    with opened(data) as store:
+        store.write_batches("UNWIND $rows AS row CREATE (:Kept {i: row.i})", [{"i": i} for i in range(1000)], size=100)
+        os.kill(server_pid(data), signal.SIGKILL)
+        wait_until(lambda: not status(data).running, "the server is dead")
+        assert Layout(data).state.exists(), "a killed server leaves its state behind"
+        with pytest.raises(DatabaseError, match="stopped answering") as caught:
+            store.read("RETURN 1")
+        assert "Run the command again" in str(caught.value)
+        assert str(Layout(data).log) in str(caught.value)
+        with opened(data) as again:
+            assert again.read("MATCH (n:Kept) RETURN count(n) AS n, sum(n.i) AS s") == [{"n": 1000, "s": 499500}]
+
+
+def test_keep_mode(data: Path) -> None:
+    """A kept server outlives its clients until it is stopped."""
+    ensure_running(data, keep=True).release()
+    pid = server_pid(data)
+    time.sleep(4)  # longer than the server's time of grace
+    assert (status(data).pid, status(data).keep) == (pid, True)
+    assert stop(data) is True
+    assert (status(data).running, status(data).keep) == (False, False)
+    assert stop(data) is False
+
+
+def test_terminated_server_ends_cleanly(data: Path) -> None:
+    """SIGTERM is a clean stop: the state is removed and the data stay."""
+    with opened(data) as store:
+        store.write("CREATE (:Kept)")
+        os.kill(server_pid(data), signal.SIGTERM)
+        wait_until(lambda: not status(data).running, "the server has gone")
+        assert not Layout(data).state.exists()
+        with opened(data) as again:
+            assert again.read("MATCH (n:Kept) RETURN count(n) AS n") == [{"n": 1}]
+
+
+def test_server_ends_when_its_folder_is_deleted(data: Path) -> None:
+    """A deleted folder ends its server, even a kept one."""
+    ensure_running(data, keep=True).release()
+    pid = server_pid(data)
+    shutil.rmtree(data, ignore_errors=True)
+    wait_until(lambda: not is_alive(pid), "the server has gone")
+
+
+def test_server_is_out_of_reach_of_ctrl_c(data: Path) -> None:
+    """The server is in a session of its own and isn't a child of ours: Ctrl-C in a terminal doesn't reach it."""
+    with opened(data):
+        assert os.getsid(server_pid(data)) != os.getsid(0)
+
+
+def test_status_starts_nothing(data: Path) -> None:
+    """Asking for the status or a stop neither starts a server nor makes the folder."""
+    assert status(data) == embedded.Status(data, running=False)
+    assert stop(data) is False
+    assert not data.exists()
+
+
+def test_status_of_a_running_server(data: Path) -> None:
+    """The status names process, address, version and time of the start."""
+    with opened(data) as store:
+        found = status(data)
+        assert (found.running, found.uri, found.keep) == (True, store.uri, False)
+        assert found.version is not None
+        assert found.version.startswith(store.version)
+        assert found.started_at is not None
+        assert found.started_at.endswith("+00:00")
+
+
+def test_prints_nothing(data: Path) -> None:
+    """Starting, using and stopping the server prints nothing in the client's process."""
+    process = client("ensure_running(Path(sys.argv[1])).release()\nstop(Path(sys.argv[1]))", data)
+    assert (*process.communicate(timeout=60), process.returncode) == ("", "", 0)
+    assert "ArcadeDB Server" in Layout(data).log.read_text("utf-8")
+
+
+# Privacy -----------------------------------------------------------------------------------------------------------
+
+
+def test_everything_is_private(data: Path) -> None:
+    """Folder and passwords are for their owner alone, and the passwords are long and differ."""
+    with opened(data):
+        assert mode(data) == 0o700
+        for path in (Layout(data).credentials, Layout(data).state):
+            assert mode(path) == 0o600
+        passwords = json.loads(Layout(data).credentials.read_text("utf-8"))
+        assert len({*passwords.values()}) == 2
+        assert all(len(password) >= 24 for password in passwords.values())
+        command = Path(f"/proc/{server_pid(data)}/cmdline")
+        if command.exists():
+            shown = command.read_text("utf-8")
+            assert not any(password in shown for password in passwords.values())
+
+
+def test_endpoint_hides_its_passwords(data: Path) -> None:
+    """The passwords aren't in the text of an endpoint."""
+    endpoint = ensure_running(data)
+    assert endpoint.password not in repr(endpoint)
+    assert endpoint.reader_password not in repr(endpoint)
+    endpoint.release()
+
+
+@ON_LINUX
+def test_server_listens_on_loopback_only(data: Path) -> None:
+    """Every port that the server opens is bound to this machine alone, and there are no more than two."""
+    with opened(data):
+        addresses = listening_addresses(server_pid(data))
+    assert 1 <= len(addresses) <= 2
+    assert all(address in LOOPBACK for address in addresses), addresses
+
+
+def test_lost_passwords_are_made_anew(data: Path) -> None:
+    """Without its passwords a stopped database gets new ones, and keeps its data."""
+    with opened(data) as store:
+        store.write("CREATE (:Kept)")
+    stop(data)
+    before = Layout(data).credentials.read_text("utf-8")
+    Layout(data).credentials.unlink()
+    with opened(data) as store:
+        assert store.read("MATCH (n:Kept) RETURN count(n) AS n") == [{"n": 1}]
+        assert store.query_readonly("MATCH (n:Kept) RETURN count(n) AS n") == (["n"], [[1]])
+    assert Layout(data).credentials.read_text("utf-8") != before
+
+
+def test_unreadable_passwords_of_a_running_server(data: Path) -> None:
+    """When a running server's passwords are damaged the message names the file and the way out."""
+    with opened(data):
+        Layout(data).credentials.write_text("{", "utf-8")
+        with pytest.raises(DatabaseError, match="passwords") as caught:
+            opened(data)
+    assert caught.value.where == str(Layout(data).credentials)
+    assert "db stop" in str(caught.value.remedy)
+
+
+# Trouble -----------------------------------------------------------------------------------------------------------
+
+
+def test_folder_that_is_a_file(tmp_path: Path) -> None:
+    """A file where the folder should be is named, and left alone."""
+    file = tmp_path / "file"
+    file.write_text("mine", "utf-8")
+    with pytest.raises(DatabaseError, match="is a file") as caught:
+        ensure_running(file)
+    assert caught.value.where == str(file)
+    assert file.read_text("utf-8") == "mine"
+
+
+def test_folder_below_a_file(tmp_path: Path) -> None:
+    """A folder that can't be made is named with the reason and a way out."""
+    (tmp_path / "file").write_text("mine", "utf-8")
+    with pytest.raises(DatabaseError, match="can't be used: Not a directory") as caught:
+        ensure_running(tmp_path / "file" / "db")
+    assert "GRAPHKIT_HOME" in str(caught.value.remedy)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_folder_without_permission(tmp_path: Path) -> None:
+    """A folder that the user may not write to is named with the reason."""
+    tmp_path.chmod(0o500)
+    with pytest.raises(DatabaseError, match="Permission denied"):
+        ensure_running(tmp_path / "db")
+    tmp_path.chmod(0o700)
+
+
+def test_full_disk_is_named() -> None:
+    """A full disk is told as such, with the folder."""
+    error = embedded.os_error(OSError(28, "No space left on device", "x"), Path("/data"))
+    assert "disk is full" in error.what
+    assert error.where == "/data"
+
+
+@ON_LINUX
+def test_foreign_holder_is_named(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When another process holds the folder and no server answers, the message names the process."""
+    monkeypatch.setattr(embedded, "HOLDER_SECONDS", 0.3)
+    data.mkdir()
+    script = "import fcntl\nf = open(sys.argv[1], 'w')\nfcntl.flock(f, fcntl.LOCK_EX)\nprint('held', flush=True)\n"
+    process = client(script + "sys.stdin.read()", data / "server.lock", stdin=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    with pytest.raises(DatabaseError, match=f"Process {process.pid} holds the folder") as caught:
+        ensure_running(data)
+    assert f"kill {process.pid}" in str(caught.value.remedy)
+    assert status(data).running is False
+    process.kill()
+    process.communicate(timeout=60)
+
+
+def test_client_waits_for_a_server_that_is_stopping(data: Path) -> None:
+    """A client that comes while the server shuts down waits for its end and starts a new one."""
+    endpoint = ensure_running(data)
+    stopping = threading.Thread(target=stop, args=(data,))
+    stopping.start()
+    wait_until(lambda: not Layout(data).state.exists(), "the server has begun to stop")
+    again = ensure_running(data)
+    stopping.join()
+    assert status(data).running
+    assert again.uri == status(data).uri
+    again.release()
+    endpoint.release()
+
+
+def test_server_that_can_not_start(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the server dies at its start the message has its last words and the path of its log."""
+    monkeypatch.setenv("GRAPHKIT_JVM_HEAP", "1k")
+    with pytest.raises(DatabaseError, match=r"didn't start: .*heap") as caught:
+        ensure_running(data)
+    assert str(Layout(data).log) in str(caught.value)
+    assert "GRAPHKIT_JVM_HEAP" in str(caught.value.remedy)
+    monkeypatch.delenv("GRAPHKIT_JVM_HEAP")
+    ensure_running(data).release()
+
+
+def test_damaged_database_can_not_start(data: Path) -> None:
+    """A damaged database is reported, not opened as if it were empty."""
+    with opened(data) as store:
+        store.write("CREATE (:Kept)")
+    stop(data)
+    for file in (data / "databases" / "neo4j").glob("dictionary.*"):
+        file.write_bytes(b"\xff" * 100_000)
+    (data / "databases" / "neo4j" / "schema.json").write_text("{ nonsense", "utf-8")
+    with pytest.raises(DatabaseError) as caught:
+        opened(data)
+    assert str(Layout(data).log) in str(caught.value)
+
+
+@pytest.mark.parametrize("heap", ["lots", "2", "0g", "-1g", "1g -XX:Whatever"])
+def test_wrong_size_of_memory(heap: str, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A heap size that isn't one is refused before anything is started."""
+    monkeypatch.setenv("GRAPHKIT_JVM_HEAP", heap)
+    with pytest.raises(InputError, match="GRAPHKIT_JVM_HEAP"):
+        ensure_running(data)
+
+
+def test_windows_is_told_what_to_do(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are no POSIX locks the message says how to use a Neo4j server instead."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    for function in (ensure_running, status, stop):
+        with pytest.raises(DatabaseError, match="NEO4J_URI"):
+            function(data)
+
+
+# Helpers -----------------------------------------------------------------------------------------------------------
+
+LOOPBACK = ("0100007F", "00000000000000000000000001000000", "0000000000000000FFFF00000100007F")
+
+
+def mode(path: Path) -> int:
+    """Return the permission bits of a file."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process runs; a zombie doesn't."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        pass
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return not Path("/proc/self").exists()
+
+
+def listening_addresses(pid: int) -> list[str]:
+    """Return the local addresses, as the kernel's hexadecimal text, on which a process listens."""
+    inodes = set()
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            inodes.add(str(link.readlink()))
+    found = []
+    for table in ("tcp", "tcp6", "udp", "udp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text("ascii").splitlines()[1:]:
+            words = line.split()
+            if (words[3] == "0A" or table.startswith("udp")) and f"socket:[{words[9]}]" in inodes:
+                found.append(words[1].partition(":")[0])
+    return found

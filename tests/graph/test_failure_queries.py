@@ -1,0 +1,216 @@
+"""Named queries on small worlds worked by hand: which alternative they look at, and which questions they leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphkit
+from graphkit.database.store import Store
+from graphkit.graph.queries import schema_statements
+from tests.helpers.datasets import write_jsonl
+
+Record = dict[str, Any]
+
+
+@pytest.fixture
+def empty_store(store: Store) -> Store:
+    """Each database in turn, empty, with its constraints and indexes."""
+    store.schema(schema_statements())
+    return store
+
+
+def edge(source: str, target: str) -> Record:
+    """Return a step between two nodes."""
+    return {"source": source, "relation": "R", "target": target}
+
+
+def run_of(folder: Path, questions: Iterable[Record], answers: Iterable[Record], **files: Iterable[Record]) -> Path:
+    """Write a dataset with one run ``r``, and return the run's file."""
+    write_jsonl(folder / "questions.jsonl", [{"question": "?", **one} for one in questions])
+    for name, records in files.items():
+        write_jsonl(folder / f"{name}.jsonl", records)
+    return write_jsonl(folder / "runs" / "r.jsonl", [{"run": "r", **one} for one in answers])
+
+
+def test_wrong_turns_look_at_the_alternative_that_was_followed_further(empty_store: Store, tmp_path: Path) -> None:
+    """A larger share followed wins over an alternative that only went on from where it was left.
+
+    Of ``short`` 0 of 2 steps were followed, and the walk went on from its first node; of ``long`` 1 of 10, and it
+    stopped there. PathPrefix is 1/10, that of ``long``.
+    """
+    short = [edge("x:p", "x:q"), edge("x:q", "x:r")]
+    long = [edge(f"x:{number}", f"x:{number + 1}") for number in range(10)]
+    paths = [{"id": "short", "group": "g", "steps": short}, {"id": "long", "group": "g", "steps": long}]
+    file = run_of(
+        tmp_path / "d",
+        [{"id": "q", "paths": paths}],
+        [{"question_id": "q", "traversal": [edge("x:p", "x:elsewhere"), edge("x:0", "x:1")]}],
+    )
+    result = graphkit.evaluate(file, store=empty_store, measures=["PathPrefix"])
+    assert result.measures["PathPrefix"].mean == 0.1
+    (row,) = graphkit.failures(empty_store, "r", "wrong-turns")
+    assert (row["path"], row["position"], row["node"], row["went_to"], row["entered"]) == (
+        "long",
+        1,
+        "x:1",
+        None,
+        True,
+    )
+
+
+def test_wrong_turns_tell_a_path_that_was_never_entered(empty_store: Store, tmp_path: Path) -> None:
+    """Of two gold paths one was left after a step, the other never entered: no walk came to its first node."""
+    paths = [
+        {"id": "left", "steps": [edge("x:a", "x:b"), edge("x:b", "x:c")]},
+        {"id": "never", "steps": [edge("x:m", "x:n")]},
+    ]
+    file = run_of(
+        tmp_path / "d", [{"id": "q", "paths": paths}], [{"question_id": "q", "traversal": [edge("x:a", "x:b")]}]
+    )
+    graphkit.evaluate(file, store=empty_store)
+    rows = graphkit.failures(empty_store, "r", "wrong-turns")
+    assert [(row["path"], row["entered"]) for row in rows] == [("left", True), ("never", False)]
+
+
+def test_missed_boundaries_look_at_the_alternative_that_crossed_most(empty_store: Store, tmp_path: Path) -> None:
+    """Only edges between repositories count for the choice, as in BoundaryRecall.
+
+    Of ``inner`` 3 of its 4 edges were walked but not its only boundary; of ``outer`` 1 of its 2 boundaries and nothing
+    else of its 6 edges. BoundaryRecall is 1/2, that of ``outer``, whose other boundary is missed.
+    """
+    inner = [edge("x:1", "x:2"), edge("x:2", "x:3"), edge("x:3", "x:4"), edge("x:4", "y:1")]
+    outer = [edge("x:a", "y:b"), edge("y:b", "z:c")]
+    outer += [edge("z:c", "z:d"), edge("z:d", "z:e"), edge("z:e", "z:f"), edge("z:f", "z:g")]
+    paths = [{"id": "inner", "group": "g", "steps": inner}, {"id": "outer", "group": "g", "steps": outer}]
+    file = run_of(
+        tmp_path / "d", [{"id": "q", "paths": paths}], [{"question_id": "q", "traversal": [*inner[:3], outer[0]]}]
+    )
+    result = graphkit.evaluate(file, store=empty_store, measures=["BoundaryRecall"])
+    assert result.measures["BoundaryRecall"].mean == 0.5
+    (row,) = graphkit.failures(empty_store, "r", "missed-boundaries")
+    assert (row["path"], row["position"], row["source"], row["target"]) == ("outer", 1, "y:b", "z:c")
+
+
+def test_commits_of_questions_that_are_not_scored_are_no_failures(empty_store: Store, tmp_path: Path) -> None:
+    """Neither a question with stale gold nor one without any commit shows incoherent pairs or unknown commits."""
+    mixed = [{"id": "x:a", "commit": "1"}, {"id": "y:b", "commit": "none-such"}]
+    file = run_of(
+        tmp_path / "d",
+        [
+            {"id": "scored", "paths": [{"steps": [edge("x:a", "y:b")]}]},
+            {"id": "stale", "paths": [{"steps": [edge("x:a", "x:gone")]}]},
+            {"id": "bare", "paths": [{"steps": [edge("x:a", "y:b")]}]},
+        ],
+        [
+            {"question_id": "scored", "retrieved": mixed},
+            {"question_id": "stale", "retrieved": mixed},
+            {"question_id": "bare", "retrieved": ["x:a", "y:b"]},
+        ],
+        commits=[{"repo": "x", "sha": "1"}],
+        edges=[edge("x:a", "y:b")],
+    )
+    result = graphkit.evaluate(file, store=empty_store, measures=["Coherence"])
+    assert (result.measures["Coherence"].mean, result.measures["Coherence"].scored) == (0.0, 1)
+    for kind in ("incoherent-pairs", "unknown-commits"):
+        (row,) = graphkit.failures(empty_store, "r", kind)
+        assert row["question"] == "scored"
+
+
+# One dataset and another -------------------------------------------------------------------------------------------
+
+CHUNKS = [{"id": "x:a", "commit": "1"}, {"id": "y:b", "commit": "2"}]
+COMMITS = ("Coherence", "Incoherent")
+
+
+def coherence(store: Store, file: Path, engine: str) -> dict[str, float | None]:
+    """Return the means of the measures of commits, computed by one of the engines in a graph."""
+    found = graphkit.evaluate(file, store=store, measures=COMMITS, engine=engine)  # type: ignore[arg-type]
+    return {name: one.mean for name, one in found.measures.items()}
+
+
+@pytest.mark.parametrize(
+    ("mine", "others", "expected"),
+    [
+        # The dataset itself says nothing of commits: they are not scored, whatever another one knows.
+        ({}, {"commits": [{"repo": "x", "sha": "1"}, {"repo": "y", "sha": "2"}]}, {}),
+        # Its row says that they fit, and another one's that they don't.
+        (
+            {"compatibility": [{"id": "s", "commits": {"x": "1", "y": "2"}}]},
+            {"compatibility": [{"id": "s", "commits": {"x": "1", "y": "2"}, "compatible": False}]},
+            {"Coherence": 1.0, "Incoherent": 0.0},
+        ),
+        # Both commits are listed, and only another dataset deployed them together.
+        (
+            {"commits": [{"repo": "x", "sha": "1"}, {"repo": "y", "sha": "2"}]},
+            {"compatibility": [{"id": "prod", "commits": {"x": "1", "y": "2"}, "environment": "prod"}]},
+            {"Coherence": 0.0, "Incoherent": 1.0},
+        ),
+        # Only another dataset knows the second commit.
+        (
+            {"compatibility": [{"id": "s", "commits": {"x": "1", "z": "3"}}]},
+            {"compatibility": [{"id": "t", "commits": {"x": "1", "y": "2"}}]},
+            {"Coherence": 0.0, "Incoherent": 1.0},
+        ),
+        # On main at the same hour, as it says itself; another one says another branch and day.
+        (
+            {
+                "commits": [
+                    {"repo": "x", "sha": "1", "branch": "main", "committed_at": "2025-01-01T10:00:00Z"},
+                    {"repo": "y", "sha": "2", "branch": "main", "committed_at": "2025-01-01T11:00:00Z"},
+                ]
+            },
+            {
+                "commits": [
+                    {"repo": "x", "sha": "1", "branch": "next", "committed_at": "2025-03-01T10:00:00Z"},
+                    {"repo": "y", "sha": "2", "branch": "main", "committed_at": "2025-01-05T10:00:00Z"},
+                ]
+            },
+            {"Coherence": 1.0, "Incoherent": 1.0},
+        ),
+    ],
+)
+def test_another_dataset_changes_no_coherence(
+    empty_store: Store,
+    tmp_path: Path,
+    mine: dict[str, list[Record]],
+    others: dict[str, list[Record]],
+    expected: dict[str, float],
+) -> None:
+    """What another dataset of the same database says of the same commits changes nothing, in either engine."""
+    asked = [{"id": "q", "relevant": ["x:a"]}]
+    file = run_of(tmp_path / "mine", asked, [{"question_id": "q", "retrieved": CHUNKS}], **mine)
+    alone = {name: one.mean for name, one in graphkit.evaluate(file, measures=COMMITS).measures.items()}
+    assert {name: value for name, value in alone.items() if value is not None} == expected
+    other = tmp_path / "other"
+    run_of(other, [{"id": "other", "relevant": ["x:a"]}], [], **others)
+    for first, second in ((file.parent.parent, other), (other, file.parent.parent)):
+        empty_store.write("MATCH (n) DETACH DELETE n")
+        graphkit.load(empty_store, first)
+        graphkit.load(empty_store, second)
+        assert coherence(empty_store, file, "python") == alone
+        assert coherence(empty_store, file, "cypher") == alone
+        pairs = graphkit.failures(empty_store, "r", "incoherent-pairs")
+        assert bool(pairs) == (alone["Coherence"] == 0.0)
+
+
+def test_a_file_that_is_gone_says_nothing_any_more(empty_store: Store, tmp_path: Path) -> None:
+    """Commits, rows and knowledge graphs of files that were removed are removed by the next load."""
+    files: dict[str, list[Record]] = {
+        "commits": [{"repo": "x", "sha": "1"}],
+        "compatibility": [{"id": "s", "commits": {"x": "1", "y": "2"}}],
+        "edges-old": [edge("x:a", "y:b")],
+        "artifacts-old": [{"id": "x:a", "commit": "1"}, {"id": "y:b"}],
+    }
+    asked = [{"id": "q", "relevant": ["x:a"]}]
+    file = run_of(tmp_path / "d", asked, [{"question_id": "q", "retrieved": CHUNKS}], **files)
+    assert coherence(empty_store, file, "cypher")["Coherence"] == 1.0
+    for name in files:
+        (tmp_path / "d" / f"{name}.jsonl").unlink()
+    graphkit.load(empty_store, tmp_path / "d")
+    assert coherence(empty_store, file, "cypher") == {"Coherence": None, "Incoherent": None}
+    held = "MATCH ()-[r:EDGE|LISTS|PINS|COMPATIBLE_WITH]->() RETURN count(r) AS count"
+    assert empty_store.read(held) == [{"count": 0}]

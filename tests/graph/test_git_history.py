@@ -1,0 +1,291 @@
+"""``graphkit git``: what git tells of a repository is in the graph, and reading again writes only what is new."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import ROOT
+from tests.helpers.cli import Done, Graph, Row, graphkit, inside
+
+BUILD = ROOT / "fixtures" / "storefront" / "build_repos.py"
+NAMES = ("api", "contracts", "infra", "orders", "schema", "web")
+WHO = {f"GIT_{role}_{what}": "x" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+
+def git(folder: Path, *arguments: object, date: str = "2026-03-01T12:00:00+02:00") -> str:
+    """Run git without the settings of the machine, and return what it prints."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env = clean | WHO | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    env |= {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+    done = subprocess.run(
+        ["git", *map(str, arguments)], cwd=folder, env=env, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repositories of the storefront."""
+    target = tmp_path_factory.mktemp("repositories")
+    subprocess.run([sys.executable, BUILD, target], check=True, capture_output=True)
+    return target
+
+
+@pytest.fixture
+def shop(built: Path, tmp_path: Path) -> Path:
+    """A copy of them."""
+    return shutil.copytree(built, tmp_path / "shop", symlinks=True)
+
+
+def read(graph: Graph, folder: Path, *arguments: object) -> dict[str, tuple[int, int]]:
+    """Run ``graphkit git`` and return what it wrote and what was there, by repository."""
+    done = inside("git", *arguments, "--json", cwd=folder, env=graph.env, code=0)
+    return {row["repository"]: (row["written"], row["unchanged"]) for row in done.objects()}
+
+
+def held(graph: Graph, repo: str) -> dict[str, Row]:
+    """Return the commits of a repository in the graph by their sha, each with its parents there."""
+    rows = graph.store.read(
+        "MATCH (c:Commit {repo: $repo}) OPTIONAL MATCH (c)-[:PARENT]->(p:Commit) "
+        "RETURN c.sha AS sha, c.branch AS branch, c.tag AS tag, toString(c.committed_at) AS at, "
+        "collect(p.sha) AS parents",
+        {"repo": repo},
+    )
+    return {str(row["sha"]): row for row in rows}
+
+
+def logged(folder: Path, *references: str) -> dict[str, tuple[str, set[str]]]:
+    """Return what git tells: sha to time and parents, of all that branches and tags reach."""
+    lines = git(folder, "log", *(references or ("--branches", "--tags")), "--format=%H|%cI|%P").splitlines()
+    return {sha: (at, set(parents.split())) for sha, at, parents in (line.split("|") for line in lines)}
+
+
+def same_moment(one: Any, two: str) -> bool:
+    """Tell whether two texts name the same moment."""
+    return datetime.fromisoformat(str(one)) == datetime.fromisoformat(two)
+
+
+def test_history_is_that_of_git(any_graph: Graph, shop: Path) -> None:
+    """Commits, parents, times, branches and tags of six repositories are what git log and git branch tell."""
+    found = read(any_graph, shop, *NAMES)
+    assert list(found) == list(NAMES)
+    for name in NAMES:
+        expected, commits = logged(shop / name), held(any_graph, name)
+        assert found[name] == (len(expected), 0)
+        assert set(commits) == set(expected), name
+        for sha, (at, parents) in expected.items():
+            assert set(commits[sha]["parents"]) == parents
+            assert same_moment(commits[sha]["at"], at)
+        # The chain of first parents of main is main; what only 1.x has is 1.x; a merged branch has its own.
+        main = set(git(shop / name, "log", "--first-parent", "--format=%H", "main").splitlines())
+        assert {sha for sha, row in commits.items() if row["branch"] == "main"} == main
+        old = set(git(shop / name, "log", "--first-parent", "--format=%H", "1.x", "^main").splitlines())
+        assert {sha for sha, row in commits.items() if row["branch"] == "1.x"} == old
+        tags = git(shop / name, "for-each-ref", "--format=%(refname:short) %(objectname)", "refs/tags").splitlines()
+        assert {f"{row['tag']} {sha}" for sha, row in commits.items() if row["tag"]} == set(tags)
+    # README: 40 commits in all. The one that a force-push left behind in api belongs to no branch.
+    assert sum(written for written, _ in found.values()) == 40
+    assert git(shop / "api", "rev-parse", "refs/stale/coupons") not in held(any_graph, "api")
+
+
+def test_merge_has_both_parents(any_graph: Graph, shop: Path) -> None:
+    """A merge commit has two parents, and the merged branch keeps its name."""
+    read(any_graph, shop, "orders")
+    commits = held(any_graph, "orders")
+    [merge] = git(shop / "orders", "log", "--merges", "--format=%H", "--branches").splitlines()
+    assert len(commits[merge]["parents"]) == 2
+    assert {row["branch"] for row in commits.values()} == {"main", "1.x", "refunds"}
+
+
+def test_reading_again_writes_only_what_is_new(any_graph: Graph, shop: Path) -> None:
+    """A second reading writes nothing; after a commit, a branch and a tag just those are written."""
+    web = shop / "web"
+    [(before, _)] = read(any_graph, shop, "web").values()
+    content = any_graph.content()
+    assert read(any_graph, shop, "web") == {"web": (0, before)}
+    assert any_graph.content() == content
+    git(web, "commit", "--allow-empty", "-m", "new")
+    new = git(web, "rev-parse", "HEAD")
+    assert read(any_graph, shop, "web") == {"web": (1, before)}
+    row = held(any_graph, "web")[new]
+    assert row["parents"] == [git(web, "rev-parse", "HEAD^")]
+    assert same_moment(row["at"], "2026-03-01T10:00:00+00:00")
+    git(web, "tag", "v9", new)
+    assert read(any_graph, shop, "web") == {"web": (1, before)}
+    assert held(any_graph, "web")[new]["tag"] == "v9"
+
+
+def test_text_output(graph: Graph, shop: Path) -> None:
+    """Without --json a line a repository tells what was written; --name gives the name in the graph."""
+    commits = len(logged(shop / "web"))
+    done = graphkit("git", "web", "--name", "front end", cwd=shop, env=graph.env, code=0)
+    assert done.out == f"front end: {commits} commits loaded, 0 there already\n"
+    assert len(held(graph, "front end")) == commits
+    done = graphkit("git", "web", "api", "--name", "x", cwd=shop, env=graph.env, code=2)
+    assert "--name names one repository" in done.err
+
+
+# Forms of repositories ---------------------------------------------------------------------------------------------
+
+
+def test_annotated_and_nested_tags(graph: Graph, tmp_path: Path) -> None:
+    """An annotated tag, and a tag of a tag, belong to the commit that they lead to; a tag of a file to none."""
+    folder = tmp_path / "tagged"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "file").write_text("text")
+    git(folder, "add", "file")
+    shas = []
+    for number in range(3):
+        git(folder, "commit", "-q", "--allow-empty", "-m", str(number))
+        shas.append(git(folder, "rev-parse", "HEAD"))
+    git(folder, "tag", "light", shas[0])
+    git(folder, "tag", "-a", "-m", "x", "annotated", shas[1])
+    git(folder, "tag", "-a", "-m", "x", "inner", shas[2])
+    git(folder, "tag", "-a", "-m", "x", "a-nested", "inner")
+    git(folder, "tag", "-a", "-m", "x", "of-a-file", "HEAD:file")
+    assert read(graph, folder, ".") == {"tagged": (3, 0)}
+    tags = {sha: row["tag"] for sha, row in held(graph, "tagged").items()}
+    # Of two tags of one commit the first by name.
+    assert tags == {shas[0]: "light", shas[1]: "annotated", shas[2]: "a-nested"}
+
+
+def test_commit_that_only_a_tag_reaches(graph: Graph, shop: Path) -> None:
+    """What no branch holds any more is kept by its tag, and belongs to no branch."""
+    web = shop / "web"
+    git(web, "checkout", "-q", "--detach")
+    git(web, "commit", "-q", "--allow-empty", "-m", "aside")
+    aside = git(web, "rev-parse", "HEAD")
+    git(web, "tag", "aside")
+    git(web, "checkout", "-q", "main")
+    read(graph, shop, "web", "--name", "aside")
+    row = held(graph, "aside")[aside]
+    assert (row["tag"], row["branch"]) == ("aside", None)
+
+
+def test_bare_clone(graph: Graph, shop: Path) -> None:
+    """A bare clone has the same history, and the name of its folder without .git."""
+    git(shop, "clone", "-q", "--bare", "web", "bare.git")
+    assert read(graph, shop, "bare.git") == {"bare": (len(logged(shop / "web")), 0)}
+    assert set(held(graph, "bare")) == set(logged(shop / "web"))
+
+
+def test_clone_with_remote_branches(graph: Graph, shop: Path) -> None:
+    """In a clone the branches of the remote count, by their own names."""
+    git(shop, "clone", "-q", "web", "cloned")
+    read(graph, shop, "cloned")
+    branches = {sha: row["branch"] for sha, row in held(graph, "cloned").items()}
+    assert {name for name in branches.values() if name} == {"main", "1.x"}
+    assert branches[git(shop / "web", "rev-parse", "1.x")] == "1.x"
+
+
+def test_folder_inside_a_repository(graph: Graph, shop: Path) -> None:
+    """A folder inside a work tree stands for the repository around it."""
+    assert list(read(graph, shop, "web/src")) == ["web"]
+
+
+def test_shallow_clone(graph: Graph, shop: Path) -> None:
+    """A shallow clone gives the commits that it holds; a later, whole reading adds the others and joins them."""
+    git(shop, "clone", "-q", "--depth", "2", f"file://{shop}/api", "shallow")
+    few = logged(shop / "shallow", "--branches", "--remotes", "--tags")
+    everything = logged(shop / "api")
+    assert 0 < len(few) < len(everything)
+    assert read(graph, shop, "shallow") == {"shallow": (len(few), 0)}
+    assert set(held(graph, "shallow")) == set(few)
+    assert read(graph, shop, "shallow") == {"shallow": (0, len(few))}
+    read(graph, shop, "api", "--name", "shallow")
+    commits = held(graph, "shallow")
+    assert {sha: set(row["parents"]) for sha, row in commits.items()} == {
+        sha: parents for sha, (_, parents) in everything.items()
+    }
+
+
+def test_empty_repository(graph: Graph, tmp_path: Path) -> None:
+    """A repository without a commit is read, and has none."""
+    (tmp_path / "empty").mkdir()
+    git(tmp_path / "empty", "init", "-q")
+    assert read(graph, tmp_path, "empty") == {"empty": (0, 0)}
+
+
+def refused(graph: Graph, folder: Path, *arguments: object) -> Done:
+    """Run ``graphkit git``, which must end with 2 and leave the graph as it was."""
+    before = graph.content()
+    done = inside("git", *arguments, cwd=folder, env=graph.env, code=2)
+    assert graph.content() == before
+    return done
+
+
+def test_what_is_no_repository(graph: Graph, tmp_path: Path) -> None:
+    """A folder that isn't in a repository, a file and nothing at all are told by their names."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("x")
+    for name in ("folder", "file", "nowhere"):
+        done = refused(graph, tmp_path, name)
+        assert f"error: {name}: this is no git repository" in done.err
+        assert "local clone" in done.err
+
+
+def test_mistake_in_the_second_repository(graph: Graph, shop: Path) -> None:
+    """Where one of several paths is no repository, none of them is read."""
+    refused(graph, shop, "schema", "nowhere")
+
+
+def test_damaged_object(graph: Graph, shop: Path) -> None:
+    """An object that can't be unpacked is told as damaged."""
+    sha = git(shop / "contracts", "rev-parse", "main~1")
+    spoiled = shop / "contracts" / ".git" / "objects" / sha[:2] / sha[2:]
+    spoiled.chmod(0o644)
+    spoiled.write_bytes(b"spoiled")
+    done = refused(graph, shop, "contracts", "--name", "damaged")
+    assert "contracts: the repository holds a damaged object" in done.err
+    assert "Clone it anew." in done.err
+
+
+@pytest.mark.parametrize(
+    ("stamp", "at"),
+    [
+        ("1700000000 +0530", "2023-11-15T03:43:20+05:30"),
+        ("1700000000 +51800", "2023-11-14T22:13:20+00:00"),
+        ("1700000000 +1801", "2023-11-14T22:13:20+00:00"),
+        ("1700000000 -1800", "2023-11-14T22:13:20+00:00"),
+        ("99999999999999 +0000", None),
+    ],
+)
+def test_times_of_old_tools(stamp: str, at: str | None, graph: Graph, tmp_path: Path) -> None:
+    """An offset that no clock has is left out, and so is a time beyond the calendar; the commit is there."""
+    name = f"odd {stamp}"
+    folder = tmp_path / name
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    tree = git(folder, "hash-object", "-w", "-t", "tree", "/dev/null")
+    (folder / "commit").write_text(f"tree {tree}\nauthor x <x> {stamp}\ncommitter x <x> {stamp}\n\nold\n")
+    sha = git(folder, "hash-object", "-w", "-t", "commit", "--literally", "commit")
+    git(folder, "update-ref", "refs/heads/main", sha)
+    assert read(graph, tmp_path, name) == {name: (1, 0)}
+    found = held(graph, name)[sha]["at"]
+    assert same_moment(found, at) if at else found is None
+
+
+def test_name_that_can_not_be_stored(graph: Graph, shop: Path) -> None:
+    """A name that is too long, or no text, is refused before anything is written."""
+    for name, told in ((1001 * "x", "the name has 1001 characters, and may have 1000"), ("\udcff", "isn't UTF-8")):
+        assert told in refused(graph, shop, "web", "--name", name).err
+
+
+def test_damaged_repository(graph: Graph, shop: Path) -> None:
+    """A repository that lacks an object is told with the object, and nothing of it is written."""
+    contracts = shop / "contracts"
+    lost = git(contracts, "rev-parse", "main~2")
+    (contracts / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    done = refused(graph, shop, "contracts", "--name", "damaged")
+    assert "contracts: the repository lacks the object" in done.err
+    assert lost in done.err
+    assert "git fsck" in done.err

@@ -1,0 +1,276 @@
+"""The datasets that tests run on: the storefront fixture, the pallets data, and generated ones full of odd cases."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphkit.files.assets import storefront_folder
+from tests.helpers import ROOT
+from tests.helpers.engines import ENVIRONMENT
+
+STOREFRONT = storefront_folder()
+
+#: The files that scoring reads: without the knowledge graph, which takes long to load.
+SCORED = ("questions.jsonl", "commits.jsonl", "compatibility.jsonl", "runs")
+
+
+def find_pallets() -> Path | None:
+    """Return the folder of the pallets data: inside the one that GRAPHKIT_DATA names, else ``../shared/data``."""
+    folder = Path(ENVIRONMENT.get("GRAPHKIT_DATA") or ROOT.parent / "shared" / "data") / "pallets"
+    return folder if (folder / "questions.jsonl").exists() else None
+
+
+def pallets() -> Path:
+    """Return the folder of the pallets data; skip where it is absent, and fail where it is required."""
+    found = find_pallets()
+    if found is not None:
+        return found
+    missing = "the pallets data is in neither ../shared/data nor the folder that GRAPHKIT_DATA names"
+    if ENVIRONMENT.get("CI") or ENVIRONMENT.get("GRAPHKIT_REQUIRE_DATA") == "1":
+        pytest.fail(missing, pytrace=False)
+    pytest.skip(missing)
+
+
+def without_graph(dataset: Path, folder: Path) -> Path:
+    """Return a dataset of the same name in a folder, with links to the files that scoring reads."""
+    copy = folder / dataset.name
+    copy.mkdir(parents=True)
+    for name in SCORED:
+        (copy / name).symlink_to(dataset / name)
+    return copy
+
+
+def read_jsonl(path: Path) -> list[dict[str, Any]]:
+    """Return the records of a file as plain JSON."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
+
+
+def write_jsonl(path: Path, records: Iterable[dict[str, Any]]) -> Path:
+    """Write records, one a line."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), "utf-8")
+    return path
+
+
+#: Node ids that are easy to get wrong in a query, a key or an escape.
+NODES = (
+    "web:src/a.ts#f",
+    "web:src/a.ts#g",
+    "web:src/a.ts",
+    "api:b.py#C.m",
+    "api:b.py",
+    "db:c.sql",
+    "db:c.sql#users",
+    "päth:ünï/cöde.py#größe",
+    "emoji:🦀/crab🦀.rs#🦀",
+    "quo'te:it's \"quoted\".py#q'\"q",
+    "back\\slash:C:\\dir\\new.py#\\n",
+    "dollar:$run.py#{q}",
+    "bare-name",
+    "another bare name",
+    ":no-repo",
+    "no-path:",
+    "no-path:#only",
+    "ｆull:ｗidth.py",
+)
+RELATIONS = ("CALLS", "IMPORTS", "it's \\ odd 🦀")
+BRANCHES = ("main", "master", "2.x", None)
+
+
+@dataclass
+class _Generator:
+    """Draws records from a seed, biased towards what two engines may see differently."""
+
+    random: random.Random
+    name: str
+
+    def chance(self, share: float) -> bool:
+        return self.random.random() < share
+
+    def node(self) -> str:
+        return self.random.choice(NODES)
+
+    def edge(self) -> tuple[str, str | None, str]:
+        source = self.node()
+        target = source if self.chance(0.1) else self.node()
+        return source, None if self.chance(0.15) else self.random.choice(RELATIONS), target
+
+    def sha(self, known: list[dict[str, Any]], repo: str | None) -> str | None:
+        """Draw a commit: mostly a known one of the repository, else an unknown one, none or an empty text."""
+        shas = [commit["sha"] for commit in known if commit["repo"] == repo]
+        if shas and self.chance(0.75):
+            return str(self.random.choice(shas))
+        return self.random.choice((f"{self.name}-unknown", None, None, ""))
+
+    def commits(self) -> list[dict[str, Any]]:
+        records = []
+        repos = sorted({node.partition(":")[0] for node in NODES if ":" in node} - {""})
+        for repo in repos:
+            for number in range(self.random.randint(1, 3)):
+                hour = self.random.choice((0, 1, 12, 23, 24, 25, 47, 48))
+                record: dict[str, Any] = {
+                    "repo": repo,
+                    "sha": f"{self.name}-{number}",
+                    "branch": self.random.choice(BRANCHES),
+                    "committed_at": f"2025-01-0{1 + hour // 24}T{hour % 24:02d}:00:00+00:00",
+                    "parents": [f"{self.name}-{number - 1}"] if number else [],
+                }
+                if self.chance(0.15):
+                    record["committed_at"] = None
+                records.append(record)
+        return records
+
+    def compatibility(self, commits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        rows = []
+        for number in range(10):
+            chosen = self.random.sample(commits, min(len(commits), self.random.choice((2, 3, 6, len(commits)))))
+            row: dict[str, Any] = {
+                "id": f"{self.name}-stack-{number}",
+                "commits": {one["repo"]: one["sha"] for one in chosen},
+                "compatible": self.chance(0.75),
+            }
+            if row["compatible"] and self.chance(0.4):
+                row["environment"] = "prod"
+            rows.append(row)
+        return rows
+
+    def gold(self) -> list[dict[str, Any]]:
+        paths: list[dict[str, Any]] = []
+        for number in range(self.random.choice((0, 1, 1, 2, 3, 4))):
+            steps: list[dict[str, Any]] = []
+            for _ in range(self.random.choice((0, 1, 2, 3, 4, 6))):
+                source, relation, target = self.edge()
+                if steps and self.chance(0.6):
+                    source = steps[-1]["target"]
+                step: dict[str, Any] = {"source": source, "target": target, "optional": self.chance(0.2)}
+                if relation is not None:
+                    step["relation"] = relation
+                if self.chance(0.2):
+                    step["evidence"] = "manual"
+                steps.append(dict(self.random.choice(steps)) if steps and self.chance(0.15) else step)
+            paths.append({"id": self.random.choice((None, f"p-{number}")), "steps": steps})
+            if self.chance(0.5):
+                paths[-1]["group"] = self.random.choice(("g", "h"))
+        return paths
+
+    def question(self, number: int, commits: list[dict[str, Any]]) -> dict[str, Any]:
+        relevant: dict[str, float] = {}
+        for _ in range(self.random.choice((0, 1, 3, 5))):
+            relevant[self.node()] = self.random.choice((-1, 0, 1, 1, 2, 3, 0.5))
+        record: dict[str, Any] = {
+            "id": f"{self.name}-{number:03d}",
+            "question": "?",
+            "paths": self.gold(),
+            "relevant": relevant,
+            "expected_files": self.random.sample(("web/src/a.ts", "api:b.py#C.m", "db:c.sql", "x/y.py"), k=2)
+            if self.chance(0.7)
+            else [],
+            "expected_symbols": self.random.sample(("f", "größe", "🦀", "\\n", "users"), k=2)
+            if self.chance(0.7)
+            else [],
+        }
+        if self.chance(0.3):
+            record["k"] = self.random.randint(1, 4)
+        if self.chance(0.6):
+            record["stack"] = f"{self.name}-stack-{self.random.randrange(11)}"  # one more than there are
+        if self.chance(0.5):
+            record["commits"] = {one["repo"]: one["sha"] for one in self.random.sample(commits, 3)}
+        return record
+
+    def walks(self, question: dict[str, Any], commits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        gold = [
+            (step["source"], step.get("relation"), step["target"])
+            for path in question["paths"]
+            for step in path["steps"]
+        ]
+        steps: list[dict[str, Any]] = []
+        for path in self.random.sample((0, 1, 2, 7), k=self.random.choice((0, 1, 2, 3))):
+            chosen: list[tuple[str, str | None, str]] = []
+            if gold and self.chance(0.7):
+                start = self.random.randrange(len(gold))
+                chosen = [edge for edge in gold[start:] + gold[:start] if self.chance(0.8)]
+            chosen += [self.edge() for _ in range(self.random.randint(0, 3))]
+            if chosen and self.chance(0.3):
+                chosen.append(self.random.choice(chosen))
+            if self.chance(0.2):
+                self.random.shuffle(chosen)
+            numbering = self.random.choice(("none", "regular", "regular", "gaps", "backwards"))
+            for position, (source, relation, target) in enumerate(chosen):
+                step: dict[str, Any] = {"source": source, "target": target, "path": path}
+                if relation is not None and self.chance(0.9):
+                    step["relation"] = relation
+                elif self.chance(0.3):
+                    step["relation"] = self.random.choice(RELATIONS)
+                if numbering != "none":
+                    places = {"regular": position, "gaps": 2 * position, "backwards": 99 - position}
+                    step["position"] = places[numbering]
+                if self.chance(0.6):
+                    step["source_commit"] = self.sha(commits, source.partition(":")[0])
+                    step["target_commit"] = self.sha(commits, target.partition(":")[0])
+                steps.append(step)
+        if self.chance(0.1):
+            self.random.shuffle(steps)
+        return steps
+
+    def chunks(self, commits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        chunks: list[dict[str, Any]] = []
+        versioned = self.chance(0.8)
+        for _ in range(self.random.choice((0, 1, 2, 6, 9))):
+            node = self.node()
+            chunk: dict[str, Any] = {"id": node}
+            if self.chance(0.3):
+                chunk["repo"] = self.random.choice(("web", "api", "emoji"))
+            if self.chance(0.2):
+                chunk["path"] = self.random.choice(("src/a.ts", "b.py"))
+            if self.chance(0.2):
+                chunk["symbol"] = self.random.choice(("f", "users"))
+            if versioned:
+                chunk["commit"] = self.sha(commits, chunk.get("repo", node.partition(":")[0]))
+            if self.chance(0.2):
+                chunk["branch"] = self.random.choice(("main", "2.x", ""))
+            chunks.append(chunk)
+        if self.chance(0.3):
+            for rank, chunk in enumerate(self.random.sample(chunks, len(chunks)), 1):
+                chunk["rank"] = rank
+        return chunks
+
+    def answer(self, run: str, question: dict[str, Any], commits: list[dict[str, Any]]) -> dict[str, Any]:
+        record: dict[str, Any] = {"run": run, "question_id": question["id"]}
+        if self.chance(0.08):
+            errors = ("it's broken", {"type": "Timeout", "message": 'after "9" s'})
+            return {**record, "error": self.random.choice(errors)}
+        record["retrieved"] = self.chunks(commits)
+        record["traversal"] = self.walks(question, commits)
+        if self.chance(0.3):
+            files = ("web/src/a.ts", "api:b.py", "z/z.py")
+            record["evidence_files"] = self.random.sample(files, self.random.randrange(4))
+        return record
+
+
+def generate(folder: Path, seed: int, questions: int = 60) -> Path:
+    """Write a dataset with two runs that is drawn from a seed, and return its folder.
+
+    It holds what the data of the real ones lack: repeats, edges without relation, alternatives, optional and manual
+    steps, self-loops, parallel edges, odd characters, empty paths, ids without a repository, chunks without a commit,
+    unknown commits, failures, questions without a record, and questions with a cut-off of their own.
+    """
+    name = f"gen{seed}"
+    draw = _Generator(random.Random(seed), name)
+    dataset = folder / name
+    commits = draw.commits()
+    asked = [draw.question(number, commits) for number in range(questions)]
+    write_jsonl(dataset / "questions.jsonl", asked)
+    write_jsonl(dataset / "commits.jsonl", commits)
+    write_jsonl(dataset / "compatibility.jsonl", draw.compatibility(commits))
+    for run in (f"{name}-a", f"{name}-b"):
+        answers = [draw.answer(run, one, commits) for one in asked if not draw.chance(0.06)]
+        draw.random.shuffle(answers)
+        write_jsonl(dataset / "runs" / f"{run}.jsonl", answers)
+    return dataset

@@ -1,0 +1,314 @@
+"""Version coherence: the worked case, the rules and their order, and what isn't known."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import combinations
+
+import pytest
+
+from graphkit.records.commits import RULES, CommitGraph, Verdict, Version
+from graphkit.records.models import Answer, Commit, Compatibility
+from tests.helpers.cases import answer, question, reason, value
+
+START = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def commit(repo: str, sha: str, hours: float | None = 0, branch: str | None = "main") -> Commit:
+    """Return a commit of so many hours after a start."""
+    at = None if hours is None else START + timedelta(hours=hours)
+    return Commit(repo=repo, sha=sha, branch=branch, committed_at=at)
+
+
+def row(name: str, compatible: bool = True, environment: str | None = None, **commits: str) -> Compatibility:
+    """Return a row about commits, written ``repo="sha"``."""
+    return Compatibility(id=name, commits=commits, compatible=compatible, environment=environment)
+
+
+def chunks(*versions: str, branch: str | None = None) -> Answer:
+    """Return a record with a chunk for each ``repo@sha``, each with an id of its own; ``repo`` has no commit."""
+    retrieved = []
+    for number, version in enumerate(versions):
+        repo, _, sha = version.partition("@")
+        retrieved.append({"id": f"{repo}:{number}.py", "commit": sha or None, "branch": branch})
+    return answer(retrieved=retrieved)
+
+
+def verdict(graph: CommitGraph, one: str, other: str) -> Verdict:
+    """Return the verdict about two ``repo@sha``, which must be the same the other way round."""
+    first, second = (Version(*version.split("@")) for version in (one, other))
+    found = graph.verdict(first, second)
+    assert graph.verdict(second, first) == found
+    assert found.rule in RULES
+    return found
+
+
+# The worked case ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def worked() -> CommitGraph:
+    """A and B of x at 0 and 2 h, C and D of y at 30 and 40 h, all on main; A and D were deployed together."""
+    return CommitGraph.build(
+        [commit("x", "A", 0), commit("x", "B", 2), commit("y", "C", 30), commit("y", "D", 40)],
+        [row("prod-1", environment="prod", x="A", y="D")],
+    )
+
+
+def test_worked_case(worked: CommitGraph) -> None:
+    """Three of six pairs fit: AB (branch), AD (deployed), CD (branch)."""
+    assert value("Coherence", question(), chunks("x@A", "x@B", "y@C", "y@D"), worked) == 0.5
+
+
+def test_worked_rules(worked: CommitGraph) -> None:
+    """Each pair of the worked case is decided by the rule that the definition names."""
+    names = {"A": "x@A", "B": "x@B", "C": "y@C", "D": "y@D"}
+    found = {one + two: verdict(worked, names[one], names[two]) for one, two in combinations("ABCD", 2)}
+    assert found == {
+        "AB": (True, "same branch"),
+        "AC": (False, "no rule"),  # 30 h apart
+        "AD": (True, "deployed together"),
+        "BC": (False, "no rule"),  # 28 h
+        "BD": (False, "no rule"),  # 38 h
+        "CD": (True, "same branch"),
+    }
+
+
+# The rules ---------------------------------------------------------------------------------------------------------
+
+
+def test_unknown_commit_comes_before_the_same_commit() -> None:
+    """Two chunks of the same unknown commit don't fit: nothing is known about it."""
+    graph = CommitGraph.build([commit("x", "A")])
+    assert verdict(graph, "x@Z", "x@Z") == (False, "unknown commit")
+    assert verdict(graph, "x@A", "x@Z") == (False, "unknown commit")
+    # The sha is known, but of another repository.
+    assert verdict(graph, "x@A", "y@A") == (False, "unknown commit")
+
+
+def test_same_commit_fits() -> None:
+    """A commit fits itself, without a branch or a time."""
+    graph = CommitGraph.build([commit("x", "A", None, None)])
+    assert verdict(graph, "x@A", "x@A") == (True, "same commit")
+
+
+def test_incompatibility_comes_before_compatibility() -> None:
+    """A pair that both rows speak about is incompatible, whichever row came first."""
+    good, bad = row("good", x="A", y="C"), row("bad", compatible=False, x="A", y="C")
+    for rows in ([good, bad], [bad, good]):
+        assert verdict(CommitGraph.build([], rows), "x@A", "y@C") == (False, "incompatible")
+
+
+def test_incompatibility_comes_before_branch_deployment_and_day() -> None:
+    """An explicit no is final: for commits of one branch, one deployment and one hour, too."""
+    commits = [commit("x", "A", 0), commit("y", "C", 1)]
+    rows = [row("prod", environment="prod", x="A", y="C"), row("bad", compatible=False, x="A", y="C")]
+    assert verdict(CommitGraph.build(commits, rows[:1]), "x@A", "y@C") == (True, "deployed together")
+    assert verdict(CommitGraph.build(commits, rows), "x@A", "y@C") == (False, "incompatible")
+
+
+def test_compatibility_comes_before_deployment_branch_and_day() -> None:
+    """The rule that is told is the first that applies."""
+    commits = [commit("x", "A", 0), commit("y", "C", 1)]
+    rows = [row("prod", environment="prod", x="A", y="C"), row("good", x="A", y="C")]
+    assert verdict(CommitGraph.build(commits, rows), "x@A", "y@C") == (True, "compatible")
+    assert verdict(CommitGraph.build(commits), "x@A", "y@C") == (True, "same day")
+
+
+def test_deployment_comes_before_branch() -> None:
+    """A common deployment is told before the branch; within one repository a row names one commit only."""
+    commits = [commit("x", "A", 0), commit("y", "C", 90)]
+    rows = [row("prod", environment="prod", x="A", y="C")]
+    assert verdict(CommitGraph.build(commits, rows), "x@A", "y@C") == (True, "deployed together")
+    assert verdict(CommitGraph.build(commits), "x@A", "y@C") == (False, "no rule")
+
+
+def test_deployments_apart_say_nothing() -> None:
+    """Two commits that were deployed, but not together, don't fit by that."""
+    commits = [commit("x", "A", 0), commit("y", "C", 90)]
+    rows = [row("monday", environment="prod", x="A", z="E"), row("friday", environment="prod", y="C", z="E")]
+    assert verdict(CommitGraph.build(commits, rows), "x@A", "y@C") == (False, "no rule")
+
+
+def test_same_branch_of_the_same_repository_only() -> None:
+    """A branch of the same name in another repository is another branch, and no branch is none."""
+    graph = CommitGraph.build(
+        [
+            commit("x", "A", 0, "2.x"),
+            commit("x", "B", 500, "2.x"),
+            commit("y", "C", 0, "2.x"),
+            commit("x", "D", 0, None),
+            commit("x", "E", 0, None),
+        ]
+    )
+    assert verdict(graph, "x@A", "x@B") == (True, "same branch")
+    assert verdict(graph, "x@A", "y@C") == (False, "no rule")
+    assert verdict(graph, "x@D", "x@E") == (False, "no rule")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "fits"), [(0, True), (86_399, True), (86_400, False), (86_401, False)], ids=["0", "-1s", "24h", "+1s"]
+)
+def test_window_is_less_than_24_hours(seconds: int, fits: bool) -> None:
+    """Exactly 24 hours is no longer less than 24 hours."""
+    graph = CommitGraph.build([commit("x", "A", 0), commit("y", "C", seconds / 3600)])
+    assert verdict(graph, "x@A", "y@C") == ((True, "same day") if fits else (False, "no rule"))
+
+
+def test_window_compares_moments_not_clocks() -> None:
+    """Times in different zones are compared as moments: these are 23 h apart, their clocks 25 h."""
+    one = Commit.model_validate(
+        {"repo": "x", "sha": "A", "branch": "main", "committed_at": "2025-01-01T00:00:00+00:00"}
+    )
+    two = Commit.model_validate(
+        {"repo": "y", "sha": "C", "branch": "main", "committed_at": "2025-01-02T01:00:00+02:00"}
+    )
+    assert verdict(CommitGraph.build([one, two]), "x@A", "y@C") == (True, "same day")
+
+
+@pytest.mark.parametrize(
+    ("branches", "fits"),
+    [(("main", "master"), True), (("trunk", "main"), True), (("main", "2.x"), False), (("main", None), False)],
+)
+def test_window_is_for_default_branches(branches: tuple[str, str | None], fits: bool) -> None:
+    """Both must be on their default branch, whatever that is called."""
+    graph = CommitGraph.build([commit("x", "A", 0, branches[0]), commit("y", "C", 1, branches[1])])
+    assert verdict(graph, "x@A", "y@C").compatible is fits
+
+
+def test_window_needs_both_times() -> None:
+    """A commit without a time is close to none."""
+    graph = CommitGraph.build([commit("x", "A", None), commit("y", "C", 0)])
+    assert verdict(graph, "x@A", "y@C") == (False, "no rule")
+
+
+def test_branch_of_the_chunk_comes_before_that_of_the_commit() -> None:
+    """A chunk that says its branch is believed; an empty branch says nothing."""
+    graph = CommitGraph.build([commit("x", "A", 0, "main"), commit("x", "B", 500, "main")])
+    on_main, on_side = Version("x", "A"), Version("x", "B", "side")
+    assert graph.verdict(on_main, on_side) == (False, "no rule")
+    assert graph.verdict(on_main, Version("x", "B")) == (True, "same branch")
+    assert value("Coherence", question(), chunks("x@A", "x@B", branch=""), graph) == 1.0
+
+
+def test_commits_of_a_row_are_known() -> None:
+    """A commit that only a compatibility row names is known, without branch and time."""
+    graph = CommitGraph.build([], [row("good", x="A", y="C")])
+    assert verdict(graph, "x@A", "y@C") == (True, "compatible")
+    assert graph.knows(Version("x", "A"))
+    assert not graph.knows(Version("x", None))
+
+
+# The measure -------------------------------------------------------------------------------------------------------
+
+
+def test_one_chunk_is_coherent(worked: CommitGraph) -> None:
+    """A single chunk has no pair that could clash, also where its commit is unknown or listed twice."""
+    assert value("Coherence", question(), chunks("x@A"), worked) == 1.0
+    assert value("Coherence", question(), chunks("x@unknown"), worked) == 1.0
+    twice = answer(retrieved=[{"id": "x:1", "commit": "A"}, {"id": "x:1", "commit": "A"}])
+    assert value("Coherence", question(), twice, worked) == 1.0
+
+
+def test_unknown_and_missing_commits_count_as_not_compatible(worked: CommitGraph) -> None:
+    """Of the pairs of A, B and an unknown commit, or none, only AB fits."""
+    assert value("Coherence", question(), chunks("x@A", "x@B", "x@Z"), worked) == pytest.approx(1 / 3)
+    assert value("Coherence", question(), chunks("x@A", "x@B", "x"), worked) == pytest.approx(1 / 3)
+
+
+def test_chunks_of_one_version_are_pairs_too(worked: CommitGraph) -> None:
+    """Three chunks of A and one of C: 3 of 6 pairs fit."""
+    assert value("Coherence", question(), chunks("x@A", "x@A", "x@A", "y@C"), worked) == 0.5
+
+
+def test_unscored(worked: CommitGraph) -> None:
+    """Nothing retrieved, no commit on any chunk, and no commit known are each a reason of their own."""
+    assert reason("Coherence", question(), chunks(), worked) == "nothing was retrieved"
+    for nothing in (chunks("x", "y"), answer(retrieved=[{"id": "x:1", "commit": ""}])):
+        assert reason("Coherence", question(), nothing, worked) == "no retrieved chunk carries a commit"
+    assert reason("Coherence", question(), chunks("x@A", "x@B")) == "no commits are loaded"
+
+
+# Incoherent and OffPin ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stacks() -> CommitGraph:
+    """Two stacks that share y@C, a deployment, and a row about a clash."""
+    return CommitGraph.build(
+        [],
+        [
+            row("one", x="A", y="C"),
+            row("two", x="B", y="C", z="E"),
+            row("prod", environment="prod", x="A", z="E"),
+            row("clash", compatible=False, x="B", w="W"),
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("versions", "expected"),
+    [
+        (("x@A", "y@C"), 0.0),
+        (("y@C",), 0.0),
+        (("x@A", "z@E"), 0.0),  # a deployment is as good as a compatible row
+        (("x@A", "y@C", "z@E"), 1.0),  # each pair is in a row, all three in none
+        (("x@A", "x@B"), 1.0),
+        (("x@B", "w@W"), 1.0),  # the row that holds both says that they clash
+        (("x@unknown",), 1.0),
+    ],
+)
+def test_incoherent(stacks: CommitGraph, versions: tuple[str, ...], expected: float) -> None:
+    """0 if one compatible row or deployment holds every commit, else 1."""
+    assert value("Incoherent", question(), chunks(*versions), stacks) == expected
+
+
+def test_incoherent_looks_at_the_traversal_too(stacks: CommitGraph) -> None:
+    """The ends of traversed edges carry commits, too."""
+    step = {"source": "x:1", "target": "y:2", "source_commit": "B", "target_commit": "C"}
+    run = answer([step], retrieved=[{"id": "x:1", "commit": "A"}])
+    assert value("Incoherent", question(), run, stacks) == 1.0
+    assert value("Incoherent", question(), answer([step]), stacks) == 0.0
+
+
+def test_incoherent_unscored(stacks: CommitGraph) -> None:
+    """Nothing that carries a commit, and no commit known, are reasons."""
+    empty = answer(retrieved=[{"id": "x:1", "commit": ""}])
+    for nothing in (chunks(), chunks("x"), answer([("x:1", "R", "y:2")]), empty):
+        assert reason("Incoherent", question(), nothing, stacks) == "nothing retrieved or traversed carries a commit"
+    assert reason("Incoherent", question(), chunks("x@A")) == "no commits are loaded"
+
+
+def test_off_pin(stacks: CommitGraph) -> None:
+    """1 if a commit differs from its repository's pin, or its repository has none."""
+    pinned = question(stack="one")
+    assert value("OffPin", pinned, chunks("x@A", "y@C"), stacks) == 0.0
+    assert value("OffPin", pinned, chunks("x@B"), stacks) == 1.0
+    assert value("OffPin", pinned, chunks("x@A", "z@E"), stacks) == 1.0
+    # A chunk without a commit says nothing about versions.
+    assert value("OffPin", pinned, chunks("x@A", "z"), stacks) == 0.0
+
+
+def test_the_questions_own_pins_come_first(stacks: CommitGraph) -> None:
+    """Its commits override those of its stack, repository by repository."""
+    pinned = question(stack="one", commits={"x": "B"})
+    assert value("OffPin", pinned, chunks("x@B", "y@C"), stacks) == 0.0
+    assert value("OffPin", pinned, chunks("x@A"), stacks) == 1.0
+    assert value("OffPin", question(commits={"x": "Q"}), chunks("x@Q")) == 0.0
+
+
+def test_off_pin_unscored(stacks: CommitGraph) -> None:
+    """No pin, an unknown stack, and nothing that carries a commit are reasons."""
+    assert reason("OffPin", question(), chunks("x@A"), stacks) == "the question pins no commit"
+    assert reason("OffPin", question(stack="none"), chunks("x@A"), stacks) == "the question pins no commit"
+    assert reason("OffPin", question(stack="one"), chunks("x"), stacks) == (
+        "nothing retrieved or traversed carries a commit"
+    )
+
+
+@pytest.mark.parametrize("measure", ["Coherence", "Incoherent", "OffPin"])
+def test_missing_and_failed_records_are_unscored(measure: str, stacks: CommitGraph) -> None:
+    """No record, and a record with an error, are reasons and never 0."""
+    asked = question(stack="one")
+    assert reason(measure, asked, None, stacks) == "the run has no record for this question"
+    assert reason(measure, asked, answer(retrieved=["x:1"], error="boom"), stacks) == "failed: boom"

@@ -1,0 +1,271 @@
+"""Measures of edges and repositories: the worked case, and what each rule of the definition means on small graphs."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphkit.records.models import Answer, Question
+from tests.helpers.cases import Triple, answer, either, manual, optional, question, reason, value
+
+WALKED_MEASURES = ("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "BoundaryPrecision")
+
+# The worked case of the definitions.
+LOGIN: Triple = ("web:login.ts", "CALLS", "api:auth.py")
+USERS: Triple = ("api:auth.py", "IMPORTS", "api:users.py")
+QUERY: Triple = ("api:users.py", "QUERIES", "db:users.sql")
+ORDERS: Triple = ("api:auth.py", "IMPORTS", "api:orders.py")
+WRONG: Triple = ("api:orders.py", "QUERIES", "db:users.sql")
+
+
+@pytest.fixture
+def worked() -> tuple[Question, Answer]:
+    """The gold path over three repositories, and two retrieved paths of which the second repeats the first edge."""
+    return question([LOGIN, USERS, QUERY]), answer([LOGIN, ORDERS, WRONG], [LOGIN])
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        ("EdgeRecall", 1 / 3),  # the login edge, found twice, counts once
+        ("EdgePrecision", 1 / 3),  # of three distinct traversed edges
+        ("EdgeF1", 1 / 3),
+        ("BoundaryRecall", 1 / 2),  # gold crosses at the first and the last edge
+        ("BoundaryPrecision", 1 / 2),  # the walk crosses at LOGIN and at WRONG
+        ("CrossRepoPrecision", 1.0),  # web, api and db are all in gold
+        ("CrossRepoRecall", 1.0),
+    ],
+)
+def test_worked_case(worked: tuple[Question, Answer], measure: str, expected: float) -> None:
+    """The figures that the definitions work out by hand."""
+    assert value(measure, *worked) == pytest.approx(expected)
+
+
+# Relations ---------------------------------------------------------------------------------------------------------
+
+A_B: Triple = ("x:a", "R", "x:b")
+B_C: Triple = ("x:b", "R", "x:c")
+
+
+def test_relations_must_agree_where_both_sides_carry_one() -> None:
+    """The same ends by another relation are another edge."""
+    asked, run = question([A_B]), answer([("x:a", "OTHER", "x:b")])
+    assert value("EdgeRecall", asked, run) == 0.0
+    assert value("EdgePrecision", asked, run) == 0.0
+    assert value("EdgeRecall(relation=False)", asked, run) == 1.0
+    assert value("EdgePrecision(relation=False)", asked, run) == 1.0
+
+
+def test_edges_are_directed() -> None:
+    """An edge walked backwards is another edge."""
+    assert value("EdgeRecall", question([A_B]), answer([("x:b", "R", "x:a")])) == 0.0
+
+
+@pytest.mark.parametrize("missing", ["gold", "walk", "both"])
+def test_a_missing_relation_matches_any(missing: str) -> None:
+    """Where either side carries no relation, only the ends are compared."""
+    bare: Triple = ("x:a", None, "x:b")
+    asked = question([A_B if missing == "walk" else bare])
+    run = answer([A_B if missing == "gold" else bare])
+    assert [value(name, asked, run) for name in WALKED_MEASURES[:3]] == [1.0, 1.0, 1.0]
+
+
+def test_a_missing_relation_concerns_its_own_edge_only() -> None:
+    """One bare edge in the traversal doesn't loosen the comparison of the others."""
+    asked = question([A_B, B_C])
+    run = answer([("x:a", None, "x:b"), ("x:b", "OTHER", "x:c")])
+    assert value("EdgeRecall", asked, run) == 0.5
+    assert value("EdgePrecision", asked, run) == 0.5
+
+
+def test_bare_node_lists_are_scorable() -> None:
+    """A log of node lists holds edges without relations."""
+    run = Answer.model_validate({"run": "r", "question_id": "q", "traversal": [["x:a", "x:b", "x:c", "x:d"]]})
+    # Both gold edges are among a-b, b-c and c-d.
+    assert value("EdgeRecall", question([A_B, B_C]), run) == 1.0
+    assert value("EdgePrecision", question([A_B, B_C]), run) == pytest.approx(2 / 3)
+
+
+def test_parallel_edges_are_edges_of_their_own() -> None:
+    """Two relations between the same nodes are two edges; without relations they are one."""
+    asked = question([("x:a", "R", "x:b"), ("x:a", "S", "x:b")])
+    run = answer([("x:a", "R", "x:b")])
+    assert value("EdgeRecall", asked, run) == 0.5
+    assert value("EdgeRecall(relation=False)", asked, run) == 1.0
+    # The walk's bare edge matches both gold edges, and gold's two match one traversed edge.
+    assert value("EdgeRecall", asked, answer([("x:a", None, "x:b")])) == 1.0
+
+
+def test_self_loops() -> None:
+    """A node may have an edge to itself, such as a recursive call."""
+    loop: Triple = ("x:a", "CALLS", "x:a")
+    assert value("EdgeRecall", question([loop, A_B]), answer([loop])) == 0.5
+    assert value("EdgePrecision", question([loop, A_B]), answer([loop])) == 1.0
+
+
+def test_ids_are_compared_as_they_are() -> None:
+    """Quotes, backslashes and characters outside of the first plane are plain text, and case matters."""
+    odd: Triple = ('r\\:it\'s "q".py#🦀', "RÜFT", "ü:é.py")
+    assert value("EdgeRecall", question([odd]), answer([odd])) == 1.0
+    assert value("EdgeRecall", question([odd]), answer([('R\\:it\'s "q".py#🦀', "RÜFT", "ü:é.py")])) == 0.0
+    # No normalisation of ids: the composed letter is not the decomposed one.
+    assert value("EdgeRecall", question([odd]), answer([(odd[0], "RÜFT", "ü:e\u0301.py")])) == 0.0
+
+
+# What is required --------------------------------------------------------------------------------------------------
+
+
+def test_optional_steps_cost_nothing_and_are_never_wrong() -> None:
+    """Recall leaves optional steps out, precision counts them as right."""
+    asked = question([A_B, optional("x:b", "R", "x:c")])
+    assert value("EdgeRecall", asked, answer([A_B])) == 1.0
+    assert value("EdgeRecall", asked, answer([B_C])) == 0.0
+    assert value("EdgePrecision", asked, answer([A_B, B_C])) == 1.0
+    # Precision 1, but nothing required was found.
+    assert value("EdgeF1", asked, answer([B_C])) == 0.0
+
+
+def test_an_edge_of_two_required_paths_counts_once() -> None:
+    """Recall is over distinct edges, whatever number of paths they are in."""
+    c_d: Triple = ("x:c", "R", "x:d")
+    asked = question([A_B, B_C], [A_B, c_d])
+    # Three distinct edges, one walked.
+    assert value("EdgeRecall", asked, answer([A_B])) == pytest.approx(1 / 3)
+
+
+def test_the_best_alternative_counts() -> None:
+    """Of paths that share a group, the one with the largest share found is required, and the others aren't."""
+    long: list[Triple] = [("x:a", "R", "x:p"), ("x:p", "R", "x:q"), ("x:q", "R", "x:b")]
+    asked = question(*either("g", long, [A_B]))
+    assert value("EdgeRecall", asked, answer([A_B])) == 1.0
+    assert value("EdgeRecall", asked, answer(long[:2])) == pytest.approx(2 / 3)
+    # Precision takes any gold path: the edges of both alternatives are right.
+    assert value("EdgePrecision", asked, answer([*long, A_B])) == 1.0
+
+
+def test_of_equal_alternatives_the_first_counts() -> None:
+    """Nothing walked of either: the first alternative's edges are those required, together with the other path's."""
+    asked = question(*either("g", [A_B], [("x:a", "R", "x:p"), ("x:p", "R", "x:b")]), [B_C])
+    # One edge of the first alternative and one of the other path are required; one of the two is walked.
+    assert value("EdgeRecall", asked, answer([B_C])) == 0.5
+
+
+def test_groups_are_apart_and_paths_without_a_group_all_required() -> None:
+    """Each group asks for one path, each path without a group for itself."""
+    x: Triple = ("x:1", "R", "x:2")
+    y: Triple = ("x:3", "R", "x:4")
+    asked = question(*either("g", [A_B], [x]), *either("h", [B_C], [y]), [("x:5", "R", "x:6")])
+    # x satisfies g; of h and of the last path nothing is walked: 1 of 3.
+    assert value("EdgeRecall", asked, answer([x])) == pytest.approx(1 / 3)
+
+
+def test_an_alternative_that_requires_nothing_is_no_choice() -> None:
+    """A group can't be satisfied by an alternative of optional steps only."""
+    asked = question(*either("g", [optional("x:a", "R", "x:z")], [A_B]))
+    assert value("EdgeRecall", asked, answer([("x:a", "R", "x:z")])) == 0.0
+
+
+def test_static_leaves_manual_steps_out() -> None:
+    """Steps that no static graph holds are required, unless static=True."""
+    asked = question([A_B, manual("x:b", "R", "x:c")])
+    assert value("EdgeRecall", asked, answer([A_B])) == 0.5
+    assert value("EdgeRecall(static=True)", asked, answer([A_B])) == 1.0
+    assert reason("EdgeRecall(static=True)", question([manual("x:a", "R", "x:b")]), answer([A_B])) == (
+        "no gold path with a required step"
+    )
+
+
+# The edges of the domain -------------------------------------------------------------------------------------------
+
+
+def test_nothing_traversed() -> None:
+    """Recall and F1 are 0; of nothing there is no precision."""
+    asked = question([("a:1", "R", "b:2")])
+    assert [value(name, asked, answer()) for name in ("EdgeRecall", "EdgeF1", "BoundaryRecall")] == [0.0] * 3
+    assert reason("EdgePrecision", asked, answer()) == "nothing was traversed"
+    assert reason("BoundaryPrecision", asked, answer()) == "no traversed edge crosses a repository boundary"
+
+
+@pytest.mark.parametrize("measure", WALKED_MEASURES)
+def test_no_gold_is_unscored(measure: str) -> None:
+    """Without a gold path, or with an empty one, there is nothing to compare with."""
+    for asked in (question(), question([])):
+        assert reason(measure, asked, answer([A_B])) in {
+            "no gold path",
+            "no gold path with a required step",
+            "gold crosses no repository boundary",
+        }
+
+
+def test_gold_of_optional_steps_only() -> None:
+    """Nothing is required, so recall and F1 aren't scored; precision is."""
+    asked = question([optional(*A_B)])
+    assert reason("EdgeRecall", asked, answer([A_B])) == "no gold path with a required step"
+    assert reason("EdgeF1", asked, answer([A_B])) == "no gold path with a required step"
+    assert value("EdgePrecision", asked, answer([A_B])) == 1.0
+
+
+def test_gold_that_crosses_no_boundary() -> None:
+    """Boundary measures aren't scored where gold stays in one repository, or names none."""
+    for asked in (question([A_B]), question([("bare", "R", "x:b")])):
+        assert reason("BoundaryRecall", asked, answer([("x:a", "R", "y:b")])) == "gold crosses no repository boundary"
+        assert reason("BoundaryPrecision", asked, answer([("x:a", "R", "y:b")])) == (
+            "gold crosses no repository boundary"
+        )
+
+
+def test_boundary_recall_of_an_optional_crossing() -> None:
+    """An optional crossing is no required one, but a right one."""
+    asked = question([A_B, optional("x:b", "R", "y:c")])
+    run = answer([("x:b", "R", "y:c")])
+    assert reason("BoundaryRecall", asked, run) == "gold crosses no repository boundary"
+    assert value("BoundaryPrecision", asked, run) == 1.0
+
+
+@pytest.mark.parametrize("measure", [*WALKED_MEASURES, "CrossRepoPrecision", "CrossRepoRecall"])
+def test_missing_and_failed_records_are_unscored(measure: str) -> None:
+    """No record, and a record with an error, are reasons and never 0."""
+    asked = question([("a:1", "R", "b:2")])
+    assert reason(measure, asked, None) == "the run has no record for this question"
+    assert reason(measure, asked, answer([("a:1", "R", "b:2")], error="T: m")) == "failed: T: m"
+
+
+# Repositories ------------------------------------------------------------------------------------------------------
+
+
+def test_cross_repo_counts_each_repository_once() -> None:
+    """Chunks and both ends of traversed edges name the retrieved repositories."""
+    asked = question([("a:1", "R", "b:2")], relevant=["c:3"])
+    run = answer([("a:1", "R", "z:9")], retrieved=["a:5", "a:6", "b:7"])
+    # Retrieved a, b, z; relevant a, b, c.
+    assert value("CrossRepoPrecision", asked, run) == pytest.approx(2 / 3)
+    assert value("CrossRepoRecall", asked, run) == pytest.approx(2 / 3)
+
+
+def test_cross_repo_nothing_retrieved_is_zero() -> None:
+    """Neither is unscored for a run that retrieved nothing."""
+    asked = question([("a:1", "R", "b:2")])
+    assert value("CrossRepoPrecision", asked, answer()) == 0.0
+    assert value("CrossRepoRecall", asked, answer()) == 0.0
+
+
+def test_cross_repo_takes_the_chunks_own_repository_first() -> None:
+    """A chunk whose record names a repository is of that one, whatever its id says; an id without one names none."""
+    asked = question(relevant=["a:1"])
+    assert value("CrossRepoRecall", asked, answer(retrieved=[{"id": "b:1", "repo": "a"}])) == 1.0
+    assert value("CrossRepoPrecision", asked, answer(retrieved=[{"id": "bare"}, "a:2"])) == 1.0
+
+
+def test_cross_repo_optional_steps_and_alternatives() -> None:
+    """Optional and alternative repositories are right, and only the best alternative's are required."""
+    asked = question(*either("g", [("a:1", "R", "b:2"), optional("b:2", "R", "c:3")], [("a:1", "R", "d:4")]))
+    run = answer(retrieved=["a:1", "d:4", "c:3"])
+    assert value("CrossRepoPrecision", asked, run) == 1.0
+    assert value("CrossRepoRecall", asked, run) == 1.0  # a and d of the second alternative
+    assert value("CrossRepoRecall", asked, answer(retrieved=["a:1"])) == 0.5
+
+
+@pytest.mark.parametrize("measure", ["CrossRepoPrecision", "CrossRepoRecall"])
+def test_cross_repo_without_a_repository_in_gold(measure: str) -> None:
+    """Gold whose ids name no repository, or no gold, can't be compared; a gain of 0 makes nothing relevant."""
+    for asked in (question(), question([("bare", "R", "other")]), question(relevant={"a:1": 0})):
+        assert reason(measure, asked, answer(retrieved=["a:1"])) == "gold names no repository"

@@ -1,0 +1,268 @@
+"""Measures of whole paths, and where a walk left the gold path."""
+
+from __future__ import annotations
+
+import pytest
+
+import graphkit
+from graphkit.measures.paths import Divergence
+from graphkit.records.commits import CommitGraph
+from graphkit.records.models import Answer, Compatibility, Question
+from tests.helpers.cases import StepForm, Triple, answer, either, optional, question, reason, value
+
+A: Triple = ("x:a", "R", "x:b")
+B: Triple = ("x:b", "R", "x:c")
+C: Triple = ("x:c", "R", "x:d")
+D: Triple = ("x:d", "R", "x:e")
+SIDE: Triple = ("x:b", "R", "x:z")
+MEASURES = ("PathExact", "PathInOrder", "PathPrefix")
+
+
+def scores(asked: Question, run: Answer) -> list[float]:
+    """Return PathExact, PathInOrder and PathPrefix."""
+    return [value(measure, asked, run) for measure in MEASURES]
+
+
+def divergences(asked: Question, run: Answer, commits: CommitGraph | None = None) -> list[Divergence]:
+    """Return where a run left the gold paths."""
+    return graphkit.first_divergences(graphkit.Case(asked, run, commits))
+
+
+# The worked case ---------------------------------------------------------------------------------------------------
+
+WORKED = question(
+    [
+        ("web:login.ts", "CALLS", "api:auth.py"),
+        ("api:auth.py", "IMPORTS", "api:users.py"),
+        ("api:users.py", "QUERIES", "db:users.sql"),
+    ]
+)
+WORKED_RUN = answer(
+    [
+        ("web:login.ts", "CALLS", "api:auth.py"),
+        ("api:auth.py", "IMPORTS", "api:orders.py"),
+        ("api:orders.py", "QUERIES", "db:users.sql"),
+    ],
+    [("web:login.ts", "CALLS", "api:auth.py")],
+)
+
+
+def test_worked_case() -> None:
+    """Neither path is whole; one of three steps was followed."""
+    assert scores(WORKED, WORKED_RUN) == pytest.approx([0.0, 0.0, 1 / 3])
+
+
+def test_worked_first_divergence() -> None:
+    """Position 1, at api:auth.py in api, expected api:users.py, went to api:orders.py."""
+    assert divergences(WORKED, WORKED_RUN) == [
+        Divergence(
+            path=None,
+            position=1,
+            node="api:auth.py",
+            repo="api",
+            commit=None,
+            relation="IMPORTS",
+            expected="api:users.py",
+            went_to="api:orders.py",
+            went_by="IMPORTS",
+        )
+    ]
+
+
+# The three measures ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("walk", "expected"),
+    [
+        ([A, B, C], [1.0, 1.0, 1.0]),
+        ([A, SIDE, B, C], [0.0, 1.0, 1.0]),  # a step in between
+        ([A, B, C, D], [0.0, 1.0, 1.0]),  # a step behind the end
+        ([D, A, B, C], [0.0, 1.0, 1.0]),  # a step before the start
+        ([A, B], [0.0, 0.0, 2 / 3]),  # it stopped
+        ([A, SIDE], [0.0, 0.0, 1 / 3]),
+        ([B, C], [0.0, 0.0, 0.0]),  # the start was missed
+        ([A, C], [0.0, 0.0, 1 / 3]),  # what follows a miss doesn't count
+        ([C, B, A], [0.0, 0.0, 1 / 3]),  # all edges, in the wrong order
+        ([A, A, B, C], [0.0, 1.0, 1.0]),  # a repeat is a step in between
+        ([], [0.0, 0.0, 0.0]),
+    ],
+)
+def test_one_required_path(walk: list[StepForm], expected: list[float]) -> None:
+    """What each measure says about one walk along a gold path of three steps."""
+    assert scores(question([A, B, C]), answer(walk)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("walk", "exact"),
+    [([A, B, C], 1.0), ([A, C], 1.0), ([A], 0.0), ([B, C], 0.0), ([A, B], 0.0), ([A, B, B, C], 0.0)],
+)
+def test_optional_step_present_or_absent(walk: list[StepForm], exact: float) -> None:
+    """The middle step may be there or not; the others must."""
+    assert value("PathExact", question([A, optional(*B), C]), answer(walk)) == exact
+
+
+def test_optional_steps_at_both_ends() -> None:
+    """The first and the last step may be missed."""
+    asked = question([optional(*A), B, optional(*C)])
+    for walk in ([B], [A, B], [B, C], [A, B, C]):
+        assert scores(asked, answer(walk)) == [1.0, 1.0, 1.0]
+    assert value("PathExact", asked, answer([A, C])) == 0.0
+
+
+def test_step_that_is_optional_and_repeated() -> None:
+    """A step that occurs twice, once optional, is read in the way that fits."""
+    loop: Triple = ("x:a", "R", "x:a")
+    asked = question([optional(*loop), loop, A])
+    # Greedy reading would spend the only loop on the optional step.
+    assert value("PathExact", asked, answer([loop, A])) == 1.0
+    assert value("PathExact", asked, answer([loop, loop, A])) == 1.0
+    assert value("PathExact", asked, answer([loop, loop, loop, A])) == 0.0
+    assert value("PathExact", asked, answer([A])) == 0.0
+
+
+def test_repeated_step_must_be_walked_as_often() -> None:
+    """A gold path that takes a step twice isn't equalled by a walk that takes it once."""
+    asked = question([A, ("x:b", "R", "x:a"), A])
+    assert scores(asked, answer([A])) == pytest.approx([0.0, 0.0, 1 / 3])
+    assert scores(asked, answer([A, ("x:b", "R", "x:a"), A])) == [1.0, 1.0, 1.0]
+
+
+def test_one_retrieved_path_must_hold_it_all() -> None:
+    """Two retrieved paths aren't put together, while EdgeRecall takes their union."""
+    asked, run = question([A, B]), answer([A], [B])
+    assert scores(asked, run) == [0.0, 0.0, 0.5]
+    assert value("EdgeRecall", asked, run) == 1.0
+
+
+def test_best_retrieved_path_counts() -> None:
+    """Of several retrieved paths the best, wherever it is in the list."""
+    asked = question([A, B])
+    assert scores(asked, answer([SIDE], [A, SIDE], [A, B])) == [1.0, 1.0, 1.0]
+    assert scores(asked, answer([A, SIDE], [SIDE])) == [0.0, 0.0, 0.5]
+
+
+def test_mean_over_required_paths() -> None:
+    """Each required path weighs the same, however long it is."""
+    asked = question([A, B, C], [D])
+    # The first is followed for 2 of 3 steps, the second whole.
+    assert scores(asked, answer([A, B], [D])) == pytest.approx([1 / 2, 1 / 2, (2 / 3 + 1) / 2])
+
+
+def test_best_alternative_counts() -> None:
+    """A group is one required path: its best alternative."""
+    asked = question(*either("g", [A, B, C], [A, SIDE]), [D])
+    assert scores(asked, answer([A, SIDE])) == pytest.approx([1 / 2, 1 / 2, 1 / 2])
+    # 2/3 of the first alternative beat 1/2 of the second.
+    assert value("PathPrefix", asked, answer([A, B])) == pytest.approx((2 / 3 + 0) / 2)
+
+
+def test_relations_of_steps() -> None:
+    """A relation is compared where both sides carry one, and never with relation=False."""
+    asked = question([A, B])
+    assert scores(asked, answer([A, ("x:b", "S", "x:c")])) == [0.0, 0.0, 0.5]
+    assert scores(asked, answer([A, ("x:b", None, "x:c")])) == [1.0, 1.0, 1.0]
+    run = answer([A, ("x:b", "S", "x:c")])
+    assert [value(f"{name}(relation=False)", asked, run) for name in MEASURES] == [1.0, 1.0, 1.0]
+
+
+def test_positions_order_a_walk() -> None:
+    """Steps written in another order than their positions are walked in the order of the positions."""
+    steps = [{"source": s, "relation": r, "target": t} for s, r, t in (A, B)]
+    backwards = [{**steps[1], "position": 1}, {**steps[0], "position": 0}]
+    run = Answer.model_validate({"run": "r", "question_id": "q", "traversal": backwards})
+    assert scores(question([A, B]), run) == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_edges_of_the_domain(measure: str) -> None:
+    """Nothing traversed is 0; no gold, gold without a required step, no record and a failed one aren't scored."""
+    assert value(measure, question([A]), answer()) == 0.0
+    for asked in (question(), question([]), question([optional(*A)])):
+        assert reason(measure, asked, answer([A])) == "no gold path with a required step"
+    assert reason(measure, question([A]), None) == "the run has no record for this question"
+    assert reason(measure, question([A]), answer([A], error="boom")) == "failed: boom"
+
+
+# First divergence --------------------------------------------------------------------------------------------------
+
+
+def test_no_divergence_where_all_was_followed() -> None:
+    """A path followed to its end has none, with steps in between, too."""
+    assert divergences(question([A, B]), answer([A, SIDE, B])) == []
+
+
+def test_divergence_of_a_walk_that_stopped() -> None:
+    """went_to is None where the walk went nowhere from the node where the next step starts."""
+    (found,) = divergences(question([A, B, C]), answer([A, B]))
+    assert (found.position, found.node, found.expected, found.went_to, found.went_by) == (2, "x:c", "x:d", None, None)
+
+
+def test_divergence_of_nothing_traversed() -> None:
+    """The first required step wasn't followed, and the walk went nowhere."""
+    (found,) = divergences(question([A, B]), answer())
+    assert (found.position, found.node, found.went_to) == (0, "x:a", None)
+
+
+def test_a_path_that_no_walk_came_to_was_never_entered() -> None:
+    """Entered is a gold path of which a step was followed, or whose first node some retrieved path holds."""
+    asked = question([A, B])  # x:a -> x:b -> x:c
+
+    def entered(*walks: list[StepForm]) -> bool:
+        (found,) = divergences(asked, answer(*walks))
+        return found.entered
+
+    assert not entered()
+    assert not entered([D])
+    assert not entered([B])  # what follows on the first node is not its beginning
+    assert entered([A])
+    assert entered([("x:a", "R", "x:q")])  # it stood there and went elsewhere
+    assert entered([D], [("x:q", "R", "x:a")])  # it came there and stopped
+
+
+def test_divergence_counts_positions_with_optional_steps() -> None:
+    """The position is the step's place in its gold path, optional steps included."""
+    (found,) = divergences(question([A, optional(*SIDE), B, C]), answer([A, B]))
+    assert (found.position, found.node) == (3, "x:c")
+
+
+def test_divergence_of_the_walk_that_followed_most() -> None:
+    """Of retrieved paths the furthest is looked at; of equals one that went on from there."""
+    run = answer([A], [A, SIDE], [("x:a", "R", "x:q")])
+    (found,) = divergences(question([A, B]), run)
+    assert (found.position, found.went_to) == (1, "x:z")
+
+
+def test_divergence_of_the_best_alternative() -> None:
+    """One divergence a group: of the alternative that was followed furthest."""
+    asked = question(
+        {"id": "one", "group": "g", "steps": [A, B, C]}, {"id": "two", "group": "g", "steps": [D, ("x:e", "R", "x:f")]}
+    )
+    (found,) = divergences(asked, answer([D]))
+    assert (found.path, found.position, found.node) == ("two", 1, "x:e")
+
+
+def test_divergences_of_several_paths() -> None:
+    """One a required path that wasn't followed to its end, in the order of the paths."""
+    found = divergences(question({"id": "p", "steps": [A, B]}, {"id": "q", "steps": [C]}, {"id": "r", "steps": [D]}),
+                        answer([A], [C]))  # fmt: skip
+    assert [(one.path, one.position) for one in found] == [("p", 1), ("r", 0)]
+
+
+def test_commit_of_a_divergence() -> None:
+    """The commit is where the walk read the node, else the question's pin, else its stack's."""
+    read = {"source": "x:a", "relation": "R", "target": "x:b", "target_commit": "read"}
+    stacks = CommitGraph.build(compatibility=[Compatibility(id="s", commits={"x": "stacked"})])
+    pinned = question([A, B], commits={"x": "pinned"}, stack="s")
+    stacked = question([A, B], stack="s")
+    assert divergences(pinned, answer([read]), stacks)[0].commit == "read"
+    assert divergences(pinned, answer([A]), stacks)[0].commit == "pinned"
+    assert divergences(stacked, answer([A]), stacks)[0].commit == "stacked"
+    assert divergences(stacked, answer([A]))[0].commit is None
+
+
+def test_a_node_without_a_repository_has_none() -> None:
+    """Neither a bare name nor an id with an empty repository names one."""
+    for node in ("bare", ":x"):
+        (found,) = divergences(question([(node, "R", "y:1")]), answer())
+        assert (found.node, found.repo, found.commit) == (node, None, None)

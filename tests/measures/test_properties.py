@@ -1,0 +1,275 @@
+"""What must hold for any question and any run, drawn by Hypothesis."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge, boundary
+from graphkit.measures.registry import MEASURES, parse_measure, resolve_measures
+from graphkit.records.commits import CommitGraph
+from graphkit.records.ids import crosses
+from graphkit.records.models import Answer, Commit, Compatibility, Question
+from tests.helpers.cases import answer, question, score
+
+#: Few nodes and relations, so that gold and traversal meet often.
+NODES = st.sampled_from(["x:a", "x:b", "x:c", "y:d", "y:e#f", "bare"])
+#: With those that name no repository.
+IDS = st.sampled_from(["x:a", "x:b", "xy:a", "y:x:a", ":a", "x:", ":", "x", "y", ""])
+RELATIONS = st.sampled_from(["R", "S", None])
+STEPS = st.fixed_dictionaries({"source": NODES, "relation": RELATIONS, "target": NODES})
+GOLD_STEPS = st.fixed_dictionaries(
+    {"source": NODES, "relation": RELATIONS, "target": NODES, "optional": st.booleans()},
+    optional={"evidence": st.just("manual")},
+)
+PLAIN_PATHS = st.lists(st.fixed_dictionaries({"steps": st.lists(GOLD_STEPS, max_size=4)}), max_size=3)
+PATHS = st.lists(
+    st.fixed_dictionaries({"steps": st.lists(GOLD_STEPS, max_size=4), "group": st.sampled_from([None, "g", "h"])}),
+    max_size=4,
+)
+WALKS = st.lists(st.lists(STEPS, max_size=5), max_size=3)
+
+COMMITS = CommitGraph.build(
+    [
+        Commit(repo=repo, sha=sha, branch=branch, committed_at=datetime(2025, 1, day, tzinfo=UTC))
+        for repo, sha, branch, day in (("x", "1", "main", 1), ("x", "2", "2.x", 9), ("y", "3", "main", 1))
+    ],
+    [Compatibility(id="s", commits={"x": "2", "y": "3"}), Compatibility(id="t", commits={"x": "1", "y": "3"})],
+)
+CHUNKS = st.lists(
+    st.fixed_dictionaries({"id": NODES}, optional={"commit": st.sampled_from(["1", "2", "3", "?"]), "text": st.text()}),
+    max_size=6,
+)
+QUESTIONS = st.builds(
+    lambda paths, fields: question(*paths, **fields),
+    PATHS,
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "relevant": st.dictionaries(NODES, st.floats(0, 5), max_size=4),
+            "k": st.integers(1, 7),
+            "stack": st.sampled_from(["s", "none"]),
+            "expected_files": st.lists(st.sampled_from(["x/a", "y/e", "z/z"])),
+            "expected_symbols": st.lists(st.sampled_from(["f", "g"])),
+            "gold_answer": st.text(),
+        },
+    ),
+)
+ANSWERS = st.builds(
+    lambda walks, fields: answer(*walks, **fields),
+    WALKS,
+    st.fixed_dictionaries(
+        {"retrieved": CHUNKS},
+        optional={"evidence_files": st.lists(st.sampled_from(["x/a", "y/e"])), "answer": st.text()},
+    ),
+)
+
+EVERY: tuple[Measure, ...] = resolve_measures(
+    [*(kind.__name__ for kind in MEASURES), "EdgeRecall(static=True)", "EdgeF1(relation=False)", "nDCG@2", "P@3"]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(QUESTIONS, ANSWERS)
+def test_each_value_is_a_share_or_has_a_reason(asked: Question, run: Answer) -> None:
+    """Every measure gives a number from 0 to 1, or says why there is none."""
+    case = Case(asked, run, COMMITS)
+    for measure in EVERY:
+        found = measure.score(case)
+        if isinstance(found, Unscored):
+            assert found.reason
+        else:
+            assert 0.0 <= found <= 1.0 + 1e-12, measure
+
+
+@settings(deadline=None)
+@given(QUESTIONS, ANSWERS)
+def test_scoring_has_no_memory(asked: Question, run: Answer) -> None:
+    """The order in which measures are asked of one case, and asking again, change nothing."""
+    one, two = Case(asked, run, COMMITS), Case(asked, run, COMMITS)
+    forwards = [measure.score(one) for measure in EVERY]
+    backwards = [measure.score(two) for measure in reversed(EVERY)]
+    assert forwards == backwards[::-1] == [measure.score(one) for measure in EVERY]
+
+
+GRAPH_MEASURES = tuple(one for one in EVERY if type(one).__module__.rpartition(".")[2] in {"edges", "paths"})
+
+
+@settings(deadline=None)
+@given(PLAIN_PATHS.flatmap(lambda paths: st.tuples(st.just(paths), st.permutations(paths))), ANSWERS)
+def test_order_of_required_paths_does_not_matter(paths: tuple[list[Any], list[Any]], run: Answer) -> None:
+    """Gold paths without groups are all required, in any order."""
+    one, two = (question(*given) for given in paths)
+    for measure in GRAPH_MEASURES:
+        found, other = score(measure, one, run), score(measure, two, run)
+        if isinstance(found, Unscored) or isinstance(other, Unscored):
+            assert found == other
+        else:
+            assert found == other, measure
+
+
+@settings(deadline=None)
+@given(QUESTIONS, WALKS.flatmap(lambda walks: st.tuples(st.just(walks), st.permutations(walks))))
+def test_order_of_retrieved_paths_does_not_matter(asked: Question, walks: tuple[list[Any], list[Any]]) -> None:
+    """Edges are compared over the union of the retrieved paths, and of paths the best counts."""
+    one, two = (answer(*given) for given in walks)
+    for measure in GRAPH_MEASURES:
+        assert score(measure, asked, one) == score(measure, asked, two), measure
+
+
+@settings(deadline=None)
+@given(QUESTIONS, WALKS, STEPS)
+def test_a_further_edge_never_lowers_edge_recall_without_alternatives(
+    asked: Question, walks: list[Any], step: dict[str, Any]
+) -> None:
+    """Walking on can't lose what was found."""
+    required = question(*({"steps": [dict(one) for one in path.steps]} for path in asked.paths))
+    for name in ("EdgeRecall", "EdgeRecall(relation=False)", "EdgeRecall(static=True)", "BoundaryRecall"):
+        before, after = score(name, required, answer(*walks)), score(name, required, answer(*walks, [step]))
+        if isinstance(before, Unscored):
+            assert before == after
+        else:
+            assert isinstance(after, float)
+            assert after >= before
+
+
+@settings(deadline=None)
+@given(QUESTIONS, ANSWERS)
+def test_exact_paths_are_in_order_and_followed_whole(asked: Question, run: Answer) -> None:
+    """PathExact <= PathInOrder <= PathPrefix, so that 1 in one is 1 in the next."""
+    exact, ordered, prefix = (score(name, asked, run) for name in ("PathExact", "PathInOrder", "PathPrefix"))
+    if isinstance(exact, Unscored):
+        assert exact == ordered == prefix
+    else:
+        assert isinstance(ordered, float)
+        assert isinstance(prefix, float)
+        assert exact <= ordered + 1e-12
+        assert ordered <= prefix + 1e-12
+
+
+@settings(deadline=None)
+@given(QUESTIONS, ANSWERS)
+def test_f1_lies_between_recall_and_precision(asked: Question, run: Answer) -> None:
+    """A harmonic mean is no less than the smaller and no more than the larger of the two."""
+    recall, precision, mean = (score(name, asked, run) for name in ("EdgeRecall", "EdgePrecision", "EdgeF1"))
+    if isinstance(recall, Unscored):
+        assert isinstance(mean, Unscored)
+    elif isinstance(precision, Unscored):
+        assert mean == 0.0  # nothing was traversed
+    else:
+        assert isinstance(mean, float)
+        assert min(recall, precision) - 1e-12 <= mean <= max(recall, precision) + 1e-12
+
+
+def _counted(found: int, missed: int, optional: int, wrong: int) -> tuple[Question, Answer]:
+    """Return a question and a run of so many required edges, walked or missed, and optional and wrong ones, walked."""
+    required = [{"source": f"x:{number}", "relation": "R", "target": f"y:{number}"} for number in range(found + missed)]
+    others = [{"source": f"x:{number}", "relation": "O", "target": f"y:{number}"} for number in range(optional)]
+    astray = [{"source": f"x:{number}", "relation": "S", "target": f"y:{number}"} for number in range(wrong)]
+    gold: list[Any] = [*required, *({**step, "optional": True} for step in others)]
+    return question(gold), answer([*required[:found], *others, *astray])
+
+
+COUNTS = st.tuples(st.integers(1, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
+
+
+@settings(max_examples=300, deadline=None)
+@given(COUNTS, COUNTS, st.integers(2, 5))
+def test_equal_ratios_of_edges_are_equal_floats(one: tuple[int, ...], two: tuple[int, ...], times: int) -> None:
+    """EdgeRecall, EdgePrecision and EdgeF1 are the float next to their ratio, whatever counts it comes from."""
+    for found, missed, extra, wrong in (one, two, tuple(times * count for count in one)):
+        recall, precision = Fraction(found, found + missed), Fraction(found + extra, found + extra + wrong)
+        expected = {
+            "EdgeRecall": recall,
+            "EdgePrecision": precision,
+            "EdgeF1": 2 * recall * precision / (recall + precision),
+        }
+        for name, ratio in expected.items():
+            assert score(name, *_counted(found, missed, extra, wrong)) == float(ratio), name
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.integers(1, 9).flatmap(lambda whole: st.tuples(st.integers(0, whole), st.just(whole))), min_size=1))
+def test_equal_means_over_paths_are_equal_floats(shares: list[tuple[int, int]]) -> None:
+    """PathPrefix is the float next to the mean of its fractions, whatever paths these come from, in whatever order."""
+    paths = [
+        [(f"{number}:{step}", "R", f"{number}:{step + 1}") for step in range(whole)]
+        for number, (_, whole) in enumerate(shares)
+    ]
+    walks = [path[:done] for path, (done, _) in zip(paths, shares, strict=True)]
+    mean = sum(Fraction(done, whole) for done, whole in shares) / len(shares)
+    assert score("PathPrefix", question(*paths), answer(*walks)) == float(mean)
+
+
+#: Gold whose steps all carry a relation, at most one between two nodes.
+TYPED = st.lists(
+    st.fixed_dictionaries({"source": NODES, "relation": st.just("R"), "target": NODES, "optional": st.booleans()}),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(deadline=None)
+@given(TYPED, WALKS)
+def test_comparing_ends_only_never_lowers_edge_recall(steps: list[dict[str, Any]], walks: list[Any]) -> None:
+    """Without relations an edge matches wherever it did with them."""
+    asked = question(steps)
+    run = answer(*walks)
+    typed, untyped = score("EdgeRecall", asked, run), score("EdgeRecall(relation=False)", asked, run)
+    if isinstance(typed, Unscored):
+        assert typed == untyped
+    else:
+        assert isinstance(untyped, float)
+        assert untyped >= typed
+
+
+#: The measures of edges and paths, which look at a question with one plain path in a shorter way.
+SHORTENED = (
+    *("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "BoundaryPrecision"),
+    *("PathExact", "PathInOrder", "PathPrefix"),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(GOLD_STEPS, min_size=1, max_size=6), WALKS)
+def test_the_same_path_as_its_own_alternative_changes_nothing(steps: list[dict[str, Any]], walks: list[Any]) -> None:
+    """One path, and the choice between that path and its copy, ask for the same."""
+    run = answer(*walks)
+    once, twice = question({"steps": steps}), question(*[{"group": "g", "steps": steps}] * 2)
+    for name in SHORTENED:
+        assert score(name, once, run) == score(name, twice, run), name
+
+
+@settings(deadline=None)
+@given(st.sets(st.tuples(IDS, st.just("R"), IDS), max_size=5))
+def test_boundary_is_where_edges_cross(edges: set[Edge]) -> None:
+    """The boundary of a set of edges is those that ``crosses`` says cross, also where an id names no repository."""
+    assert set(boundary(edges)) == {edge for edge in edges if crosses(edge[0], edge[2])}
+
+
+@settings(deadline=None)
+@given(QUESTIONS, st.permutations(["x:a", "x:b", "x:c", "y:d", "y:e#f"]), st.integers(0, 5))
+def test_longer_rankings_never_lower_recall(asked: Question, ids: list[str], count: int) -> None:
+    """What comes behind can't take away what was found."""
+    shorter, longer = answer(retrieved=ids[:count]), answer(retrieved=ids)
+    for name in ("Success@5", "Recall@5", "P@5", "RR", "nDCG@5"):
+        one, two = score(name, asked, shorter), score(name, asked, longer)
+        if isinstance(one, Unscored):
+            assert one == two
+        else:
+            assert isinstance(two, float)
+            assert one <= two + 1e-12
+
+
+def test_gold_walked_as_it_is_scores_one() -> None:
+    """A run that walks exactly the gold path is perfect in each measure of edges and paths."""
+    steps: list[Any] = [("x:a", "R", "y:d"), ("y:d", "S", "x:c")]
+    found = [score(measure, question(steps), answer(steps)) for measure in GRAPH_MEASURES]
+    assert found == [1.0] * len(GRAPH_MEASURES)
+    assert parse_measure("PathExact") in GRAPH_MEASURES

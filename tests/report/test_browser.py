@@ -1,0 +1,528 @@
+"""The report page in a real browser: open, filter, read the drawing; nothing runs but its own script."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from graphkit.report import write_report
+from graphkit.report.text import visible
+from tests.helpers import cli
+from tests.helpers.datasets import STOREFRONT, pallets, read_jsonl, write_jsonl
+from tests.report.test_page import HOSTILE, hostile_dataset
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Dialog, Page
+
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+REQUIRED = os.environ.get("GRAPHKIT_REQUIRE_BROWSER") == "1"
+
+
+def _absent(what: str) -> None:
+    if REQUIRED:
+        pytest.fail(f"GRAPHKIT_REQUIRE_BROWSER=1, but {what}", pytrace=False)
+    pytest.skip(f"no browser: {what}")
+
+
+@dataclass
+class Opened:
+    """A page with what it said and asked for."""
+
+    page: Page
+    told: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def open(self, path: Path, fragment: str = "") -> None:
+        self.page.goto(f"{path.as_uri()}{fragment}")
+        self.page.locator("#table tbody tr").first.wait_for()
+
+    def dismiss(self, dialog: Dialog) -> None:
+        """Keep what an alert says, and close it."""
+        self.told.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def drawn(self) -> dict[str, int]:
+        """Return how many edges of each status the open drawing holds."""
+        found: dict[str, int] = {}
+        for edge in self.page.locator("#drawing g.edge").all():
+            status = edge.get_attribute("data-status") or ""
+            found[status] = found.get(status, 0) + 1
+        return found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium; skips where there is none, and fails under GRAPHKIT_REQUIRE_BROWSER=1."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _absent("the package playwright is not installed")
+    program = next(
+        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+    )
+    if program is None:
+        _absent("neither chromium nor google-chrome is on the PATH")
+    with sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=program, args=list(ARGUMENTS))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Opened]:
+    """A new page; at its end it must have told no error and asked for nothing but its own file."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    one = Opened(context.new_page())
+    one.page.on("console", lambda message: one.told.append(f"{message.type}: {message.text}"))
+    one.page.on("pageerror", lambda error: one.told.append(f"error: {error}"))
+    one.page.on("dialog", one.dismiss)
+    one.page.on("request", lambda request: one.asked.append(request.url))
+    yield one
+    context.close()
+    assert one.told == []
+    [asked] = {url.partition("#")[0] for url in one.asked}
+    assert asked.startswith("file:")
+
+
+@pytest.fixture(scope="module")
+def storefront_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page over the three runs of the storefront fixture."""
+    runs = [STOREFRONT / "runs" / f"storefront-{name}.jsonl" for name in ("graph", "graph-v2", "bm25")]
+    return write_report(runs, tmp_path_factory.mktemp("page") / "storefront.html")
+
+
+def _expected(dataset: Path, run: str, question: str) -> dict[str, int]:
+    """Count matched, missed and other edges from the files, in plain Python: for a question with one gold path."""
+    [asked] = [one for one in read_jsonl(dataset / "questions.jsonl") if one["id"] == question]
+    [told] = [one for one in read_jsonl(dataset / "runs" / f"{run}.jsonl") if one["query_id"] == question]
+    [path] = asked["paths"]
+    required = {(s["source"], s["relation"], s["target"]) for s in path["steps"] if not s["optional"]}
+    free = {(s["source"], s["relation"], s["target"]) for s in path["steps"] if s["optional"]} - required
+    walked = {(s["source"], s["relation"], s["target"]) for s in told["traversal"]}
+    counts = {
+        "matched": len((required | free) & walked),
+        "missed": len(required - walked),
+        "optional": len(free - walked),
+        "not gold": len(walked - required - free),
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
+@pytest.mark.parametrize("question", ["pallets-016", "pallets-028"])
+@pytest.mark.parametrize("run", ["bm25-expand", "mixed-versions", "ppr"])
+def test_the_drawing_agrees_with_the_log(opened: Opened, tmp_path: Path, run: str, question: str) -> None:
+    """The drawing holds as many matched, missed and other edges as plain Python counts in the files."""
+    dataset = pallets()
+    page = write_report([dataset / "runs" / f"{run}.jsonl"], tmp_path / "r.html")
+    opened.open(page, f"#{run}/{question}")
+    opened.page.locator("#drawing").wait_for()
+    drawn = opened.drawn()
+    extra = drawn.pop("extra", 0) + drawn.pop("turn", 0)
+    assert {**drawn, **({"not gold": extra} if extra else {})} == _expected(dataset, run, question)
+
+
+def test_open_by_keyboard_and_close_by_escape(opened: Opened, storefront_page: Path) -> None:
+    """Enter on a question opens its drawing with the divergence in words, Escape closes it and gives the focus back."""
+    opened.open(storefront_page)
+    page = opened.page
+    link = page.get_by_role("link", name="sf-04", exact=True).last
+    link.focus()
+    page.keyboard.press("Enter")
+    page.locator("dialog[open] #drawing").wait_for()
+    assert opened.drawn() == {"missed": 2, "turn": 1, "extra": 19}
+    assert page.locator("#divergence li").inner_text() == (
+        "left gold path a at step 0, at api:api/sessions.py#open_session (api at 5c5bb23d80ce): expected to go by "
+        "CALLS to api:api/sessions.py#sweep, but went by CALLS to api:api/settings.py#session_minutes"
+    )
+    badges = page.locator("#drawing .node.gold .badge").all_text_contents()
+    assert badges == ["5c5bb23d v2.1.0 ✕1 ≠pin", "1a48ce9e v1.1.0 pinned", "4bec4b28 v2.1.0 ✕2 ≠pin"]
+    pairs = page.locator("#pairs li").all_inner_texts()
+    assert "api at 5c5bb23d v2.1.0" in pairs[0]
+    assert "schema at 4bec4b28 v2.1.0" in pairs[1]
+    page.keyboard.press("Escape")
+    page.locator("dialog[open]").wait_for(state="detached")
+    assert page.evaluate("document.activeElement.textContent") == "sf-04"
+
+
+def test_the_drawing_tells_left_from_never_entered(opened: Opened, storefront_page: Path) -> None:
+    """Flat retrieval never entered the gold path, which carries no mark of having been left; the other run left it."""
+    opened.open(storefront_page, "#storefront-bm25/sf-04")
+    marks = opened.page.locator("#drawing .node .left")
+    assert marks.all_text_contents() == ["never entered"]
+    assert opened.page.locator("#divergence li").inner_text().startswith("never entered gold path a, which begins at ")
+    assert "where a gold path begins that no walk came to" in opened.page.locator("#marks").inner_text()
+    opened.page.evaluate("location.hash = '#storefront-graph/sf-04'")
+    opened.page.locator("#d-title", has_text="storefront-graph").wait_for()
+    assert marks.all_text_contents() == ["✕ path left here"]
+    assert "never entered" not in opened.page.locator("dialog").inner_text()
+
+
+def test_back_leads_to_what_was_shown_before(opened: Opened, storefront_page: Path) -> None:
+    """Back goes from a question to the former one and to the closed overview, also behind the button Close."""
+    from playwright.sync_api import expect
+
+    opened.open(storefront_page)
+    page = opened.page
+    title, dialog = page.locator("#d-title bdi").first, page.locator("dialog[open]")
+    page.get_by_role("link", name="sf-04", exact=True).last.click()
+    expect(title).to_have_text("sf-04")
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect(title).to_have_text("sf-05")
+    page.go_back()
+    expect(title).to_have_text("sf-04")
+    page.go_back()
+    expect(dialog).to_have_count(0)
+    assert "#" not in page.url
+    page.go_forward()
+    expect(title).to_have_text("sf-04")
+    page.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)
+    assert page.url.endswith("#questions")
+    page.go_back()
+    expect(title).to_have_text("sf-04")
+    page.go_back()
+    expect(dialog).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("fragment", "told"),
+    [
+        ("#storefront-graph/sf-99", "This page has no question sf-99."),
+        ("#nobody/sf-04", "This page has no run nobody."),
+        ("#nobody/sf-99", "This page has neither a run nobody nor a question sf-99."),
+        ("#sf-04", "Nothing on this page is called sf-04: the address of a question is #RUN/QUESTION."),
+        ("#nobody/%3Cimg%20src=x%3E/2", "This page has neither a run nobody nor a question <img src=x>/2."),
+        ("#nobody/%", "This page has neither a run nobody nor a question %."),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_told(opened: Opened, storefront_page: Path, fragment: str, told: str) -> None:
+    """What isn't on the page is named, also over an open question, and the next address takes the message away."""
+    from playwright.sync_api import expect
+
+    opened.open(storefront_page, fragment)
+    page = opened.page
+    status = page.get_by_role("status").filter(has_text="page")
+    expect(status).to_have_text(told)
+    expect(status).to_be_in_viewport()
+    assert page.locator("main img").count() == 0
+    page.evaluate("location.hash = '#storefront-graph/sf-04'")
+    expect(page.locator("dialog[open] #drawing")).to_have_count(1)
+    expect(status).to_have_count(0)
+    page.evaluate("(fragment) => { location.hash = fragment; }", fragment)
+    expect(status).to_have_text(told)
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    assert page.evaluate("location.hash") == fragment
+
+
+def test_the_parts_of_the_page_are_no_questions(opened: Opened, storefront_page: Path) -> None:
+    """The link that skips to the questions, and the bare address, name nothing that isn't there."""
+    opened.open(storefront_page, "#questions")
+    assert opened.page.locator("#notice").inner_text() == ""
+    opened.page.evaluate("location.hash = ''")
+    assert opened.page.locator("#notice").inner_text() == ""
+
+
+def test_filters_say_how_many_are_left(opened: Opened, storefront_page: Path) -> None:
+    """Each filter leaves the questions that plain Python finds, and the count is told to screen readers."""
+    from playwright.sync_api import expect
+
+    questions = read_jsonl(STOREFRONT / "questions.jsonl")
+    opened.open(storefront_page)
+    page = opened.page
+    count = page.locator("#count")
+    expect(count).to_have_text(f"{len(questions)} of {len(questions)} questions")
+    assert count.get_attribute("aria-live") == "polite"
+    page.select_option("#f-difficulty", "hard")
+    hard = [one for one in questions if one["difficulty"] == "hard"]
+    expect(count).to_have_text(f"{len(hard)} of {len(questions)} questions")
+    assert page.locator("#table tbody th").all_inner_texts() == [one["id"] for one in hard]
+    page.fill("#f-text", hard[0]["id"])
+    expect(count).to_have_text(f"1 of {len(questions)} questions")
+    page.get_by_role("button", name="Clear").click()
+    expect(count).to_have_text(f"{len(questions)} of {len(questions)} questions")
+    page.select_option("#f-what", "failed")
+    expect(count).to_have_text(f"2 of {len(questions)} questions")
+    assert page.locator("#table tbody th").all_inner_texts() == ["sf-01", "sf-08"]
+
+
+def test_the_run_can_be_switched(opened: Opened, storefront_page: Path) -> None:
+    """Another run shows its own values: the flat one walked nothing."""
+    opened.open(storefront_page)
+    opened.page.select_option("#run", label="storefront-bm25")
+    cells = opened.page.locator("#table tbody tr td:nth-child(5)").all_inner_texts()
+    assert len(cells) == 30
+    assert all(cell.startswith("0 of ") for cell in cells)
+    assert opened.page.locator("#two [data-cell]").count() == 4
+
+
+def test_a_heading_sorts_by_its_column(opened: Opened, storefront_page: Path) -> None:
+    """A heading sorts upwards, then downwards, and says so in aria-sort."""
+    opened.open(storefront_page)
+    page = opened.page
+    for direction in ("ascending", "descending"):
+        page.get_by_role("columnheader", name="EdgeRecall").get_by_role("button").click()
+        assert page.locator(f"th[aria-sort={direction}]").count() == 1
+        values = [text for text in page.locator("#table tbody td:nth-child(6)").all_inner_texts() if text != "–"]
+        assert values == sorted(values, reverse=direction == "descending")
+        assert len(set(values)) > 2
+
+
+def test_what_was_not_scored_is_not_counted(opened: Opened, tmp_path: Path) -> None:
+    """A failed, an absent and an invalid question show a dash, come last however sorted, and are no incomplete path.
+
+    q1 is walked by half, q2 wholly; the gold of q5 names an artifact that the graph doesn't hold.
+    """
+    from playwright.sync_api import expect
+
+    asked = [cli.QUESTIONS[1] | {"id": name} for name in ("q0", "q3")]
+    stale = {**cli.QUESTIONS[1], "id": "q5", "paths": [[["a:m.py#x", "CALLS", "a:gone.py"]]]}
+    write_jsonl(tmp_path / "questions.jsonl", [*asked, *cli.QUESTIONS, stale])
+    write_jsonl(tmp_path / "artifacts.jsonl", [{"id": f"a:m.py#{name}"} for name in "xyw"] + [{"id": "b:n.py#z"}])
+    failed = {"run": "r", "question_id": "q0", "error": "broken"}
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [*cli.ANSWERS, failed, {**cli.ANSWERS[1], "question_id": "q5"}])
+    opened.open(write_report([run], tmp_path / "r.html"))
+    page = opened.page
+    found = dict(
+        zip(
+            page.locator("#table tbody th").all_inner_texts(),
+            page.locator("#table tbody td:nth-child(5)").all_inner_texts(),
+            strict=True,
+        )
+    )
+    assert found == {"q0": "–", "q3": "–", "q1": "1 of 2", "q2": "1 of 1", "q5": "–"}
+    for heading in ("edges found", "EdgeRecall"):
+        for order in (["q1", "q2"], ["q2", "q1"]):
+            page.get_by_role("columnheader", name=heading).get_by_role("button").click()
+            assert page.locator("#table tbody th").all_inner_texts() == [*order, "q0", "q3", "q5"]
+    for what, names in (("incomplete", ["q1"]), ("complete", ["q2"]), ("invalid", ["q5"])):
+        page.select_option("#f-what", what)
+        expect(page.locator("#table tbody th")).to_have_text(names)
+    page.get_by_role("link", name="q5", exact=True).click()
+    assert "a:gone.py is not in the knowledge graph" in page.locator("dialog .note").inner_text()
+
+
+def _long(mark: str) -> str:
+    return f"{mark}{'x' * 300}{mark.upper()}"
+
+
+def test_long_names_stay_within_the_window(opened: Opened, tmp_path: Path) -> None:
+    """Names of 300 letters without a place to break widen neither a table nor the page, and are whole in a title."""
+    node, chunk = f"{_long('a')}:{_long('m')}.py#{_long('s')}", f"{_long('b')}:{_long('n')}.py"
+    step = {"source": node, "relation": _long("r"), "target": f"{node}2"}
+    asked = {
+        **{"id": _long("q"), "question": _long("w"), "category": _long("c"), "facts": [_long("f")]},
+        **{"paths": [{"id": _long("p"), "steps": [step]}], "relevant": {node: 1}, "commits": {_long("a"): _long("d")}},
+    }
+    told = {
+        **{"run": _long("u"), "question_id": _long("q"), "answer": _long("y"), "traversal": [step]},
+        "retrieved": [{"id": node, "commit": _long("e")}, {"id": chunk, "commit": _long("h"), "text": _long("t")}],
+    }
+    write_jsonl(tmp_path / "questions.jsonl", [asked, {**asked, "id": _long("z")}])
+    write_jsonl(tmp_path / "commits.jsonl", [{"repo": _long("b"), "sha": _long("h"), "tag": _long("v")}])
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [told, {**told, "question_id": _long("z"), "error": _long("l")}])
+    opened.page.set_viewport_size({"width": 1280, "height": 900})
+    opened.open(write_report([run], tmp_path / "r.html"))
+    page = opened.page
+
+    def too_wide() -> list[str]:
+        found: list[str] = page.evaluate(
+            """() => [document.documentElement, ...document.querySelectorAll("body, dialog, table, .bar, .note")]
+                .filter((one) => Math.max(one.scrollWidth, one.getBoundingClientRect().right) > 1280)
+                .map((one) => `${one.tagName} ${one.className || one.id}: ${one.scrollWidth}`)"""
+        )
+        return found
+
+    assert too_wide() == []
+    assert page.locator("#table tbody a bdi").first.get_attribute("title") == _long("q")
+    assert page.locator(".board thead bdi").get_attribute("title") == _long("u")
+    for number, closing in enumerate(("#pairs", "dialog .note")):
+        page.locator("#table tbody a").nth(number).click()
+        page.locator(closing).first.wait_for()
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert too_wide() == []
+        assert page.locator("#edges td").nth(2).inner_text() == node
+        page.keyboard.press("Escape")
+    page.evaluate("(name) => { location.hash = `${name}/${name}`; }", _long("k"))
+    page.locator("#notice .note").wait_for()
+    assert too_wide() == []
+
+
+def test_a_word_is_not_broken_for_want_of_room(opened: Opened, storefront_page: Path) -> None:
+    """A category of one word stays on one line beside questions of many words."""
+    opened.page.set_viewport_size({"width": 1280, "height": 900})
+    opened.open(storefront_page)
+    words = opened.page.locator("#table tbody bdi").filter(has_text=re.compile("^configuration$"))
+    assert words.count() > 0
+    assert words.evaluate_all("(all) => all.map((one) => one.getClientRects().length)") == [1] * words.count()
+
+
+def test_one_is_not_counted_as_many(opened: Opened, tmp_path: Path) -> None:
+    """One edge, repository or question is told as one: in the page, in the drawing's words and in the header."""
+    write_jsonl(tmp_path / "questions.jsonl", [cli.QUESTIONS[1]])
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [cli.ANSWERS[1]])
+    opened.open(write_report([run], tmp_path / "r.html"), "#r/q2")
+    page = opened.page
+    assert page.locator("#edges summary").inner_text() == "The edge as a table"
+    drawn = "Gold path and walk over each other: 1 repository, 2 nodes; edges: 1 matched. The table below lists them."
+    assert page.locator("#drawing").get_attribute("aria-label") == drawn
+    page.keyboard.press("Escape")
+    assert page.locator("#count").inner_text() == "1 of 1 question"
+    assert page.locator("#undecided").inner_text().startswith("1 of 1 question is undecided: its answer or its path")
+    assert "r (1 question, 0 failed, 0 without a record)" in page.locator("header").inner_text()
+
+
+def test_several_are_counted_as_many(opened: Opened, tmp_path: Path) -> None:
+    """Of three gold edges none is walked, and the one that is walked from their start is a wrong turn: four in all."""
+    steps = [["a:m.py#x", "CALLS", f"b:{number}.py"] for number in range(3)]
+    write_jsonl(tmp_path / "questions.jsonl", [{**cli.QUESTIONS[1], "paths": [steps]}, cli.QUESTIONS[0]])
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [cli.ANSWERS[1]])
+    opened.open(write_report([run], tmp_path / "r.html"), "#r/q2")
+    page = opened.page
+    assert page.locator("#edges summary").inner_text() == "All 4 edges as a table"
+    drawn = "2 repositories, 5 nodes; edges: 3 missed, 1 turn. "
+    assert drawn in (page.locator("#drawing").get_attribute("aria-label") or "")
+    page.keyboard.press("Escape")
+    assert page.locator("#undecided").inner_text().startswith("2 of 2 questions are undecided: their answer or their")
+    assert "r (2 questions, 0 failed, 1 without a record)" in page.locator("header").inner_text()
+
+
+def _pages(page: Page) -> int:
+    """Return how many pages of paper a page takes, by the page objects of its PDF."""
+    return len(re.findall(rb"/Type\s*/Page\b(?!s)", page.pdf(format="A4")))
+
+
+def test_what_is_shown_is_printed(opened: Opened, tmp_path: Path) -> None:
+    """Print gives the overview where no question is open, else that question: all of it, and nothing of the overview.
+
+    Twenty chunks of twelve lines each are at least four sheets of paper; the dialog on the screen shows about one.
+    """
+    chunks = [{"id": f"a:{number}.py", "text": "line\n" * 12} for number in range(20)]
+    write_jsonl(tmp_path / "questions.jsonl", cli.QUESTIONS)
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [{**one, "retrieved": chunks} for one in cli.ANSWERS])
+    opened.open(write_report([run], tmp_path / "r.html"), "#r/q1")
+    page = opened.page
+    overview = [page.locator(one) for one in ("header", ".board", "#table")]
+    shown = [page.locator(f"dialog {one}") for one in ("#drawing", "#divergence", ".question")]
+    last = page.locator("dialog pre.chunk").last
+    page.emulate_media(media="print", color_scheme="dark")
+    assert [one.is_visible() for one in overview + shown] == [False] * 3 + [True] * 3
+    # Nothing of it scrolls, for paper doesn't.
+    assert (
+        page.evaluate(
+            """() => ["dialog", ".drawing", "pre.chunk", "dialog .scroll"]
+            .filter((one) => {
+                const found = document.querySelector(one);
+                return found.scrollHeight > found.clientHeight + 4 || found.scrollWidth > found.clientWidth + 4;
+            })"""
+        )
+        == []
+    )
+    assert last.bounding_box()["y"] > 2000  # type: ignore[index]
+    assert page.get_by_role("button").count() == 0
+    assert page.evaluate("getComputedStyle(document.querySelector('dialog')).backgroundColor") == "rgb(255, 255, 255)"
+    assert _pages(page) >= 4
+    page.emulate_media(media="screen")
+    page.keyboard.press("Escape")
+    page.locator("dialog[open]").wait_for(state="detached")
+    page.emulate_media(media="print")
+    assert [one.is_visible() for one in overview] == [True] * 3
+    assert shown[0].count() == 0
+
+
+def _contrast(one: list[float], other: list[float]) -> float:
+    def light(colour: list[float]) -> float:
+        parts = [part / 255 for part in colour]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_light_and_dark(opened: Opened, storefront_page: Path, scheme: Any) -> None:
+    """Every colour that text has stands out from every ground by 4.5 to 1 or more, in both schemes."""
+    opened.page.emulate_media(color_scheme=scheme)
+    opened.open(storefront_page)
+    colours: dict[str, list[float]] = opened.page.evaluate(
+        """(names) => Object.fromEntries(names.map((name) => {
+            const one = document.createElement("i");
+            one.style.color = `var(--${name})`;
+            document.body.append(one);
+            const found = getComputedStyle(one).color.match(/[0-9.]+/g).slice(0, 3).map(Number);
+            one.remove();
+            return [name, found];
+        }))""",
+        ["bg", "soft", "lane", "lane2", "node", "fg", "dim", "link", "good", "bad", "turn", "opt", "extra", "pin"],
+    )
+    grounds = {name: colours.pop(name) for name in ("bg", "soft", "lane", "lane2", "node")}
+    assert (sum(grounds["bg"]) > 384) == (scheme == "light")
+    assert {
+        (text, ground): round(ratio, 2)
+        for text, one in colours.items()
+        for ground, other in grounds.items()
+        if (ratio := _contrast(one, other)) < 4.5
+    } == {}
+
+
+def test_hostile_text_is_shown_and_never_run(opened: Opened, tmp_path: Path) -> None:
+    """Questions, answers, chunks and drawings of hostile strings are shown letter by letter, and nothing of it runs."""
+    opened.open(write_report([hostile_dataset(tmp_path)], tmp_path / "r.html"))
+    page = opened.page
+    links = page.locator("#table tbody a")
+    assert links.count() == len(HOSTILE)
+    for number, text in enumerate(HOSTILE):
+        links.nth(number).click()
+        page.locator("dialog[open] #drawing").wait_for()
+        assert page.locator("dialog .question").text_content() == visible(text)
+        assert page.locator("#answer").text_content() == visible(text)
+        assert page.locator("dialog pre.chunk").text_content() == visible(text)
+        assert page.locator("dialog :is(script, img, iframe, a)").count() == 0
+        page.keyboard.press("Escape")
+        page.locator("dialog[open]").wait_for(state="detached")
+    assert page.locator("script:not([type])").count() == 1
+
+
+def test_a_script_that_gets_in_is_stopped(opened: Opened, storefront_page: Path, tmp_path: Path) -> None:
+    """The policy holds: a script or a style that stands in the page without its hash does nothing."""
+    text = storefront_page.read_text("utf-8")
+    page = tmp_path / "r.html"
+    added = "<script>document.title = 'taken'</script><style>h1 { color: rgb(1, 2, 3) }</style>"
+    page.write_text(text.replace("<main>", added + "<main>"), "utf-8")
+    opened.open(page)
+    assert opened.page.title() == "graphkit: storefront"
+    assert opened.page.evaluate("getComputedStyle(document.querySelector('h1')).color") != "rgb(1, 2, 3)"
+    refusals = [text for text in opened.told if "Content Security Policy" in text]
+    assert len(refusals) == len(opened.told) == 2
+    opened.told.clear()
+
+
+def test_a_thousand_questions_are_shown_by_the_hundred(opened: Opened, tmp_path: Path) -> None:
+    """Of 1 000 questions the table holds 100 at a time, nothing is drawn before one is opened, and the last opens."""
+    [asked], [told] = cli.QUESTIONS[:1], cli.ANSWERS[:1]
+    write_jsonl(tmp_path / "questions.jsonl", [{**asked, "id": f"q{number:04}"} for number in range(1000)])
+    run = write_jsonl(
+        tmp_path / "runs" / "r.jsonl", [{**told, "question_id": f"q{number:04}"} for number in range(1000)]
+    )
+    opened.open(write_report([run], tmp_path / "r.html"))
+    page = opened.page
+    assert page.locator("#table tbody tr").count() == 100
+    assert page.locator("#drawing").count() == 0
+    page.get_by_role("button", name="Next page").click()
+    assert page.locator("#table tbody th").first.inner_text() == "q0100"
+    page.evaluate("location.hash = '#r/q0999'")
+    page.locator("dialog[open] #drawing").wait_for()
+    assert opened.drawn() == {"matched": 1, "missed": 1}

@@ -1,0 +1,1 @@
+"""Tests of scoring runs, and of results as files."""

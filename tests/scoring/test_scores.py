@@ -1,0 +1,172 @@
+"""Scores whoever gave them: files and graph hold them alike, and layers, gates and comparisons ask nobody who did."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import graphkit as package
+from graphkit.errors import InputError
+from graphkit.files.problems import Report
+from graphkit.files.scores import read_scores
+from graphkit.graph.queries import schema_statements
+from graphkit.graph.scores import gradings
+from graphkit.records.scores import Score
+from tests.helpers.cli import Graph, Row, graphkit, tiny, write_lines
+
+JUDGE: Row = {"grader": "a judge", "version": "2"}
+
+
+def given(run: str = "r", value: float = 1.0, measure: str = "Groundedness", **fields: object) -> list[Row]:
+    """Return a score for each question of the tiny dataset."""
+    return [{"run": run, "question": name, "measure": measure, "value": value, **fields} for name in ("q1", "q2")]
+
+
+def test_each_form_holds_the_same_scores(tmp_path: Path) -> None:
+    """What evaluate writes as JSON Lines, CSV or Parquet is read again as the same scores."""
+    run = tiny(tmp_path)
+    scores = write_lines(tmp_path / "given.jsonl", given(label="=fine", explanation="it is, I think", **JUDGE))
+    outs = [tmp_path / f"out.{ending}" for ending in ("jsonl", "csv", "parquet")]
+    options = [word for out in outs for word in ("--out", out)]
+    graphkit("evaluate", "--no-store", "-m", "EdgeRecall", "--scores", scores, *options, run, cwd=tmp_path, code=0)
+    lines, table, columns = (read_scores([out], Report()) for out in outs)
+    assert len(lines) == 4
+    assert {(one.question, one.measure): one.number for one in lines} == {
+        ("q1", "EdgeRecall"): 0.5,
+        ("q2", "EdgeRecall"): 1.0,
+        ("q1", "Groundedness"): 1.0,
+        ("q2", "Groundedness"): 1.0,
+    }
+    assert [one.given_by for one in lines][:2] == [f"graphkit {package.__version__}", "a judge 2"]
+    assert (lines[1].label, lines[1].explanation) == ("=fine", "it is, I think")
+    assert lines == table == columns
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("r,q1,EdgeRecall,high", "must be a number"),
+        ("r,q1,EdgeRecall,NaN", "must be a number"),
+        (",q1,EdgeRecall,1", "the field 'run' is missing"),
+        ("r,q1,EdgeRecall,1\nr,q1,EdgeRecall,0", "already has a score by EdgeRecall"),
+    ],
+)
+def test_tables_are_refused_as_lines_are(tmp_path: Path, line: str, told: str) -> None:
+    """A row that can't be used is told with its line and what is wrong."""
+    path = tmp_path / "s.csv"
+    path.write_text(f"run,question,measure,value\n{line}\n")
+    with pytest.raises(InputError, match=told) as caught:
+        read_scores([path], Report())
+    assert f"{path}:" in str(caught.value)
+
+
+def test_layers_and_gates_take_scores_by_others(tmp_path: Path) -> None:
+    """With FactualCorrectness and Groundedness for every question, generation is scored and the product is whole."""
+    answers = [
+        {
+            "run": "r",
+            "question_id": name,
+            "retrieved": [{"id": node, "commit": "1"} for node in nodes],
+            "traversal": [{"source": nodes[0], "relation": "CALLS", "target": nodes[1]}],
+            "answer": "x calls y",
+        }
+        for name, nodes in (("q1", ["a:m.py#x", "a:m.py#y"]), ("q2", ["a:m.py#x", "a:m.py#w"]))
+    ]
+    run = tiny(tmp_path, answers=answers, commits=[{"repo": "a", "sha": "1"}])
+    rows = given(value=0.5) + given(value=1.0, measure="FactualCorrectness")
+    scores = write_lines(tmp_path / "given.jsonl", rows)
+    command = ("evaluate", "--no-store", "--json", run, "--scores", scores)
+    without = graphkit(*command[:4], cwd=tmp_path, code=0).object()["scorecard"]
+    assert without["partial"]
+    done = graphkit(*command, "--fail-under", "EdgeRecall=0.7", cwd=tmp_path, code=0).object()
+    card = done["scorecard"]
+    generation = card["layers"][2]
+    # .35 of 1 and .35 of .5 over the .70 of the weights that are scored: .75.
+    assert (generation["score"], generation["coverage"]) == (pytest.approx(0.75), pytest.approx(0.7))
+    assert not card["partial"]
+    assert [one["measure"] for one in card["alerts"] if one["measure"] == "Groundedness"] == ["Groundedness"]
+    assert done["measures"]["Groundedness"]["mean"] == 0.5
+
+
+def test_scores_that_cannot_be_added(tmp_path: Path) -> None:
+    """A measure that is computed, too, and a question that isn't there are refused; another run's scores are told."""
+    run = tiny(tmp_path)
+    twice = write_lines(tmp_path / "twice.jsonl", given(measure="EdgeRecall"))
+    stranger = write_lines(tmp_path / "stranger.jsonl", [{**given()[0], "question": "q9"}])
+    other = write_lines(tmp_path / "other.jsonl", given(run="another"))
+    command = ("evaluate", "--no-store", "-m", "EdgeRecall", run, "--scores")
+    assert "EdgeRecall is computed, and given by" in graphkit(*command, twice, cwd=tmp_path, code=2).err
+    assert "'q9'" in graphkit(*command, stranger, cwd=tmp_path, code=2).err
+    assert "the scores of other runs aren't used: another" in graphkit(*command, other, cwd=tmp_path, code=0).err
+
+
+def two_runs(folder: Path) -> tuple[Path, Path]:
+    """Write the tiny dataset with two runs of the same answers."""
+    first = tiny(folder)
+    lines = [json.loads(line) for line in first.read_text().splitlines()]
+    return first, write_lines(folder / "runs" / "s.jsonl", [{**line, "run": "s"} for line in lines])
+
+
+def test_scores_are_kept_beside_the_answers(tmp_path: Path, any_graph: Graph) -> None:
+    """load-scores puts them into the graph with who gave them, once however often it is run, and compare reads them."""
+    any_graph.store.schema(schema_statements())
+    first, second = two_runs(tmp_path)
+    graphkit("evaluate", "-m", "EdgeRecall", first, second, cwd=tmp_path, env=any_graph.env, code=0)
+    scores = write_lines(tmp_path / "g.jsonl", given(value=0, **JUDGE) + given(run="s", value=1, **JUDGE))
+    for _ in range(2):
+        done = graphkit("load-scores", scores, "--json", cwd=tmp_path, env=any_graph.env, code=0)
+        assert done.object() == {"r": 2, "s": 2}
+    held = gradings(any_graph.store, "r")
+    assert {name: (one.given_by, one.complete) for name, one in held.items()} == {
+        "EdgeRecall": (f"graphkit {package.__version__}", True),
+        "Groundedness": ("a judge 2", True),
+    }
+    beside = "MATCH (a:Answer)-[:SCORED]->(s:Score {measure: 'Groundedness'}) RETURN a.run AS run, sum(s.value) AS sum"
+    assert {row["run"]: row["sum"] for row in any_graph.store.read(beside)} == {"r": 0.0, "s": 2.0}
+    compared = graphkit("compare", "r", "s", "-m", "Groundedness", "--json", cwd=tmp_path, env=any_graph.env, code=0)
+    (result,) = compared.object()["groups"][0]["measures"]
+    assert (result["measure"], result["first"], result["second"], result["wins"]) == ("Groundedness", 0.0, 1.0, 2)
+
+
+def test_versions_are_not_mixed(tmp_path: Path, any_graph: Graph) -> None:
+    """Two runs scored by different versions of a grader aren't compared; computed now, they are."""
+    any_graph.store.schema(schema_statements())
+    first, second = two_runs(tmp_path)
+    graphkit("evaluate", "-m", "EdgeRecall", first, second, cwd=tmp_path, env=any_graph.env, code=0)
+    any_graph.store.write("MATCH (g:Grading {run: 's'}) SET g.version = '0.0.1'")
+    command = ("compare", "r", "s", "-m", "EdgeRecall")
+    refused = graphkit(*command, cwd=tmp_path, env=any_graph.env, code=2).err
+    assert f"r was scored by graphkit {package.__version__}, s by graphkit 0.0.1" in refused
+    assert "graphkit evaluate" in refused
+    graphkit(*command, "--engine", "cypher", cwd=tmp_path, env=any_graph.env, code=0)
+
+
+def test_text_measures_are_compared_by_their_scores(tmp_path: Path, any_graph: Graph) -> None:
+    """A measure that no database computes is compared where both runs were scored by it."""
+    any_graph.store.schema(schema_statements())
+    first, second = two_runs(tmp_path)
+    graphkit("evaluate", "-m", "Integration", first, second, cwd=tmp_path, env=any_graph.env, code=0)
+    missing = graphkit("compare", "r", "s", "-m", "Completeness", cwd=tmp_path, env=any_graph.env, code=2).err
+    assert "r has no scores by Completeness" in missing
+
+
+def test_load_scores_refuses_what_the_graph_does_not_hold(tmp_path: Path, any_graph: Graph) -> None:
+    """A run or question that isn't there, and two graders of one measure, are refused before anything is written."""
+    any_graph.store.schema(schema_statements())
+    graphkit("evaluate", "-m", "EdgeRecall", tiny(tmp_path), cwd=tmp_path, env=any_graph.env, code=0)
+    for rows, told in (
+        (given(run="nope"), "no run is called 'nope'"),
+        ([{**given()[0], "question": "q9"}], "such as 'q9'"),
+        ([given(**JUDGE)[0], given(grader="another")[1]], "are by a judge 2 and by another"),
+    ):
+        scores = write_lines(tmp_path / "g.jsonl", rows)
+        assert told in graphkit("load-scores", scores, cwd=tmp_path, env=any_graph.env, code=2).err
+        assert list(gradings(any_graph.store, "r")) == ["EdgeRecall"]
+
+
+def test_a_score_is_built_by_name() -> None:
+    """The record takes the names that other tools use for the same thing."""
+    read = {"run_id": "r", "question_id": "q", "metric": "m", "score": True}
+    assert Score.model_validate(read) == Score(run="r", question="q", measure="m", value=True)

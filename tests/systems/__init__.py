@@ -1,0 +1,1 @@
+"""Tests of running systems over the questions."""
