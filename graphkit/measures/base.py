@@ -63,11 +63,14 @@ class Measure(ABC):
             return Unscored(MISSING)
         if answer.error is not None:
             return Unscored(failed(answer.error))
-        return self._value(case)
+        return self.value(case)
 
     @abstractmethod
-    def _value(self, case: Case) -> float | Unscored:
-        """Compute the value for a case whose record exists and carries no error."""
+    def value(self, case: Case) -> float | Unscored:
+        """Return the value for a case whose record exists and carries no error, or the reason why there is none.
+
+        This is what a measure defines; who wants the value of any case asks :meth:`score`.
+        """
 
     def settings(self) -> dict[str, object]:
         """Return every parameter by name, defaults included."""

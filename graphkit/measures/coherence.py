@@ -33,7 +33,7 @@ class Coherence(Measure):
     query_parameters = {"no_chunk": NO_CHUNK, "no_commit": NO_COMMIT, "no_commits_known": NO_COMMITS_KNOWN}
     needs_commits = True
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         unscored = _unscored(case)
         if unscored is not None:
             return unscored
@@ -76,7 +76,7 @@ class Incoherent(Measure):
     higher_is_better = False
     needs_commits = True
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.touched:
             return Unscored(NOTHING_VERSIONED)
         if not case.commits:
@@ -99,7 +99,7 @@ class OffPin(Measure):
     higher_is_better = False
     needs_commits = True
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.pins:
             return Unscored(NO_PIN)
         if not case.touched:

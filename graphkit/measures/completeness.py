@@ -64,7 +64,7 @@ class Completeness(_KeyTerms):
     source = "deterministic key-term form of nugget recall (TREC QA); a judge's verdict is another thing"
     layer = "reasoning"
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         facts = [fact.text for fact in case.question.facts]
         return self._share(facts, case) if facts else Unscored(NO_FACTS)
 
@@ -81,7 +81,7 @@ class ConflictResolution(_KeyTerms):
     source = "deterministic key-term form of conflict resolution; a judge's verdict is another thing"
     layer = "reasoning"
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         conflicts = list(case.question.conflicts)
         if not conflicts:
             return Unscored(NO_CONFLICTS)

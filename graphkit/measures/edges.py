@@ -76,7 +76,7 @@ class EdgeRecall(EdgeMeasure):
     query_parameters = {"boundary": False, "unscored": NO_GOLD}
     aliases = ("traversal_accuracy",)
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         found, required = edge_recall(case, self.relation, boundary=False, static=self.static)
         return found / required if required else Unscored(NO_GOLD)
 
@@ -89,7 +89,7 @@ class EdgePrecision(EdgeMeasure):
     query = "edge_precision"
     query_parameters = {"boundary": False, "unscored": NO_PATH, "untraversed": NOTHING_TRAVERSED}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         right, traversed, gold = edge_precision(case, self.relation, boundary=False)
         if not gold:
             return Unscored(NO_PATH)
@@ -104,7 +104,7 @@ class EdgeF1(EdgeMeasure):
     query = "edge_f1"
     query_parameters = {"unscored": NO_GOLD}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         found, required = edge_recall(case, self.relation, boundary=False)
         if not required:
             return Unscored(NO_GOLD)
@@ -123,7 +123,7 @@ class BoundaryRecall(EdgeMeasure):
     query = "edge_recall"
     query_parameters = {"boundary": True, "static": False, "unscored": NO_BOUNDARY}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         found, required = edge_recall(case, self.relation, boundary=True)
         return found / required if required else Unscored(NO_BOUNDARY)
 
@@ -136,7 +136,7 @@ class BoundaryPrecision(EdgeMeasure):
     query = "edge_precision"
     query_parameters = {"boundary": True, "unscored": NO_BOUNDARY, "untraversed": NO_BOUNDARY_WALKED}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         right, traversed, gold = edge_precision(case, self.relation, boundary=True)
         if not gold:
             return Unscored(NO_BOUNDARY)

@@ -33,7 +33,7 @@ class Integration(Measure):
     source = "multi-source integration; identifiers by tree-sitter"
     layer = "reasoning"
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if case.answer is None or case.answer.answer is None:
             return Unscored(NO_ANSWER)
         expected = sources_expected(case)

@@ -36,7 +36,7 @@ class Success(CutMeasure):
     query_parameters = {"unscored": NO_RELEVANT}
     aliases = ("hit", "hit_rate")
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.gains:
             return Unscored(NO_RELEVANT)
         return 1.0 if case.hits and case.hits[0][0] <= self.cutoff(case) else 0.0
@@ -51,7 +51,7 @@ class Recall(CutMeasure):
     query = "recall"
     query_parameters = {"unscored": NO_RELEVANT}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.gains:
             return Unscored(NO_RELEVANT)
         k = self.cutoff(case)
@@ -68,7 +68,7 @@ class P(CutMeasure):
     query_parameters = {"unscored": NO_RELEVANT}
     aliases = ("precision",)
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.gains:
             return Unscored(NO_RELEVANT)
         k = self.cutoff(case)
@@ -85,7 +85,7 @@ class RR(Measure):
     query_parameters = {"unscored": NO_RELEVANT}
     aliases = ("mrr", "reciprocal_rank")
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.gains:
             return Unscored(NO_RELEVANT)
         return 1.0 / case.hits[0][0] if case.hits else 0.0
@@ -100,7 +100,7 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
     query = "ndcg"
     query_parameters = {"unscored": NO_RELEVANT}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.question.relevant:
             return Unscored(NO_RELEVANT)
         k = self.cutoff(case)
@@ -127,7 +127,7 @@ class AnswerContainment(CutMeasure):
     definition = "1 if the expected answer span occurs in the text of a top-k chunk, else 0"
     source = "answer recall of open-domain question answering (DPR)"
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         span = case.question.expected_output or case.question.gold_answer
         if not span or not span.strip():
             return Unscored("no expected answer span")

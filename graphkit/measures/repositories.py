@@ -41,7 +41,7 @@ class CrossRepoPrecision(Measure):
     query = "cross_repo_precision"
     query_parameters = {"unscored": NO_REPOSITORY}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         relevant = relevant_repositories(case)
         if not relevant:
             return Unscored(NO_REPOSITORY)
@@ -61,7 +61,7 @@ class CrossRepoRecall(Measure):
     query = "cross_repo_recall"
     query_parameters = {"unscored": NO_REPOSITORY}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         retrieved = case.repositories
 
         def items(gold: Gold) -> set[str]:

@@ -104,7 +104,7 @@ class _Join:
 
     def _score(self, pairs: Iterator[tuple[str, Numbered, Numbered | None]]) -> None:
         scorer = self.scorer
-        scorer._begin()
+        scorer.begin()
         for count, (_, question, answer) in enumerate(pairs, 1):
             parsed = scorer.questions.parse(*question)
             scorer.score(parsed, scorer.answers.parse(*answer) if answer else None, answer[0] if answer else 0)

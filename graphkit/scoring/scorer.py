@@ -78,9 +78,10 @@ class Scorer:
         self.report = Report()
         self.questions = RecordReader(job.questions_file, LeanQuestion, self.report)
         self.answers = RecordReader(job.run_file, LeanAnswer, self.report)
-        self._begin()
+        self.begin()
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Start anew: no totals, no values, nothing to report."""
         self.totals = Totals(len(self.measures))
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
@@ -106,7 +107,7 @@ class Scorer:
         if invalid is not None:
             self.values.append([Unscored(invalid)] * len(self.measures))
         elif answer is not None and answer.error is None:
-            self.values.append([measure._value(case) for measure in self.measures])
+            self.values.append([measure.value(case) for measure in self.measures])
         else:
             self.values.append([measure.score(case) for measure in self.measures])
         self.names.append(question.id)
@@ -145,7 +146,7 @@ class Scorer:
 
         The two files are read side by side, so that records are let go as soon as both are there.
         """
-        self._begin()
+        self.begin()
         taken: dict[str, int] = {}
         questions: dict[str, tuple[int, Any, bytes]] = {}
         answers: dict[str, tuple[int, Any, bytes]] = {}
