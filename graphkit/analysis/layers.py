@@ -8,24 +8,19 @@ from __future__ import annotations
 
 import difflib
 import math
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphkit.analysis.scales import lower_is_better
 from graphkit.errors import InputError, MeasureError
-from graphkit.measures.registry import MEASURES, parse_measure
+from graphkit.measures.base import Thresholds
+from graphkit.measures.registry import declared, kind_named, parse_measure
 from graphkit.records.bounds import over, under
 from graphkit.records.words import counted
 from graphkit.scoring.results import Evaluation, Row
-
-#: Measures that a judge gives: they have no entry in the registry, and are taken where a run has them.
-JUDGED = ("FactualCorrectness", "Groundedness", "HallucinationRate", "Attribution")
-
-#: Measures of which less is better.
-LOWER_IS_BETTER = frozenset({"HallucinationRate", "Incoherent", "OffPin"})
 
 WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "retrieval": {
@@ -42,39 +37,6 @@ WEIGHTS: Mapping[str, Mapping[str, float]] = {
         "HallucinationRate": 0.15,
         "Attribution": 0.15,
     },
-}
-
-#: Better than this is on target.
-TARGETS: Mapping[str, float] = {
-    "nDCG@10": 0.75,
-    "Recall@20": 0.85,
-    "RR": 0.6,
-    "CrossRepoPrecision": 0.7,
-    "EdgeRecall": 0.8,
-    "Coherence": 0.9,
-    "Integration": 0.7,
-    "ConflictResolution": 0.6,
-    "Completeness": 0.75,
-    "FactualCorrectness": 0.85,
-    "Groundedness": 0.9,
-    "HallucinationRate": 0.1,
-    "Attribution": 0.95,
-}
-
-#: Worse than this is severe.
-SEVERE: Mapping[str, float] = {
-    "nDCG@10": 0.5,
-    "Recall@20": 0.6,
-    "RR": 0.3,
-    "CrossRepoPrecision": 0.5,
-    "EdgeRecall": 0.5,
-    "Coherence": 0.7,
-    "Integration": 0.5,
-    "Completeness": 0.5,
-    "FactualCorrectness": 0.7,
-    "Groundedness": 0.8,
-    "HallucinationRate": 0.2,
-    "Attribution": 0.85,
 }
 
 
@@ -108,17 +70,29 @@ RULES = (
 
 @dataclass(frozen=True)
 class Config:
-    """Weights, targets and severe thresholds: the defaults, or those of a ``graphkit.toml``."""
+    """Weights, targets and severe thresholds: those of a ``graphkit.toml``, else the defaults.
+
+    Attributes
+    ----------
+    targets, severe
+        Those that take the place of a measure's own.
+    """
 
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: WEIGHTS)
-    targets: Mapping[str, float] = field(default_factory=lambda: TARGETS)
-    severe: Mapping[str, float] = field(default_factory=lambda: SEVERE)
+    targets: Mapping[str, float] = field(default_factory=dict)
+    severe: Mapping[str, float] = field(default_factory=dict)
     source: str = "defaults"
 
     def measures(self) -> list[str]:
         """Return the measures of all layers that graphkit computes itself, in order."""
-        known = {kind.__name__ for kind in MEASURES}
-        return [name for weights in self.weights.values() for name in weights if re.split(r"[@(]", name)[0] in known]
+        names = [name for weights in self.weights.values() for name in weights]
+        return [name for name in names if (kind := kind_named(name)) is not None and kind.computed]
+
+    def thresholds(self, measure: str) -> Thresholds:
+        """Return the thresholds of a measure by its text: the file's, else its own."""
+        known = declared(measure)
+        own = known.thresholds() if known is not None else Thresholds()
+        return Thresholds(self.targets.get(measure, own.target), self.severe.get(measure, own.severe))
 
 
 def load_config(path: Path | None) -> Config:
@@ -153,8 +127,8 @@ def load_config(path: Path | None) -> Config:
                 where=str(path),
                 remedy="Change them so that they add up to 1.",
             )
-    targets = {**TARGETS, **_numbers(path, "targets", _table(path, content, "targets"))}
-    severe = {**SEVERE, **_numbers(path, "severe", _table(path, content, "severe"))}
+    targets = _numbers(path, "targets", _table(path, content, "targets"))
+    severe = _numbers(path, "severe", _table(path, content, "severe"))
     return Config(weights, targets, severe, str(path))
 
 
@@ -178,13 +152,9 @@ def _numbers(path: Path, section: str, values: Any) -> dict[str, float]:
 
 def _measure_name(path: Path, name: str) -> str:
     """Return a measure's text, whatever alias it was written by."""
-    if name in JUDGED:
-        return name
     try:
         return str(parse_measure(name))
     except MeasureError as error:
-        if difflib.get_close_matches(name, JUDGED, n=1):
-            _unknown(path, name, JUDGED, "measure")
         raise InputError(error.what, where=str(path), remedy=error.remedy) from None
 
 
@@ -297,8 +267,9 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
         summary = result.measures.get(measure)
         mean = summary.mean if summary is not None else None
         if mean is not None:
-            weighted.append((weight, 1 - mean if measure in LOWER_IS_BETTER else mean))
-        target, severe = config.targets.get(measure), config.severe.get(measure)
+            weighted.append((weight, 1 - mean if lower_is_better(measure) else mean))
+        thresholds = config.thresholds(measure)
+        target, severe = thresholds.target, thresholds.severe
         components.append(
             Component(
                 measure=measure,
@@ -317,11 +288,11 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
 
 
 def _better(measure: str, mean: float, bound: float) -> bool:
-    return under(mean, bound) if measure in LOWER_IS_BETTER else over(mean, bound)
+    return under(mean, bound) if lower_is_better(measure) else over(mean, bound)
 
 
 def _worse(measure: str, mean: float, bound: float) -> bool:
-    return over(mean, bound) if measure in LOWER_IS_BETTER else under(mean, bound)
+    return over(mean, bound) if lower_is_better(measure) else under(mean, bound)
 
 
 def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterable[Finding]:
@@ -351,5 +322,5 @@ def _worst(result: Evaluation, measure: str, bound: float, shown: int) -> tuple[
 
     values = [(number, row.question) for row in result.rows if (number := value(row)) is not None]
     worse = [(number, question) for number, question in values if _worse(measure, number, bound)]
-    worse.sort(key=lambda pair: (-pair[0] if measure in LOWER_IS_BETTER else pair[0], pair[1]))
+    worse.sort(key=lambda pair: (-pair[0] if lower_is_better(measure) else pair[0], pair[1]))
     return tuple(question for _, question in worse[:shown])

@@ -20,8 +20,9 @@ def measures_command() -> None:
         parameters = [f"{field.name}={field.default!r}" for field in dataclasses.fields(kind) if field.name != "k"]
         cut = "@k" if any(field.name == "k" for field in dataclasses.fields(kind)) else ""
         name = kind.__name__ + (f"({', '.join(parameters)})" if parameters else "") + cut
-        engines = "python, cypher" if kind.query else "python"
-        rows.append((name, kind.definition, kind.source, kind.layer, engines, ", ".join(kind.aliases)))
+        rows.append(
+            (name, kind.definition, kind.source, kind.layer, ", ".join(kind.engines()), ", ".join(kind.aliases))
+        )
     columns = ("measure", "definition", "source", "layer", "engines", "aliases")
     if as_json():
         for row in rows:

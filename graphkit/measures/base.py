@@ -32,6 +32,18 @@ class Unscored:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """A mean better than ``target`` is on target, one worse than ``severe`` is an alert; None where there is none."""
+
+    target: float | None = None
+    severe: float | None = None
+
+
+#: The layers that a measure may belong to.
+LAYERS = ("retrieval", "reasoning", "generation")
+
+
 @dataclass(frozen=True)
 class Measure(ABC):
     """A measure of one question of one run.
@@ -39,9 +51,20 @@ class Measure(ABC):
     A measure is a value: two with the same parameters are equal, ``str(measure)`` is its name with the parameters that
     differ from their defaults, and :func:`graphkit.parse_measure` reads that text back.
 
-    Class attributes: ``definition`` is the one-sentence formula, ``source`` its origin, ``layer`` the layer that it
-    belongs to, ``query`` the Cypher text in ``cypher/measures/`` that computes it over all questions, or None where
-    Cypher has no means (text normalisation), ``aliases`` other names for it, and ``higher_is_better`` its direction.
+    A subclass defines :meth:`value`, and as class attributes what is known of the measure, here and nowhere else:
+
+    - ``definition``: the formula in one sentence; by default the first line of the docstring
+    - ``source``: where it comes from; by default its module
+    - ``layer``: the layer that it belongs to
+    - ``higher_is_better``: its direction
+    - ``lowest``, ``highest``: the bounds of its values; None where there is none
+    - ``target``, ``severe``: its :class:`Thresholds`, with ``target_parameters`` where they are those of the measure
+      with other parameters than the defaults, such as ``{"k": 10}``
+    - ``aliases``: other names for it
+    - ``query``: the Cypher text in ``cypher/measures/`` that computes it over all questions, or None where Cypher has
+      no means (text normalisation), and ``query_parameters``
+    - ``needs_commits``: whether it asks which commits belong together
+    - ``computed``: False where a judge gives its values, and graphkit has only the declaration
     """
 
     definition: ClassVar[str]
@@ -51,7 +74,13 @@ class Measure(ABC):
     query_parameters: ClassVar[Mapping[str, object]] = MappingProxyType({})
     aliases: ClassVar[tuple[str, ...]] = ()
     higher_is_better: ClassVar[bool] = True
+    lowest: ClassVar[float | None] = 0.0
+    highest: ClassVar[float | None] = 1.0
+    target: ClassVar[float | None] = None
+    severe: ClassVar[float | None] = None
+    target_parameters: ClassVar[Mapping[str, object]] = MappingProxyType({})
     needs_commits: ClassVar[bool] = False
+    computed: ClassVar[bool] = True
 
     def score(self, case: Case) -> float | Unscored:
         """Return the value for one case, or the reason why there is none.
@@ -79,6 +108,24 @@ class Measure(ABC):
     def parameters(self) -> dict[str, object]:
         """Return what the Cypher query takes: every parameter, and what it is told besides."""
         return {**self.query_parameters, **self.settings()}
+
+    def thresholds(self) -> Thresholds:
+        """Return the target and the severe threshold; none where its parameters aren't those that they are meant for.
+
+        A cut-off that neither the defaults nor ``target_parameters`` name may be any.
+        """
+        for field in dataclasses.fields(self):
+            wanted = self.target_parameters.get(field.name, field.default)
+            if getattr(self, field.name) != wanted and not (field.name == "k" and wanted is None):
+                return Thresholds()
+        return Thresholds(self.target, self.severe)
+
+    @classmethod
+    def engines(cls) -> tuple[str, ...]:
+        """Return what gives its values: Python, Cypher too, or a judge."""
+        if not cls.computed:
+            return ("judge",)
+        return ("python", "cypher") if cls.query is not None else ("python",)
 
     def __str__(self) -> str:
         given = [

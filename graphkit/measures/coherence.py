@@ -31,6 +31,8 @@ class Coherence(Measure):
     layer = "reasoning"
     query = "coherence"
     query_parameters = {"no_chunk": NO_CHUNK, "no_commit": NO_COMMIT, "no_commits_known": NO_COMMITS_KNOWN}
+    target = 0.9
+    severe = 0.7
     needs_commits = True
 
     def value(self, case: Case) -> float | Unscored:

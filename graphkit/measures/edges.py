@@ -74,6 +74,8 @@ class EdgeRecall(EdgeMeasure):
     definition = "required gold edges that the traversal contains / required gold edges, each edge once"
     query = "edge_recall"
     query_parameters = {"boundary": False, "unscored": NO_GOLD}
+    target = 0.8
+    severe = 0.5
     aliases = ("traversal_accuracy",)
 
     def value(self, case: Case) -> float | Unscored:

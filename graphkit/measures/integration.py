@@ -32,6 +32,8 @@ class Integration(Measure):
     definition = "min(distinct sources used / sources expected, 1)"
     source = "multi-source integration; identifiers by tree-sitter"
     layer = "reasoning"
+    target = 0.7
+    severe = 0.5
 
     def value(self, case: Case) -> float | Unscored:
         if case.answer is None or case.answer.answer is None:

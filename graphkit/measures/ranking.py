@@ -50,6 +50,9 @@ class Recall(CutMeasure):
     source = "trec_eval recall_k"
     query = "recall"
     query_parameters = {"unscored": NO_RELEVANT}
+    target = 0.85
+    severe = 0.6
+    target_parameters = {"k": 20}
 
     def value(self, case: Case) -> float | Unscored:
         if not case.gains:
@@ -84,6 +87,8 @@ class RR(Measure):
     query = "reciprocal_rank"
     query_parameters = {"unscored": NO_RELEVANT}
     aliases = ("mrr", "reciprocal_rank")
+    target = 0.6
+    severe = 0.3
 
     def value(self, case: Case) -> float | Unscored:
         if not case.gains:
@@ -99,6 +104,9 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
     source = "Järvelin and Kekäläinen 2002, linear gains as in trec_eval ndcg_cut"
     query = "ndcg"
     query_parameters = {"unscored": NO_RELEVANT}
+    target = 0.75
+    severe = 0.5
+    target_parameters = {"k": 10}
 
     def value(self, case: Case) -> float | Unscored:
         if not case.question.relevant:

@@ -15,11 +15,19 @@ from graphkit.measures.completeness import Completeness, ConflictResolution
 from graphkit.measures.edges import BoundaryPrecision, BoundaryRecall, EdgeF1, EdgePrecision, EdgeRecall
 from graphkit.measures.files import FilePrecision, FileRecall, SymbolRecall
 from graphkit.measures.integration import Integration
+from graphkit.measures.judged import (
+    Attribution,
+    CitationPrecision,
+    CitationRecall,
+    FactualCorrectness,
+    Groundedness,
+    HallucinationRate,
+)
 from graphkit.measures.paths import PathExact, PathInOrder, PathPrefix
 from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success, nDCG
 from graphkit.measures.repositories import CrossRepoPrecision, CrossRepoRecall
 
-#: Every measure, in the order in which they are shown.
+#: Every measure, in the order in which they are shown; those that a judge gives come last.
 MEASURES: tuple[type[Measure], ...] = (
     EdgeRecall,
     EdgePrecision,
@@ -46,6 +54,12 @@ MEASURES: tuple[type[Measure], ...] = (
     FilePrecision,
     FileRecall,
     SymbolRecall,
+    FactualCorrectness,
+    Groundedness,
+    HallucinationRate,
+    Attribution,
+    CitationRecall,
+    CitationPrecision,
 )
 
 #: What ``evaluate`` computes where no measure is named.
@@ -70,6 +84,14 @@ DEFAULT_MEASURES = (
     "FilePrecision",
     "FileRecall",
     "SymbolRecall",
+)
+
+NOT_COMPUTED = "aren't computed from records: a judge gives them"
+
+#: How the scores of a judge are given.
+GIVEN = (
+    'Write a line {"run", "question", "measure", "value"} a question into a graded file, and give it to '
+    "`graphkit summarize FILE` or `graphkit compare A B --grades FILE`."
 )
 
 _BY_NAME = {name.casefold(): kind for kind in MEASURES for name in (kind.__name__, *kind.aliases)}
@@ -100,6 +122,37 @@ def parse_measure(text: str) -> Measure:
     if match["k"] is not None:
         arguments["k"] = int(match["k"])
     return _build(text, kind, arguments)
+
+
+def kind_named(text: str) -> type[Measure] | None:
+    """Return the kind of measure that a text from data names, whatever its parameters; None for any other text.
+
+    A score by another tool may carry any text: that isn't a mistake, only nothing is known of its measure.
+    """
+    match = _TEXT.match(text)
+    return _BY_NAME.get(match["name"].casefold()) if match else None
+
+
+def declared(text: str) -> Measure | None:
+    """Return the measure that a text from data names, or None for any other text."""
+    try:
+        return parse_measure(text) if kind_named(text) is not None else None
+    except MeasureError:
+        return None
+
+
+def require_computed(measures: Iterable[Measure]) -> None:
+    """Refuse measures that a judge gives, where values are to be computed.
+
+    Raises
+    ------
+    MeasureError
+        One isn't computed from records. The remedy says how its scores are given.
+    """
+    judged = [str(measure) for measure in measures if not measure.computed]
+    if judged:
+        what = "isn't computed from records: a judge gives it" if len(judged) == 1 else NOT_COMPUTED
+        raise MeasureError(f"{', '.join(judged)} {what}", remedy=GIVEN)
 
 
 def _arguments(text: str, source: str) -> dict[str, object]:

@@ -40,6 +40,8 @@ class CrossRepoPrecision(Measure):
     source = "set precision over the repositories of both subgraphs"
     query = "cross_repo_precision"
     query_parameters = {"unscored": NO_REPOSITORY}
+    target = 0.7
+    severe = 0.5
 
     def value(self, case: Case) -> float | Unscored:
         relevant = relevant_repositories(case)

@@ -9,7 +9,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from graphkit.analysis.layers import LOWER_IS_BETTER, Config, Scorecard, score_layers
+from graphkit.analysis.layers import Config, Scorecard, score_layers
+from graphkit.analysis.scales import lower_is_better
 from graphkit.errors import InputError, MeasureError
 from graphkit.files.dataset import Dataset
 from graphkit.files.decoding import LeanAnswer
@@ -256,7 +257,7 @@ def scoreboard(data: ReportData) -> list[dict[str, Any]]:
                     "kind": "component",
                     "weight": component.weight,
                     "target": component.target,
-                    "lower": component.measure in LOWER_IS_BETTER,
+                    "lower": lower_is_better(component.measure),
                     "cells": [_component_cell(cell.components[place]) for cell in cells],
                 }
             )
