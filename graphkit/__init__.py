@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from graphkit.graph.datasets import load
     from graphkit.graph.failures import failures
     from graphkit.graph.opening import open_store
-    from graphkit.measures.base import Measure, Unscored
+    from graphkit.measures.base import CutMeasure, Measure, Unscored
     from graphkit.measures.case import Case
     from graphkit.measures.outcome import two_by_two
     from graphkit.measures.paths import Divergence, first_divergences
-    from graphkit.measures.registry import MEASURES, parse_measure
+    from graphkit.measures.registry import MEASURES, parse_measure, register
     from graphkit.records.models import (
         Answer,
         Artifact,
@@ -63,10 +63,10 @@ _HOMES = {
     "graphkit.analysis.compare": ("RunComparison", "compare_grades", "compare_runs"),
     "graphkit.records.usage": ("Prices",),
     "graphkit.errors": ("DatabaseError", "GateError", "GraphkitError", "InputError", "MeasureError"),
-    "graphkit.measures.base": ("Measure", "Unscored"),
+    "graphkit.measures.base": ("CutMeasure", "Measure", "Unscored"),
     "graphkit.measures.case": ("Case",),
     "graphkit.measures.paths": ("Divergence", "first_divergences"),
-    "graphkit.measures.registry": ("MEASURES", "parse_measure"),
+    "graphkit.measures.registry": ("MEASURES", "parse_measure", "register"),
     "graphkit.records.models": (
         "Answer",
         "Artifact",
@@ -104,6 +104,7 @@ __all__ = [
     "Commit",
     "Compatibility",
     "Context",
+    "CutMeasure",
     "DatabaseError",
     "Dataset",
     "Divergence",
@@ -139,6 +140,7 @@ __all__ = [
     "load_config",
     "open_store",
     "parse_measure",
+    "register",
     "run_systems",
     "score_graphs",
     "score_layers",

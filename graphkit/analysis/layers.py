@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphkit.analysis.scales import lower_is_better
+from graphkit.analysis.scales import bounds_of, lower_is_better
 from graphkit.errors import InputError, MeasureError
 from graphkit.measures.base import Thresholds
 from graphkit.measures.registry import declared, kind_named, parse_measure
@@ -101,8 +101,8 @@ def load_config(path: Path | None) -> Config:
     Raises
     ------
     InputError
-        The file can't be read, a name isn't known (the closest is suggested), a value is no number between 0 and 1, or
-        the weights of a layer don't add up to 1.
+        The file can't be read, a name isn't known (the closest is suggested), a value isn't within its bounds, a
+        measure without bounds is weighed, or the weights of a layer don't add up to 1.
     """
     if path is None:
         return Config()
@@ -119,7 +119,7 @@ def load_config(path: Path | None) -> Config:
     for layer, values in _table(path, content, "weights").items():
         if layer not in WEIGHTS:
             _unknown(path, layer, WEIGHTS, "layer")
-        weights[layer] = _numbers(path, f"weights.{layer}", values)
+        weights[layer] = _numbers(path, f"weights.{layer}", values, weights=True)
         total = math.fsum(weights[layer].values())
         if abs(total - 1) > 1e-6:
             raise InputError(
@@ -139,14 +139,36 @@ def _table(path: Path, content: Mapping[str, Any], name: str) -> Mapping[str, An
     return value
 
 
-def _numbers(path: Path, section: str, values: Any) -> dict[str, float]:
+def _within(lowest: float | None, highest: float | None) -> str:
+    if lowest is None:
+        return "" if highest is None else f" of at most {highest:g}"
+    return f" of at least {lowest:g}" if highest is None else f" from {lowest:g} to {highest:g}"
+
+
+def _numbers(path: Path, section: str, values: Any, *, weights: bool = False) -> dict[str, float]:
+    """Return the numbers of a section by measure: weights are shares, thresholds lie within the measure's bounds."""
     if not isinstance(values, dict):
         raise InputError(f"[{section}] must be a table", where=str(path))
     found: dict[str, float] = {}
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise InputError(f"{section}.{name} must be a number from 0 to 1, not {value!r}", where=str(path))
-        found[_measure_name(path, name)] = float(value)
+        measure = _measure_name(path, name)
+        lowest, highest = bounds_of(measure)
+        if weights:
+            if lowest is None or highest is None:
+                raise InputError(
+                    f"{measure} has no bounds, so it can't be weighed",
+                    where=str(path),
+                    remedy="Give the class of the measure a `lowest` and a `highest` value.",
+                )
+            lowest, highest = 0.0, 1.0
+        within = _within(lowest, highest)
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not (-math.inf if lowest is None else lowest) <= value <= (math.inf if highest is None else highest)
+        ):
+            raise InputError(f"{section}.{name} must be a number{within}, not {value!r}", where=str(path))
+        found[measure] = float(value)
     return found
 
 
@@ -267,7 +289,7 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
         summary = result.measures.get(measure)
         mean = summary.mean if summary is not None else None
         if mean is not None:
-            weighted.append((weight, 1 - mean if lower_is_better(measure) else mean))
+            weighted.append((weight, _goodness(measure, mean)))
         thresholds = config.thresholds(measure)
         target, severe = thresholds.target, thresholds.severe
         components.append(
@@ -285,6 +307,13 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
     covered = math.fsum(weight for weight, _ in weighted)
     total = math.fsum(weight * value for weight, value in weighted)
     return Layer(name, total / covered if covered else None, covered, tuple(components))
+
+
+def _goodness(measure: str, mean: float) -> float:
+    """Return how good a mean is, from 0 to 1, by the bounds and the direction of its measure."""
+    lowest, highest = bounds_of(measure)
+    low, high = 0.0 if lowest is None else lowest, 1.0 if highest is None else highest
+    return (high - mean if lower_is_better(measure) else mean - low) / (high - low)
 
 
 def _better(measure: str, mean: float, bound: float) -> bool:

@@ -25,6 +25,16 @@ def lower_is_better(measure: str) -> bool:
     return kind is not None and not kind.higher_is_better
 
 
+def bounds_of(measure: str) -> tuple[float | None, float | None]:
+    """Return the lowest and the highest value of a measure, None where it is unbounded or isn't known.
+
+    >>> bounds_of("EdgeRecall"), bounds_of("a score of another tool")
+    ((0.0, 1.0), (None, None))
+    """
+    kind = kind_named(measure)
+    return (kind.lowest, kind.highest) if kind is not None else (None, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """A scale from 0 to ``top``; values from ``bound`` on are right, counted from the top where lower is better."""

@@ -310,12 +310,18 @@ def report(
         Path | None,
         typer.Option("--config", metavar="FILE", help="Weights, targets and severe thresholds of the layers (TOML)."),
     ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("--measure", "-m", metavar="NAME", help="Also show this one; may be repeated."),
+    ] = None,
     on_error: OnErrorOption = "fail",
 ) -> None:
     """Write one self-contained page: scores, and each gold path with the walk drawn over it."""
     from graphkit.cli.report import report_command
 
-    report_command(runs, dataset=dataset, out=out, title=title, config=config, on_error=on_error)
+    report_command(
+        runs, dataset=dataset, out=out, title=title, config=config, measures=measure or [], on_error=on_error
+    )
 
 
 @app.command()

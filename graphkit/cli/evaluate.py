@@ -54,7 +54,7 @@ def evaluate_command(
     chosen = list(resolve_measures([*(measures or DEFAULT_MEASURES), *(scoring.measures() if layered else ())], k=k))
     chosen += [measure for measure, _ in lower + upper if measure not in chosen]
     if chosen_engine == "cypher" and (others := [str(measure) for measure in chosen if measure.query is None]):
-        say(f"note: computed in Python, for Cypher can't normalise text: {', '.join(others)}")
+        say(f"note: computed in Python, for there is no Cypher of them: {', '.join(others)}")
     results: list[Evaluation] = []
     cards: list[Scorecard] = []
     with (

@@ -7,19 +7,22 @@ import json
 
 import typer
 
-from graphkit.cli.base import as_json, print_json
+from graphkit.cli.base import as_json, print_json, say
 from graphkit.cli.tables import print_table
 
 
 def measures_command() -> None:
     """List the measures."""
-    from graphkit.measures.registry import MEASURES
+    from graphkit.measures.registry import measure_kinds
 
     rows = []
-    for kind in MEASURES:
+    kinds, wrong = measure_kinds()
+    for error in wrong:
+        say(f"note: left out: {error}")
+    for kind in kinds:
         parameters = [f"{field.name}={field.default!r}" for field in dataclasses.fields(kind) if field.name != "k"]
         cut = "@k" if any(field.name == "k" for field in dataclasses.fields(kind)) else ""
-        name = kind.__name__ + (f"({', '.join(parameters)})" if parameters else "") + cut
+        name = kind.known_as + (f"({', '.join(parameters)})" if parameters else "") + cut
         rows.append(
             (name, kind.definition, kind.source, kind.layer, ", ".join(kind.engines()), ", ".join(kind.aliases))
         )

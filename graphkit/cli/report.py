@@ -14,13 +14,30 @@ from graphkit.report import write_report
 
 
 def report_command(
-    runs: list[str], *, dataset: Path | None, out: Path, title: str | None, config: Path | None, on_error: str
+    runs: list[str],
+    *,
+    dataset: Path | None,
+    out: Path,
+    title: str | None,
+    config: Path | None,
+    measures: list[str],
+    on_error: str,
 ) -> None:
     """Write the page, and tell where it is."""
     reports: list[Report] = []
     scoring, skip = load_config(config), on_error_value(on_error)
     files, folders = _files(runs)
-    write_report(files, out, dataset, folders=folders, title=title, config=scoring, on_error=skip, reports=reports)
+    write_report(
+        files,
+        out,
+        dataset,
+        folders=folders,
+        title=title,
+        config=scoring,
+        measures=measures,
+        on_error=skip,
+        reports=reports,
+    )
     for report in reports:
         tell(report)
     if as_json():

@@ -65,7 +65,13 @@ class Measure(ABC):
       no means (text normalisation), and ``query_parameters``
     - ``needs_commits``: whether it asks which commits belong together
     - ``computed``: False where a judge gives its values, and graphkit has only the declaration
+
+    A measure of one's own is known by its module and class, as ``my_module:MyMeasure``, or by a name that
+    :func:`graphkit.register` or an entry point gave it; that is what ``str`` prints.
     """
+
+    #: The name that its text begins with, and that it is found by.
+    known_as: ClassVar[str]
 
     definition: ClassVar[str]
     source: ClassVar[str]
@@ -81,6 +87,23 @@ class Measure(ABC):
     target_parameters: ClassVar[Mapping[str, object]] = MappingProxyType({})
     needs_commits: ClassVar[bool] = False
     computed: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **more: object) -> None:
+        super().__init_subclass__(**more)
+        cls.known_as = f"{cls.__module__}:{cls.__qualname__}" if cls.is_users_own() else cls.__name__
+        if cls.is_users_own() and "value" in cls.__dict__:
+            # What another value is computed by isn't the Cypher of the measure that was taken as its base.
+            cls.query = cls.__dict__.get("query")
+            cls.aliases = cls.__dict__.get("aliases", ())
+        if not hasattr(cls, "definition"):
+            cls.definition = (cls.__dict__.get("__doc__") or "").strip().partition("\n")[0].rstrip(".") or cls.__name__
+        if not hasattr(cls, "source"):
+            cls.source = cls.__module__
+
+    @classmethod
+    def is_users_own(cls) -> bool:
+        """Tell whether somebody else than graphkit defines it, so that its mistakes are told as theirs."""
+        return cls.__module__.partition(".")[0] != "graphkit"
 
     def score(self, case: Case) -> float | Unscored:
         """Return the value for one case, or the reason why there is none.
@@ -133,7 +156,7 @@ class Measure(ABC):
             for field in dataclasses.fields(self)
             if field.name != "k" and getattr(self, field.name) != field.default
         ]
-        text = type(self).__name__ + (f"({', '.join(given)})" if given else "")
+        text = self.known_as + (f"({', '.join(given)})" if given else "")
         cutoff = getattr(self, "k", None)
         return text if cutoff is None else f"{text}@{cutoff}"
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
-from graphkit.measures.registry import parse_measure
+from graphkit.measures.registry import declared
 from graphkit.records.words import shown
 from graphkit.scoring.results import Evaluation
 
@@ -30,7 +30,8 @@ def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
     from graphkit import __version__
 
     for result in results:
-        parameters = {name: parse_measure(name).settings() for name in result.measures}
+        known = {name: declared(name) for name in result.measures}
+        parameters = {name: {} if measure is None else measure.settings() for name, measure in known.items()}
         for one in result.records():
             yield {**one.model_dump(), "version": __version__, "parameters": parameters[one.measure]}
 
