@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from graphkit.graph.queries import named_queries
+from graphkit.measures.base import Measure
 from graphkit.measures.registry import MEASURES
 
 HERE = Path(__file__).parent
@@ -49,7 +50,9 @@ def measures_page() -> str:
             lines += ["", document.replace("``", "`")]
         facts = [
             f"Layer: {kind.layer}",
-            f"engines: {'Python, Cypher' if kind.query else 'Python'}",
+            f"engines: {', '.join(one.capitalize() for one in kind.engines())}"
+            if kind.computed
+            else "given by a judge",
             f"source: {kind.source}",
         ]
         if parameters:
@@ -58,8 +61,18 @@ def measures_page() -> str:
             facts.append(f"aliases: {', '.join(f'`{alias}`' for alias in kind.aliases)}")
         if not kind.higher_is_better:
             facts.append("lower is better")
+        facts += _thresholds(kind)
         lines += ["", f"{'; '.join(facts)}.", ""]
     return "\n".join(lines)
+
+
+def _thresholds(kind: type[Measure]) -> list[str]:
+    """Return the target and the severe threshold, with the parameters that they are meant for."""
+    cut = kind.target_parameters.get("k")
+    of = f" of @{cut}" if cut is not None else ""
+    better, worse = (">", "<") if kind.higher_is_better else ("<", ">")
+    given = (("target", better, kind.target), ("severe", worse, kind.severe))
+    return [f"{name}{of} {sign} {bound:g}" for name, sign, bound in given if bound is not None]
 
 
 def queries_page() -> str:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from graphkit.graph.failures import failures
     from graphkit.graph.opening import open_store
     from graphkit.graph.scores import load_scores
-    from graphkit.measures.base import Measure, Unscored
+    from graphkit.measures.base import CutMeasure, Measure, Unscored
     from graphkit.measures.case import Case
     from graphkit.measures.outcome import two_by_two
     from graphkit.measures.paths import Divergence, first_divergences
-    from graphkit.measures.registry import MEASURES, parse_measure
+    from graphkit.measures.registry import MEASURES, parse_measure, register
     from graphkit.records.models import (
         Answer,
         Artifact,
@@ -65,10 +65,10 @@ _HOMES = {
     "graphkit.analysis.compare": ("RunComparison", "compare_grades", "compare_runs"),
     "graphkit.records.usage": ("Prices",),
     "graphkit.errors": ("DatabaseError", "GateError", "GraphkitError", "InputError", "MeasureError"),
-    "graphkit.measures.base": ("Measure", "Unscored"),
+    "graphkit.measures.base": ("CutMeasure", "Measure", "Unscored"),
     "graphkit.measures.case": ("Case",),
     "graphkit.measures.paths": ("Divergence", "first_divergences"),
-    "graphkit.measures.registry": ("MEASURES", "parse_measure"),
+    "graphkit.measures.registry": ("MEASURES", "parse_measure", "register"),
     "graphkit.records.models": (
         "Answer",
         "Artifact",
@@ -108,6 +108,7 @@ __all__ = [
     "Commit",
     "Compatibility",
     "Context",
+    "CutMeasure",
     "DatabaseError",
     "Dataset",
     "Divergence",
@@ -145,6 +146,7 @@ __all__ = [
     "open_store",
     "parse_measure",
     "read_scores",
+    "register",
     "run_systems",
     "score_graphs",
     "score_layers",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from graphkit.database.store import Store
-from graphkit.errors import InputError, MeasureError
+from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.graph.knowledge import invalid_questions
 from graphkit.graph.scores import Grading, gradings, held_values
 from graphkit.measures.base import Measure
@@ -99,9 +98,8 @@ def _incomparable(name: str, held: Mapping[str, Mapping[str, Grading]], engine: 
             break
         if name not in grades or not grades[name].complete:
             known = [one for one, grading in grades.items() if grading.complete]
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {close[0]}? " if close else ""
-            remedy = f"{hint}`graphkit evaluate RUN.jsonl -m {name}` scores by graphkit's own or by yours, and "
+            remedy = f"{did_you_mean(name, known)}`graphkit evaluate RUN.jsonl -m {name}` scores by graphkit's own or "
+            remedy += "by yours, and "
             remedy += "`graphkit load-scores` loads what others gave."
             return InputError(
                 f"{run} has no scores by {name}", remedy=f"{remedy} It has: {', '.join(known) or 'none'}."

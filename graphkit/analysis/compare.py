@@ -23,7 +23,7 @@ from graphkit.analysis.paired import (
 )
 from graphkit.analysis.scales import Scale, lower_is_better, scale_of
 from graphkit.database.store import Store
-from graphkit.errors import InputError, did_you_mean
+from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Report
 from graphkit.graph.datasets import dataset_digest
@@ -31,6 +31,7 @@ from graphkit.graph.failures import failures, require_run
 from graphkit.graph.knowledge import invalid_questions
 from graphkit.graph.queries import cypher
 from graphkit.measures.base import Measure
+from graphkit.measures.registry import parse_measure
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.words import counted
 from graphkit.scoring.results import NO_LABEL
@@ -214,6 +215,8 @@ def compare_grades(
     names = list(dict.fromkeys(grade.measure for grade in grades))
     for name in measures:
         _require(name, names, "no grade is by a measure called")
+        with contextlib.suppress(MeasureError):  # of the user's own it is imported, so that its direction is known
+            parse_measure(name)
     chosen = list(dict.fromkeys(measures)) or names
     before, after = ({name: _graded(grades, run, name) for name in chosen} for run in (first, second))
     for name in chosen:

@@ -7,24 +7,19 @@ layer is left. A layer with nothing scored leaves the product, which is then par
 from __future__ import annotations
 
 import math
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphkit.analysis.scales import bounds_of, lower_is_better
 from graphkit.errors import InputError, MeasureError, did_you_mean
-from graphkit.measures.registry import MEASURES, parse_measure
+from graphkit.measures.base import Thresholds
+from graphkit.measures.registry import declared, kind_named, parse_measure
 from graphkit.records.bounds import over, under
 from graphkit.records.words import counted
 from graphkit.scoring.results import Evaluation, Row
-
-#: Measures that a judge gives: they have no entry in the registry, and are taken where a run has them.
-JUDGED = ("FactualCorrectness", "Groundedness", "HallucinationRate", "Attribution")
-
-#: Measures of which less is better.
-LOWER_IS_BETTER = frozenset({"HallucinationRate", "Incoherent", "OffPin"})
 
 WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "retrieval": {
@@ -41,39 +36,6 @@ WEIGHTS: Mapping[str, Mapping[str, float]] = {
         "HallucinationRate": 0.15,
         "Attribution": 0.15,
     },
-}
-
-#: Better than this is on target.
-TARGETS: Mapping[str, float] = {
-    "nDCG@10": 0.75,
-    "Recall@20": 0.85,
-    "RR": 0.6,
-    "CrossRepoPrecision": 0.7,
-    "EdgeRecall": 0.8,
-    "Coherence": 0.9,
-    "Integration": 0.7,
-    "ConflictResolution": 0.6,
-    "Completeness": 0.75,
-    "FactualCorrectness": 0.85,
-    "Groundedness": 0.9,
-    "HallucinationRate": 0.1,
-    "Attribution": 0.95,
-}
-
-#: Worse than this is severe.
-SEVERE: Mapping[str, float] = {
-    "nDCG@10": 0.5,
-    "Recall@20": 0.6,
-    "RR": 0.3,
-    "CrossRepoPrecision": 0.5,
-    "EdgeRecall": 0.5,
-    "Coherence": 0.7,
-    "Integration": 0.5,
-    "Completeness": 0.5,
-    "FactualCorrectness": 0.7,
-    "Groundedness": 0.8,
-    "HallucinationRate": 0.2,
-    "Attribution": 0.85,
 }
 
 
@@ -107,17 +69,29 @@ RULES = (
 
 @dataclass(frozen=True)
 class Config:
-    """Weights, targets and severe thresholds: the defaults, or those of a ``graphkit.toml``."""
+    """Weights, targets and severe thresholds: those of a ``graphkit.toml``, else the defaults.
+
+    Attributes
+    ----------
+    targets, severe
+        Those that take the place of a measure's own.
+    """
 
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: WEIGHTS)
-    targets: Mapping[str, float] = field(default_factory=lambda: TARGETS)
-    severe: Mapping[str, float] = field(default_factory=lambda: SEVERE)
+    targets: Mapping[str, float] = field(default_factory=dict)
+    severe: Mapping[str, float] = field(default_factory=dict)
     source: str = "defaults"
 
     def measures(self) -> list[str]:
         """Return the measures of all layers that graphkit computes itself, in order."""
-        known = {kind.__name__ for kind in MEASURES}
-        return [name for weights in self.weights.values() for name in weights if re.split(r"[@(]", name)[0] in known]
+        names = [name for weights in self.weights.values() for name in weights]
+        return [name for name in names if (kind := kind_named(name)) is not None and kind.computed]
+
+    def thresholds(self, measure: str) -> Thresholds:
+        """Return the thresholds of a measure by its text: the file's, else its own."""
+        known = declared(measure)
+        own = known.thresholds() if known is not None else Thresholds()
+        return Thresholds(self.targets.get(measure, own.target), self.severe.get(measure, own.severe))
 
 
 def load_config(path: Path | None) -> Config:
@@ -126,8 +100,8 @@ def load_config(path: Path | None) -> Config:
     Raises
     ------
     InputError
-        The file can't be read, a name isn't known (the closest is suggested), a value is no number between 0 and 1, or
-        the weights of a layer don't add up to 1.
+        The file can't be read, a name isn't known (the closest is suggested), a value isn't within its bounds, a
+        measure without bounds is weighed, or the weights of a layer don't add up to 1.
     """
     if path is None:
         return Config()
@@ -144,7 +118,7 @@ def load_config(path: Path | None) -> Config:
     for layer, values in _table(path, content, "weights").items():
         if layer not in WEIGHTS:
             _unknown(path, layer, WEIGHTS, "layer")
-        weights[layer] = _numbers(path, f"weights.{layer}", values)
+        weights[layer] = _numbers(path, f"weights.{layer}", values, weights=True)
         total = math.fsum(weights[layer].values())
         if abs(total - 1) > 1e-6:
             raise InputError(
@@ -152,8 +126,8 @@ def load_config(path: Path | None) -> Config:
                 where=str(path),
                 remedy="Change them so that they add up to 1.",
             )
-    targets = {**TARGETS, **_numbers(path, "targets", _table(path, content, "targets"))}
-    severe = {**SEVERE, **_numbers(path, "severe", _table(path, content, "severe"))}
+    targets = _numbers(path, "targets", _table(path, content, "targets"))
+    severe = _numbers(path, "severe", _table(path, content, "severe"))
     return Config(weights, targets, severe, str(path))
 
 
@@ -164,26 +138,44 @@ def _table(path: Path, content: Mapping[str, Any], name: str) -> Mapping[str, An
     return value
 
 
-def _numbers(path: Path, section: str, values: Any) -> dict[str, float]:
+def _within(lowest: float | None, highest: float | None) -> str:
+    if lowest is None:
+        return "" if highest is None else f" of at most {highest:g}"
+    return f" of at least {lowest:g}" if highest is None else f" from {lowest:g} to {highest:g}"
+
+
+def _numbers(path: Path, section: str, values: Any, *, weights: bool = False) -> dict[str, float]:
+    """Return the numbers of a section by measure: weights are shares, thresholds lie within the measure's bounds."""
     if not isinstance(values, dict):
         raise InputError(f"[{section}] must be a table", where=str(path))
     found: dict[str, float] = {}
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise InputError(f"{section}.{name} must be a number from 0 to 1, not {value!r}", where=str(path))
-        found[_measure_name(path, name)] = float(value)
+        measure = _measure_name(path, name)
+        lowest, highest = bounds_of(measure)
+        if weights:
+            if lowest is None or highest is None:
+                raise InputError(
+                    f"{measure} has no bounds, so it can't be weighed",
+                    where=str(path),
+                    remedy="Give the class of the measure a `lowest` and a `highest` value.",
+                )
+            lowest, highest = 0.0, 1.0
+        within = _within(lowest, highest)
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not (-math.inf if lowest is None else lowest) <= value <= (math.inf if highest is None else highest)
+        ):
+            raise InputError(f"{section}.{name} must be a number{within}, not {value!r}", where=str(path))
+        found[measure] = float(value)
     return found
 
 
 def _measure_name(path: Path, name: str) -> str:
     """Return a measure's text, whatever alias it was written by."""
-    if name in JUDGED:
-        return name
     try:
         return str(parse_measure(name))
     except MeasureError as error:
-        if did_you_mean(name, JUDGED):
-            _unknown(path, name, JUDGED, "measure")
         raise InputError(error.what, where=str(path), remedy=error.remedy) from None
 
 
@@ -295,8 +287,9 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
         summary = result.measures.get(measure)
         mean = summary.mean if summary is not None else None
         if mean is not None:
-            weighted.append((weight, 1 - mean if measure in LOWER_IS_BETTER else mean))
-        target, severe = config.targets.get(measure), config.severe.get(measure)
+            weighted.append((weight, _goodness(measure, mean)))
+        thresholds = config.thresholds(measure)
+        target, severe = thresholds.target, thresholds.severe
         components.append(
             Component(
                 measure=measure,
@@ -314,12 +307,19 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
     return Layer(name, total / covered if covered else None, covered, tuple(components))
 
 
+def _goodness(measure: str, mean: float) -> float:
+    """Return how good a mean is, from 0 to 1, by the bounds and the direction of its measure."""
+    lowest, highest = bounds_of(measure)
+    low, high = 0.0 if lowest is None else lowest, 1.0 if highest is None else highest
+    return (high - mean if lower_is_better(measure) else mean - low) / (high - low)
+
+
 def _better(measure: str, mean: float, bound: float) -> bool:
-    return under(mean, bound) if measure in LOWER_IS_BETTER else over(mean, bound)
+    return under(mean, bound) if lower_is_better(measure) else over(mean, bound)
 
 
 def _worse(measure: str, mean: float, bound: float) -> bool:
-    return over(mean, bound) if measure in LOWER_IS_BETTER else under(mean, bound)
+    return over(mean, bound) if lower_is_better(measure) else under(mean, bound)
 
 
 def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterable[Finding]:
@@ -349,5 +349,5 @@ def _worst(result: Evaluation, measure: str, bound: float, shown: int) -> tuple[
 
     values = [(number, row.question) for row in result.rows if (number := value(row)) is not None]
     worse = [(number, question) for number, question in values if _worse(measure, number, bound)]
-    worse.sort(key=lambda pair: (-pair[0] if measure in LOWER_IS_BETTER else pair[0], pair[1]))
+    worse.sort(key=lambda pair: (-pair[0] if lower_is_better(measure) else pair[0], pair[1]))
     return tuple(question for _, question in worse[:shown])

@@ -93,7 +93,7 @@ def evaluate(
     chosen = list(resolve_measures([*(measures or DEFAULT_MEASURES), *(scoring.measures() if layered else ())], k=k))
     chosen += [gated for gated, _ in lower + upper if gated not in chosen]
     if chosen_engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
-        say(f"note: computed in Python, for Cypher can't normalise text: {', '.join(others)}")
+        say(f"note: computed in Python, for there is no Cypher of them: {', '.join(others)}")
     given = _given(scores or [], skip)
     results: list[Evaluation] = []
     cards: list[Scorecard] = []

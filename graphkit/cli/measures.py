@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphkit.cli.base import as_json, print_json, with_json
+from graphkit.cli.base import as_json, print_json, say, with_json
 
 
 @with_json
@@ -11,15 +11,19 @@ def measures() -> None:
     import dataclasses
 
     from graphkit.cli.tables import print_table
-    from graphkit.measures.registry import MEASURES
+    from graphkit.measures.registry import measure_kinds
 
     rows = []
-    for kind in MEASURES:
+    kinds, wrong = measure_kinds()
+    for error in wrong:
+        say(f"note: left out: {error}")
+    for kind in kinds:
         parameters = [f"{field.name}={field.default!r}" for field in dataclasses.fields(kind) if field.name != "k"]
         cut = "@k" if any(field.name == "k" for field in dataclasses.fields(kind)) else ""
-        name = kind.__name__ + (f"({', '.join(parameters)})" if parameters else "") + cut
-        engines = "python, cypher" if kind.query else "python"
-        rows.append((name, kind.definition, kind.source, kind.layer, engines, ", ".join(kind.aliases)))
+        name = kind.known_as + (f"({', '.join(parameters)})" if parameters else "") + cut
+        rows.append(
+            (name, kind.definition, kind.source, kind.layer, ", ".join(kind.engines()), ", ".join(kind.aliases))
+        )
     columns = ("measure", "definition", "source", "layer", "engines", "aliases")
     if as_json():
         for row in rows:

@@ -23,6 +23,10 @@ def report(
     dataset: DatasetOption = None,
     title: Annotated[str | None, typer.Option("--title", help="The heading. [default: the dataset's name]")] = None,
     config: ConfigOption = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("--measure", "-m", metavar="NAME", help="Also show this one; may be repeated."),
+    ] = None,
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
     """Write one self-contained page: scores, and each gold path with the walk drawn over it."""
@@ -32,7 +36,17 @@ def report(
     reports: list[Report] = []
     layers, skip = load_config(config), on_error_value(on_error)
     files, folders = _files(runs)
-    write_report(files, out, dataset, folders=folders, title=title, config=layers, on_error=skip, reports=reports)
+    write_report(
+        files,
+        out,
+        dataset,
+        folders=folders,
+        title=title,
+        config=layers,
+        measures=measure or (),
+        on_error=skip,
+        reports=reports,
+    )
     for problems in reports:
         tell(problems)
     if as_json():

@@ -32,6 +32,18 @@ class Unscored:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """A mean better than ``target`` is on target, one worse than ``severe`` is an alert; None where there is none."""
+
+    target: float | None = None
+    severe: float | None = None
+
+
+#: The layers that a measure may belong to.
+LAYERS = ("retrieval", "reasoning", "generation")
+
+
 @dataclass(frozen=True)
 class Measure(ABC):
     """A measure of one question of one run.
@@ -39,10 +51,27 @@ class Measure(ABC):
     A measure is a value: two with the same parameters are equal, ``str(measure)`` is its name with the parameters that
     differ from their defaults, and :func:`graphkit.parse_measure` reads that text back.
 
-    Class attributes: ``definition`` is the one-sentence formula, ``source`` its origin, ``layer`` the layer that it
-    belongs to, ``query`` the Cypher text in ``cypher/measures/`` that computes it over all questions, or None where
-    Cypher has no means (text normalisation), ``aliases`` other names for it, and ``higher_is_better`` its direction.
+    A subclass defines :meth:`value`, and as class attributes what is known of the measure, here and nowhere else:
+
+    - ``definition``: the formula in one sentence; by default the first line of the docstring
+    - ``source``: where it comes from; by default its module
+    - ``layer``: the layer that it belongs to
+    - ``higher_is_better``: its direction
+    - ``lowest``, ``highest``: the bounds of its values; None where there is none
+    - ``target``, ``severe``: its :class:`Thresholds`, with ``target_parameters`` where they are those of the measure
+      with other parameters than the defaults, such as ``{"k": 10}``
+    - ``aliases``: other names for it
+    - ``query``: the Cypher text in ``cypher/measures/`` that computes it over all questions, or None where Cypher has
+      no means (text normalisation), and ``query_parameters``
+    - ``needs_commits``: whether it asks which commits belong together
+    - ``computed``: False where a judge gives its values, and graphkit has only the declaration
+
+    A measure of one's own is known by its module and class, as ``my_module:MyMeasure``, or by a name that
+    :func:`graphkit.register` or an entry point gave it; that is what ``str`` prints.
     """
+
+    #: The name that its text begins with, and that it is found by.
+    known_as: ClassVar[str]
 
     definition: ClassVar[str]
     source: ClassVar[str]
@@ -51,7 +80,30 @@ class Measure(ABC):
     query_parameters: ClassVar[Mapping[str, object]] = MappingProxyType({})
     aliases: ClassVar[tuple[str, ...]] = ()
     higher_is_better: ClassVar[bool] = True
+    lowest: ClassVar[float | None] = 0.0
+    highest: ClassVar[float | None] = 1.0
+    target: ClassVar[float | None] = None
+    severe: ClassVar[float | None] = None
+    target_parameters: ClassVar[Mapping[str, object]] = MappingProxyType({})
     needs_commits: ClassVar[bool] = False
+    computed: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **more: object) -> None:
+        super().__init_subclass__(**more)
+        cls.known_as = f"{cls.__module__}:{cls.__qualname__}" if cls.is_users_own() else cls.__name__
+        if cls.is_users_own() and "value" in cls.__dict__:
+            # What another value is computed by isn't the Cypher of the measure that was taken as its base.
+            cls.query = cls.__dict__.get("query")
+            cls.aliases = cls.__dict__.get("aliases", ())
+        if not hasattr(cls, "definition"):
+            cls.definition = (cls.__dict__.get("__doc__") or "").strip().partition("\n")[0].rstrip(".") or cls.__name__
+        if not hasattr(cls, "source"):
+            cls.source = cls.__module__
+
+    @classmethod
+    def is_users_own(cls) -> bool:
+        """Tell whether somebody else than graphkit defines it, so that its mistakes are told as theirs."""
+        return cls.__module__.partition(".")[0] != "graphkit"
 
     def score(self, case: Case) -> float | Unscored:
         """Return the value for one case, or the reason why there is none.
@@ -63,11 +115,14 @@ class Measure(ABC):
             return Unscored(MISSING)
         if answer.error is not None:
             return Unscored(failed(answer.error))
-        return self._value(case)
+        return self.value(case)
 
     @abstractmethod
-    def _value(self, case: Case) -> float | Unscored:
-        """Compute the value for a case whose record exists and carries no error."""
+    def value(self, case: Case) -> float | Unscored:
+        """Return the value for a case whose record exists and carries no error, or the reason why there is none.
+
+        This is what a measure defines; who wants the value of any case asks :meth:`score`.
+        """
 
     def settings(self) -> dict[str, object]:
         """Return every parameter by name, defaults included."""
@@ -77,13 +132,31 @@ class Measure(ABC):
         """Return what the Cypher query takes: every parameter, and what it is told besides."""
         return {**self.query_parameters, **self.settings()}
 
+    def thresholds(self) -> Thresholds:
+        """Return the target and the severe threshold; none where its parameters aren't those that they are meant for.
+
+        A cut-off that neither the defaults nor ``target_parameters`` name may be any.
+        """
+        for field in dataclasses.fields(self):
+            wanted = self.target_parameters.get(field.name, field.default)
+            if getattr(self, field.name) != wanted and not (field.name == "k" and wanted is None):
+                return Thresholds()
+        return Thresholds(self.target, self.severe)
+
+    @classmethod
+    def engines(cls) -> tuple[str, ...]:
+        """Return what gives its values: Python, Cypher too, or a judge."""
+        if not cls.computed:
+            return ("judge",)
+        return ("python", "cypher") if cls.query is not None else ("python",)
+
     def __str__(self) -> str:
         given = [
             f"{field.name}={getattr(self, field.name)!r}"
             for field in dataclasses.fields(self)
             if field.name != "k" and getattr(self, field.name) != field.default
         ]
-        text = type(self).__name__ + (f"({', '.join(given)})" if given else "")
+        text = self.known_as + (f"({', '.join(given)})" if given else "")
         cutoff = getattr(self, "k", None)
         return text if cutoff is None else f"{text}@{cutoff}"
 

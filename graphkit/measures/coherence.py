@@ -31,9 +31,11 @@ class Coherence(Measure):
     layer = "reasoning"
     query = "coherence"
     query_parameters = {"no_chunk": NO_CHUNK, "no_commit": NO_COMMIT, "no_commits_known": NO_COMMITS_KNOWN}
+    target = 0.9
+    severe = 0.7
     needs_commits = True
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         unscored = _unscored(case)
         if unscored is not None:
             return unscored
@@ -76,7 +78,7 @@ class Incoherent(Measure):
     higher_is_better = False
     needs_commits = True
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.touched:
             return Unscored(NOTHING_VERSIONED)
         if not case.commits:
@@ -99,7 +101,7 @@ class OffPin(Measure):
     higher_is_better = False
     needs_commits = True
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.pins:
             return Unscored(NO_PIN)
         if not case.touched:

@@ -63,8 +63,10 @@ class Completeness(_KeyTerms):
     definition = "required facts whose key terms the answer contains / required facts (deterministic)"
     source = "deterministic key-term form of nugget recall (TREC QA); a judge's verdict is another thing"
     layer = "reasoning"
+    target = 0.75
+    severe = 0.5
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         facts = [fact.text for fact in case.question.facts]
         return self._share(facts, case) if facts else Unscored(NO_FACTS)
 
@@ -80,8 +82,9 @@ class ConflictResolution(_KeyTerms):
     definition = "annotated conflicts whose resolution's key terms the answer contains / conflicts (deterministic)"
     source = "deterministic key-term form of conflict resolution; a judge's verdict is another thing"
     layer = "reasoning"
+    target = 0.6
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         conflicts = list(case.question.conflicts)
         if not conflicts:
             return Unscored(NO_CONFLICTS)

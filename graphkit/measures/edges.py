@@ -74,9 +74,11 @@ class EdgeRecall(EdgeMeasure):
     definition = "required gold edges that the traversal contains / required gold edges, each edge once"
     query = "edge_recall"
     query_parameters = {"boundary": False, "unscored": NO_GOLD}
+    target = 0.8
+    severe = 0.5
     aliases = ("traversal_accuracy",)
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         found, required = edge_recall(case, self.relation, boundary=False, static=self.static)
         return found / required if required else Unscored(NO_GOLD)
 
@@ -89,7 +91,7 @@ class EdgePrecision(EdgeMeasure):
     query = "edge_precision"
     query_parameters = {"boundary": False, "unscored": NO_PATH, "untraversed": NOTHING_TRAVERSED}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         right, traversed, gold = edge_precision(case, self.relation, boundary=False)
         if not gold:
             return Unscored(NO_PATH)
@@ -104,7 +106,7 @@ class EdgeF1(EdgeMeasure):
     query = "edge_f1"
     query_parameters = {"unscored": NO_GOLD}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         found, required = edge_recall(case, self.relation, boundary=False)
         if not required:
             return Unscored(NO_GOLD)
@@ -123,7 +125,7 @@ class BoundaryRecall(EdgeMeasure):
     query = "edge_recall"
     query_parameters = {"boundary": True, "static": False, "unscored": NO_BOUNDARY}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         found, required = edge_recall(case, self.relation, boundary=True)
         return found / required if required else Unscored(NO_BOUNDARY)
 
@@ -136,7 +138,7 @@ class BoundaryPrecision(EdgeMeasure):
     query = "edge_precision"
     query_parameters = {"boundary": True, "unscored": NO_BOUNDARY, "untraversed": NO_BOUNDARY_WALKED}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         right, traversed, gold = edge_precision(case, self.relation, boundary=True)
         if not gold:
             return Unscored(NO_BOUNDARY)

@@ -30,7 +30,7 @@ class FilePrecision(Measure):
     query = "file_precision"
     query_parameters = {"unscored": NO_FILES}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         expected = expected_files(case)
         if not expected:
             return Unscored(NO_FILES)
@@ -46,7 +46,7 @@ class FileRecall(Measure):
     query = "file_recall"
     query_parameters = {"unscored": NO_FILES}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         expected = expected_files(case)
         return len(expected & case.files) / len(expected) if expected else Unscored(NO_FILES)
 
@@ -71,7 +71,7 @@ class SymbolRecall(Measure):
         if self.where == "answer":
             object.__setattr__(self, "query", None)
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         expected = set(case.question.expected_symbols)
         if not expected:
             return Unscored(NO_SYMBOLS)

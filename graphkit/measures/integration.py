@@ -32,8 +32,10 @@ class Integration(Measure):
     definition = "min(distinct sources used / sources expected, 1)"
     source = "multi-source integration; identifiers by tree-sitter"
     layer = "reasoning"
+    target = 0.7
+    severe = 0.5
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if case.answer is None or case.answer.answer is None:
             return Unscored(NO_ANSWER)
         expected = sources_expected(case)

@@ -69,7 +69,7 @@ class PathMeasure(Measure):
 
     source = "path comparison of the gold and the retrieved paths"
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if self.relation and case.plain:
             done, whole = self._share(case.gold[0], case, None)
             return done / whole

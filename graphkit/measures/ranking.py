@@ -36,7 +36,7 @@ class Success(CutMeasure):
     query_parameters = {"unscored": NO_RELEVANT}
     aliases = ("hit", "hit_rate")
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.gains:
             return Unscored(NO_RELEVANT)
         return 1.0 if case.hits and case.hits[0][0] <= self.cutoff(case) else 0.0
@@ -50,8 +50,11 @@ class Recall(CutMeasure):
     source = "trec_eval recall_k"
     query = "recall"
     query_parameters = {"unscored": NO_RELEVANT}
+    target = 0.85
+    severe = 0.6
+    target_parameters = {"k": 20}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.gains:
             return Unscored(NO_RELEVANT)
         k = self.cutoff(case)
@@ -68,7 +71,7 @@ class P(CutMeasure):
     query_parameters = {"unscored": NO_RELEVANT}
     aliases = ("precision",)
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.gains:
             return Unscored(NO_RELEVANT)
         k = self.cutoff(case)
@@ -84,8 +87,10 @@ class RR(Measure):
     query = "reciprocal_rank"
     query_parameters = {"unscored": NO_RELEVANT}
     aliases = ("mrr", "reciprocal_rank")
+    target = 0.6
+    severe = 0.3
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.gains:
             return Unscored(NO_RELEVANT)
         return 1.0 / case.hits[0][0] if case.hits else 0.0
@@ -99,8 +104,11 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
     source = "Järvelin and Kekäläinen 2002, linear gains as in trec_eval ndcg_cut"
     query = "ndcg"
     query_parameters = {"unscored": NO_RELEVANT}
+    target = 0.75
+    severe = 0.5
+    target_parameters = {"k": 10}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         if not case.question.relevant:
             return Unscored(NO_RELEVANT)
         k = self.cutoff(case)
@@ -127,7 +135,7 @@ class AnswerContainment(CutMeasure):
     definition = "1 if the expected answer span occurs in the text of a top-k chunk, else 0"
     source = "answer recall of open-domain question answering (DPR)"
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         span = case.question.expected_output or case.question.gold_answer
         if not span or not span.strip():
             return Unscored("no expected answer span")

@@ -6,6 +6,8 @@ import ast
 import dataclasses
 import re
 from collections.abc import Iterable
+from importlib.metadata import EntryPoint
+from typing import TypeVar
 
 from graphkit.errors import MeasureError, did_you_mean
 from graphkit.measures.base import DEFAULT_K, Measure
@@ -14,11 +16,22 @@ from graphkit.measures.completeness import Completeness, ConflictResolution
 from graphkit.measures.edges import BoundaryPrecision, BoundaryRecall, EdgeF1, EdgePrecision, EdgeRecall
 from graphkit.measures.files import FilePrecision, FileRecall, SymbolRecall
 from graphkit.measures.integration import Integration
+from graphkit.measures.judged import (
+    Attribution,
+    CitationPrecision,
+    CitationRecall,
+    FactualCorrectness,
+    Groundedness,
+    HallucinationRate,
+)
+from graphkit.measures.own import checked, checked_name, import_kind, installed, load_installed, loaded_kind
 from graphkit.measures.paths import PathExact, PathInOrder, PathPrefix
 from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success, nDCG
 from graphkit.measures.repositories import CrossRepoPrecision, CrossRepoRecall
 
-#: Every measure, in the order in which they are shown.
+Kind = TypeVar("Kind", bound=Measure)
+
+#: Every measure of graphkit's, in the order in which they are shown; those that a judge gives come last.
 MEASURES: tuple[type[Measure], ...] = (
     EdgeRecall,
     EdgePrecision,
@@ -45,6 +58,12 @@ MEASURES: tuple[type[Measure], ...] = (
     FilePrecision,
     FileRecall,
     SymbolRecall,
+    FactualCorrectness,
+    Groundedness,
+    HallucinationRate,
+    Attribution,
+    CitationRecall,
+    CitationPrecision,
 )
 
 #: What ``evaluate`` computes where no measure is named.
@@ -71,12 +90,88 @@ DEFAULT_MEASURES = (
     "SymbolRecall",
 )
 
+NOT_COMPUTED = "aren't computed from records: a judge gives them"
+
+#: How the scores of a judge are given.
+GIVEN = (
+    'Write a line {"run", "question", "measure", "value"} a question into a graded file, and give it to '
+    "`graphkit summarize FILE` or `graphkit compare A B --grades FILE`."
+)
+
+#: Every kind that a text may name: graphkit's own, those that were registered, and those that the user has named.
 _BY_NAME = {name.casefold(): kind for kind in MEASURES for name in (kind.__name__, *kind.aliases)}
-_TEXT = re.compile(r"\s*(?P<name>\w+)\s*(?:\((?P<args>.*)\))?\s*(?:@\s*(?P<k>-?\d+))?\s*\Z")
+_TEXT = re.compile(r"\s*(?P<name>\w+|[\w.]+:[\w.<>]+)\s*(?:\((?P<args>.*)\))?\s*(?:@\s*(?P<k>-?\d+))?\s*\Z", re.DOTALL)
+
+
+def register(kind: type[Kind]) -> type[Kind]:
+    """Make a measure of one's own known by the name of its class and its aliases, in this process; a decorator, too.
+
+    A command imports what ``--measure my_module:MyMeasure`` or an entry point of the group ``graphkit.measures`` names.
+
+    Raises
+    ------
+    MeasureError
+        The class is no measure, or another measure has the name.
+    """
+    where = f"{kind.__module__}:{kind.__qualname__}" if isinstance(kind, type) else repr(kind)
+    checked(kind, where)
+    _enter(kind, (checked_name(kind.__name__, where), *kind.aliases), where)
+    kind.known_as = kind.__name__
+    return kind
+
+
+def _enter(kind: type[Measure], names: Iterable[str], where: str) -> None:
+    """Let names lead to a kind, in the place of an earlier form of the same class."""
+    folded = [checked_name(name, where).casefold() for name in names]
+    for name in folded:
+        taken = _BY_NAME.get(name)
+        if taken is not None and not _same(taken, kind):
+            owner = f"{taken.__module__}:{taken.__qualname__}" if taken.is_users_own() else "graphkit's own"
+            raise MeasureError(
+                f"the name {name!r} is taken by the measure {taken.known_as} ({owner})",
+                where=where,
+                remedy="Choose another name or alias.",
+            )
+    for name in [name for name, other in _BY_NAME.items() if _same(other, kind)]:
+        del _BY_NAME[name]
+    _BY_NAME.update(dict.fromkeys(folded, kind))
+
+
+def _same(one: type[Measure], other: type[Measure]) -> bool:
+    """Tell whether two classes are one, perhaps defined anew, as a notebook does."""
+    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
+
+
+def measure_kinds() -> tuple[list[type[Measure]], list[MeasureError]]:
+    """Return every kind that a name leads to, of graphkit and of other packages, and what is wrong with theirs."""
+    wrong = []
+    for name, point in installed().items():
+        try:
+            _by_entry_point(name, point)
+        except MeasureError as error:
+            wrong.append(error)
+    return list(dict.fromkeys((*MEASURES, *_BY_NAME.values()))), wrong
+
+
+def _by_entry_point(name: str, point: EntryPoint) -> type[Measure]:
+    kind = load_installed(point)
+    if _BY_NAME.get(name) is not kind:
+        _enter(kind, (point.name, *kind.aliases), f"{point.name} = {point.value}")
+    return kind
+
+
+def _known(name: str) -> type[Measure] | None:
+    """Return the kind of a name: one that is known, or that an installed package brings."""
+    if ":" in name:
+        return loaded_kind(name) or _BY_NAME.get(name)
+    folded = name.casefold()
+    if folded not in _BY_NAME and folded in installed():
+        return _by_entry_point(folded, installed()[folded])
+    return _BY_NAME.get(folded)
 
 
 def parse_measure(text: str) -> Measure:
-    """Return the measure that a text names.
+    """Return the measure that a text names; one of the user's own, ``my_module:MyMeasure``, is imported.
 
     >>> parse_measure("ndcg@10"), str(parse_measure("hit@5"))
     (nDCG(k=10), 'Success@5')
@@ -86,10 +181,15 @@ def parse_measure(text: str) -> Measure:
     Raises
     ------
     MeasureError
-        The name or a parameter isn't known, or a value doesn't fit. The closest name is suggested.
+        The name or a parameter isn't known (the closest name is suggested), a value doesn't fit, or a measure of the
+        user's own can't be imported.
     """
     match = _TEXT.match(text)
-    kind = _BY_NAME.get(match["name"].casefold()) if match else None
+    kind = None
+    if match is not None:
+        name = match["name"]
+        # A class within a function can't be imported: it is known where its value was used.
+        kind = import_kind(name) if ":" in name and name not in _BY_NAME else _known(name)
     if match is None or kind is None:
         name = match["name"] if match else text
         hint = did_you_mean(name.casefold(), _BY_NAME, show=lambda known: _BY_NAME[known].__name__)
@@ -98,6 +198,41 @@ def parse_measure(text: str) -> Measure:
     if match["k"] is not None:
         arguments["k"] = int(match["k"])
     return _build(text, kind, arguments)
+
+
+def kind_named(text: str) -> type[Measure] | None:
+    """Return the kind of measure that a text from data names, whatever its parameters; None for any other text.
+
+    A score by another tool may carry any text: that isn't a mistake, only nothing is known of its measure. Data decides
+    on no import: a measure of the user's own is known once the user has named it.
+    """
+    match = _TEXT.match(text)
+    try:
+        return _known(match["name"]) if match else None
+    except MeasureError:  # what an installed package calls a measure is none
+        return None
+
+
+def declared(text: str) -> Measure | None:
+    """Return the measure that a text from data names, or None for any other text."""
+    try:
+        return parse_measure(text) if kind_named(text) is not None else None
+    except MeasureError:
+        return None
+
+
+def require_computed(measures: Iterable[Measure]) -> None:
+    """Refuse measures that a judge gives, where values are to be computed.
+
+    Raises
+    ------
+    MeasureError
+        One isn't computed from records. The remedy says how its scores are given.
+    """
+    judged = [str(measure) for measure in measures if not measure.computed]
+    if judged:
+        what = "isn't computed from records: a judge gives it" if len(judged) == 1 else NOT_COMPUTED
+        raise MeasureError(f"{', '.join(judged)} {what}", remedy=GIVEN)
 
 
 def _arguments(text: str, source: str) -> dict[str, object]:
@@ -114,21 +249,45 @@ def _arguments(text: str, source: str) -> dict[str, object]:
 
 
 def _build(text: str, kind: type[Measure], arguments: dict[str, object]) -> Measure:
-    fields = {field.name: field for field in dataclasses.fields(kind)}
+    fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
     for name, value in arguments.items():
         if name not in fields:
             known = ", ".join(fields) or "none"
             raise MeasureError(f"{kind.__name__} has no parameter {name!r}", where=text, remedy=f"It has: {known}.")
+        default = fields[name].default
         if name == "k":
             if type(value) is not int or value < 1:
                 raise MeasureError("k must be a whole number of at least 1", where=text)
-        elif type(value) is not type(fields[name].default):
-            wanted = type(fields[name].default).__name__
-            raise MeasureError(f"{name} must be a {wanted}, not {value!r}", where=text)
+        elif type(value) is int and type(default) is float:
+            arguments[name] = float(value)
+        elif type(value) is not type(default) and default is not None and default is not dataclasses.MISSING:
+            raise MeasureError(f"{name} must be a {type(default).__name__}, not {value!r}", where=text)
+    missing = [name for name, field in fields.items() if name not in arguments and _is_required(field)]
+    if missing:
+        remedy = f"Write {kind.known_as}({', '.join(f'{name}=...' for name in missing)})."
+        raise MeasureError(f"{kind.__name__} needs a value for {', '.join(missing)}", where=text, remedy=remedy)
     try:
-        return kind(**arguments)
+        measure = kind(**arguments)
+        hash(measure)
     except ValueError as error:
         raise MeasureError(str(error), where=text) from None
+    except Exception as error:
+        if not kind.is_users_own():
+            raise
+        raise MeasureError(f"the measure can't be made: {type(error).__name__}: {error}", where=text) from None
+    return _remembered(measure)
+
+
+def _is_required(field: dataclasses.Field[object]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _remembered(measure: Measure) -> Measure:
+    """Return a measure whose text is understood from now on, also where it comes from data."""
+    kind = type(measure)
+    if ":" in kind.known_as:
+        _BY_NAME[kind.known_as] = checked(kind, kind.known_as)
+    return measure
 
 
 def resolve_measures(measures: Iterable[str | Measure] = (), *, k: int | None = None) -> tuple[Measure, ...]:
@@ -138,7 +297,10 @@ def resolve_measures(measures: Iterable[str | Measure] = (), *, k: int | None = 
     """
     found: dict[Measure, None] = {}
     for one in tuple(measures) or DEFAULT_MEASURES:
-        measure = parse_measure(one) if isinstance(one, str) else one
+        if not isinstance(one, str | Measure):
+            remedy = "Give a name such as EdgeRecall, or a value such as EdgeRecall(), not its class."
+            raise MeasureError(f"{one!r} is no measure", remedy=remedy)
+        measure = parse_measure(one) if isinstance(one, str) else _remembered(one)
         if getattr(measure, "k", 0) is None:
             measure = dataclasses.replace(measure, k=k or DEFAULT_K)  # type: ignore[call-arg]
         found[measure] = None

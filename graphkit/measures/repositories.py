@@ -40,8 +40,10 @@ class CrossRepoPrecision(Measure):
     source = "set precision over the repositories of both subgraphs"
     query = "cross_repo_precision"
     query_parameters = {"unscored": NO_REPOSITORY}
+    target = 0.7
+    severe = 0.5
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         relevant = relevant_repositories(case)
         if not relevant:
             return Unscored(NO_REPOSITORY)
@@ -61,7 +63,7 @@ class CrossRepoRecall(Measure):
     query = "cross_repo_recall"
     query_parameters = {"unscored": NO_REPOSITORY}
 
-    def _value(self, case: Case) -> float | Unscored:
+    def value(self, case: Case) -> float | Unscored:
         retrieved = case.repositories
 
         def items(gold: Gold) -> set[str]:

@@ -9,8 +9,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from graphkit.analysis.layers import LOWER_IS_BETTER, Config, Scorecard, score_layers
-from graphkit.errors import InputError, MeasureError
+from graphkit.analysis.layers import Config, Scorecard, score_layers
+from graphkit.analysis.scales import lower_is_better
+from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.decoding import LeanAnswer
 from graphkit.files.problems import OnError, Report
@@ -18,7 +19,7 @@ from graphkit.files.reading import RecordReader
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import STAGES, verdict
-from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
+from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.text import visible
@@ -66,6 +67,7 @@ def gather(
     folders: Mapping[Path, Path] | None = None,
     title: str | None = None,
     config: Config | None = None,
+    measures: Sequence[str] = (),
     on_error: OnError = "fail",
     reports: list[Report] | None = None,
 ) -> ReportData:
@@ -77,6 +79,8 @@ def gather(
         The dataset of all runs; by default each one's own.
     folders
         The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
+    measures
+        What is shown beside the measures that every page has.
     reports
         Takes what there is to tell about each run's records.
 
@@ -86,7 +90,7 @@ def gather(
         A file can't be used, the runs are of several datasets, or two of them have the same name.
     """
     chosen = config if config is not None else Config()
-    measures = _measures(chosen)
+    computed = _measures(chosen, measures)
     source: Dataset | None = None
     found: list[RunData] = []
     for file in runs:
@@ -98,7 +102,7 @@ def gather(
             raise InputError("the run is of another dataset", where=str(file), remedy="Write a page for each dataset.")
         source = own
         report = Report(on_error)
-        result = evaluate(file, source, measures=measures, report=report)
+        result = evaluate(file, source, measures=computed, report=report)
         if reports is not None:
             reports.append(report)
         if any(one.evaluation.run == result.run for one in found):
@@ -109,20 +113,12 @@ def gather(
         found.append(RunData(dataclasses.replace(result, rows=()), card, file, commits, values))
     if source is None:
         raise InputError("no run was named")
-    return ReportData(title or f"graphkit: {source.name}", source, measures, found, chosen)
+    return ReportData(title or f"graphkit: {source.name}", source, computed, found, chosen)
 
 
-def _measures(config: Config) -> tuple[Measure, ...]:
-    """Return what is computed: the defaults, what the layers ask for as far as it is known, and the two of commits."""
-    names = dict.fromkeys([*DEFAULT_MEASURES, *config.measures(), "Incoherent", "OffPin"])
-    known: list[str] = []
-    for name in names:
-        try:
-            parse_measure(name)
-        except MeasureError:
-            continue
-        known.append(name)
-    return resolve_measures(known)
+def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:
+    """Return what is computed: the defaults, what the layers weigh, the two of commits, and what was asked for."""
+    return resolve_measures([*DEFAULT_MEASURES, *config.measures(), "Incoherent", "OffPin", *more])
 
 
 # Details -------------------------------------------------------------------------------------------------------------
@@ -256,7 +252,7 @@ def scoreboard(data: ReportData) -> list[dict[str, Any]]:
                     "kind": "component",
                     "weight": component.weight,
                     "target": component.target,
-                    "lower": component.measure in LOWER_IS_BETTER,
+                    "lower": lower_is_better(component.measure),
                     "cells": [_component_cell(cell.components[place]) for cell in cells],
                 }
             )

@@ -114,6 +114,7 @@ def write_report(
     folders: Mapping[Path, Path] | None = None,
     title: str | None = None,
     config: Config | None = None,
+    measures: Sequence[str] = (),
     on_error: OnError = "fail",
     reports: list[Report] | None = None,
 ) -> Path:
@@ -125,13 +126,24 @@ def write_report(
         The dataset of all runs; by default each one's own.
     folders
         The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
+    measures
+        What is shown beside the measures that every page has.
 
     Raises
     ------
     InputError
         A file can't be used, or the page can't be written.
     """
-    data = gather(runs, dataset, folders=folders, title=title, config=config, on_error=on_error, reports=reports)
+    data = gather(
+        runs,
+        dataset,
+        folders=folders,
+        title=title,
+        config=config,
+        measures=measures,
+        on_error=on_error,
+        reports=reports,
+    )
     with written(out) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
         for piece in page(data):
             stream.write(piece)

@@ -14,7 +14,7 @@ from graphkit.files.problems import OnError, Report
 from graphkit.files.stale_gold import invalid_reasons, stale_gold
 from graphkit.graph.datasets import Progress, ensure_loaded, quiet
 from graphkit.measures.base import Measure
-from graphkit.measures.registry import resolve_measures
+from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.scoring.from_files import score_file
@@ -73,11 +73,12 @@ def evaluate(
     Raises
     ------
     InputError
-        A file or record can't be used, or a measure isn't known.
+        A file or record can't be used, or a measure isn't known, or isn't computed from records.
     DatabaseError
         The database doesn't do as asked.
     """
     chosen = resolve_measures(measures, k=k)
+    require_computed(chosen)
     run_file = Path(run)
     source = _dataset(run_file, dataset)
     report = report if report is not None else Report(on_error)

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
-from graphkit.measures.registry import parse_measure
+from graphkit.measures.registry import declared
 from graphkit.records.words import shown
 from graphkit.scoring.results import Evaluation
 
@@ -31,8 +31,8 @@ Records = Iterable[dict[str, Any]]
 def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
     """Yield one record a run, question and measure: the score, and how a measure of graphkit's own was set."""
     for result in results:
-        given = {score.measure for score in result.given}
-        parameters = {name: parse_measure(name).settings() for name in result.measures if name not in given}
+        known = {name: declared(name) for name in result.measures}
+        parameters = {name: {} if measure is None else measure.settings() for name, measure in known.items()}
         for score in result.records():
             plain = score.model_dump()
             plain["parameters"] = parameters.get(score.measure, {})

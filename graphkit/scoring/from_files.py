@@ -104,7 +104,7 @@ class _Join:
 
     def _score(self, pairs: Iterator[tuple[str, Numbered, Numbered | None]]) -> None:
         scorer = self.scorer
-        scorer._begin()
+        scorer.begin()
         for count, (_, question, answer) in enumerate(pairs, 1):
             parsed = scorer.questions.parse(*question)
             scorer.score(parsed, scorer.answers.parse(*answer) if answer else None, answer[0] if answer else 0)
@@ -198,6 +198,8 @@ def score_file(
     workers = _processes(workers, run_file)
     # Forking is quick but unsafe beside other threads.
     fork = threading.active_count() == 1 and hasattr(os, "fork")
+    if not fork and any(type(measure).__module__ == "__main__" for measure in job.measures):
+        workers = 1  # a process that isn't forked can't find the class: its __main__ is another
     # Python's own hash costs nothing, but only processes forked from one another agree on it.
     shared_hash = hash if fork or workers == 1 else digest
     join = _Join(Scorer(job, shared_hash), report, sink)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import sys
+import traceback
 from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,12 +12,14 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from graphkit.errors import MeasureError
 from graphkit.files.decoding import LeanAnswer, LeanQuestion
 from graphkit.files.problems import Problem, Report
 from graphkit.files.reading import RecordReader, note_missing_gold
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import Verdict, verdict
+from graphkit.records.bounds import over, under
 from graphkit.records.commits import CommitGraph
 from graphkit.records.usage import figures_of
 from graphkit.scoring.batches import Batch
@@ -74,13 +79,16 @@ class Scorer:
     ) -> None:
         self.job = job
         self.measures = job.measures
+        #: Where the measures of the user's own are: what they return is checked.
+        self.own = [index for index, measure in enumerate(job.measures) if measure.is_users_own()]
         self.hash = hash
         self.report = Report()
         self.questions = RecordReader(job.questions_file, LeanQuestion, self.report)
         self.answers = RecordReader(job.run_file, LeanAnswer, self.report)
-        self._begin()
+        self.begin()
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Start anew: no totals, no values, nothing to report."""
         self.totals = Totals(len(self.measures))
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
@@ -105,10 +113,17 @@ class Scorer:
         invalid = job.invalid.get(question.id) if job.invalid else None
         if invalid is not None:
             self.values.append([Unscored(invalid)] * len(self.measures))
-        elif answer is not None and answer.error is None:
-            self.values.append([measure._value(case) for measure in self.measures])
         else:
-            self.values.append([measure.score(case) for measure in self.measures])
+            try:
+                if answer is not None and answer.error is None:
+                    self.values.append([measure.value(case) for measure in self.measures])
+                else:
+                    self.values.append([measure.score(case) for measure in self.measures])
+            except Exception:
+                blamed = self._blamed(case)
+                if blamed is None:
+                    raise
+                raise blamed from None
         self.names.append(question.id)
         if job.keep_rows:
             labels = (question.category, question.difficulty, question.group)
@@ -118,6 +133,8 @@ class Scorer:
         """Bring the values since the last call into the totals, and return the rows where they are wanted."""
         totals = self.totals
         totals.questions += len(self.names)
+        for index in self.own:
+            self._check(index)
         for index, column in enumerate(zip(*self.values, strict=True)):
             numbers = (
                 column if Unscored not in map(type, column) else [one for one in column if type(one) is not Unscored]
@@ -129,6 +146,45 @@ class Scorer:
         ]
         self.values, self.names, self.about = [], [], []
         return rows
+
+    def _blamed(self, case: Case) -> MeasureError | None:
+        """Return what to tell where a measure raised: of the user's own, where and on which question; of ours nothing.
+
+        The measures are asked again one by one, so that nothing is kept of them while all goes well.
+        """
+        for index in self.own:
+            try:
+                self.measures[index].score(case)
+            except Exception as again:
+                frames = traceback.extract_tb(again.__traceback__)
+                home = getattr(sys.modules.get(type(self.measures[index]).__module__), "__file__", None)
+                frame = next((one for one in reversed(frames) if one.filename == home), frames[-1])
+                told = f"{type(again).__name__}: {again}" if str(again) else type(again).__name__
+                return MeasureError(
+                    f"{self.measures[index]} raised {told}",
+                    where=f"{frame.filename}:{frame.lineno}: question {case.question.id}",
+                    remedy="Correct the measure; where it has no value, it returns graphkit.Unscored(reason).",
+                )
+        return None
+
+    def _check(self, index: int) -> None:
+        """Make numbers of what a measure of the user's own returned, or refuse it with the question."""
+        measure = self.measures[index]
+        for name, values in zip(self.names, self.values, strict=True):
+            value = values[index]
+            if isinstance(value, Unscored):
+                continue
+            lowest, highest = measure.lowest, measure.highest
+            number = _number(value)
+            if number is None:
+                wrong, remedy = "no finite number", "It returns a number, or graphkit.Unscored(reason)."
+            elif (lowest is not None and under(number, lowest)) or (highest is not None and over(number, highest)):
+                wrong = f"not within its bounds, {lowest} to {highest}"
+                remedy = "Set `lowest` and `highest` of the class, None where there is no bound."
+            else:
+                values[index] = number
+                continue
+            raise MeasureError(f"{measure} returned {value!r}, {wrong}", where=f"question {name}", remedy=remedy)
 
     def _note(self, case: Case, number: int) -> None:
         """Report what is odd about a record, yet doesn't keep it from being scored."""
@@ -145,7 +201,7 @@ class Scorer:
 
         The two files are read side by side, so that records are let go as soon as both are there.
         """
-        self._begin()
+        self.begin()
         taken: dict[str, int] = {}
         questions: dict[str, tuple[int, Any, bytes]] = {}
         answers: dict[str, tuple[int, Any, bytes]] = {}
@@ -185,6 +241,15 @@ class Scorer:
         lonely_answers = [(name, (number, line)) for name, (number, _, line) in answers.items()] + second_answers
         hashes = array("q", map(self.hash, taken)).tobytes()
         return Part(self.totals, self.settle(), lonely_questions, lonely_answers, self.report, hashes, self.runs)
+
+
+def _number(value: object) -> float | None:
+    """Return a value as a float, also one of numpy's; None where it is no finite number."""
+    try:
+        number = float(value) if not isinstance(value, str | bytes) else math.nan  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _has_figures(answer: Any) -> bool:

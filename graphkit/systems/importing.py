@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import inspect
 import re
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from graphkit.errors import InputError, did_you_mean
+from graphkit.errors import InputError
+from graphkit.records.references import imported
 
 _RUN_NAME = re.compile(r"[^\W_][\w.@+-]*\Z")
 _FORM = "A system is written package.module:callable, or name=package.module:callable."
@@ -66,7 +63,7 @@ def load_system(text: str) -> System:
     module_name, colon, attribute = target.partition(":")
     if not colon or not module_name.strip() or not attribute.strip() or (equals and not name):
         raise InputError(f"{text!r} names no system", remedy=_FORM)
-    found = _attribute(_module(module_name), module_name, attribute)
+    found = imported(module_name, attribute, _FORM)
     if inspect.isclass(found):
         raise InputError(f"{target} is a class", remedy="Name a function, or an instance that can be called.")
     if not callable(found):
@@ -105,52 +102,6 @@ def unique(systems: Iterable[System]) -> list[System]:
             )
         found[system.name] = system
     return list(found.values())
-
-
-def _module(name: str) -> Any:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name and (name == error.name or name.startswith(error.name + ".")):
-            raise InputError(
-                f"there is no module {error.name!r}", where=name, remedy=_modules_like(error.name)
-            ) from None
-        raise InputError(
-            f"the module needs {error.name!r}, which isn't installed",
-            where=name,
-            remedy="Install it in this environment.",
-        ) from None
-    except (KeyboardInterrupt, MemoryError):
-        raise
-    except BaseException as error:
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise InputError(f"the module can't be imported: {what}", where=name, remedy="Correct the module.") from None
-
-
-def _modules_like(name: str) -> str:
-    """Return advice for a module that isn't found: one with nearly its name, else where modules are looked for."""
-    here = [path.stem for path in Path.cwd().glob("*.py")] + [
-        path.parent.name for path in Path.cwd().glob("*/__init__.py")
-    ]
-    return f"{did_you_mean(name, here)}Modules are looked for in the working folder and where Python is."
-
-
-def _attribute(module: Any, module_name: str, path: str) -> Any:
-    found = module
-    for part in path.split("."):
-        try:
-            found = getattr(found, part)
-        except AttributeError:
-            known = [name for name in dir(found) if not name.startswith("_") and callable(getattr(found, name, None))]
-            raise InputError(
-                f"there is no {part!r}",
-                where=f"{module_name}:{path}",
-                remedy=did_you_mean(part, known).rstrip() or _FORM,
-            ) from None
-    return found
 
 
 def _takes_context(call: Callable[..., Any], source: str) -> bool:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphkit.analysis.layers import LOWER_IS_BETTER, NOT_JUDGED, RULES, Config, load_config, score_layers
+from graphkit.analysis.layers import NOT_JUDGED, RULES, Config, load_config, score_layers
+from graphkit.analysis.scales import lower_is_better
 from graphkit.errors import InputError
 from graphkit.records.bounds import over, under
 from graphkit.scoring.results import Evaluation, Row, Summary, Totals
@@ -176,7 +177,7 @@ def test_the_diagnosis_is_documented() -> None:
     """The page of commands has a row for each rule, with its bounds, its weakness and its remedy."""
     text = (ROOT / "docs" / "commands.md").read_text("utf-8")
     for rule in RULES:
-        when = f"`{rule.measure}` {'>' if rule.measure in LOWER_IS_BETTER else '<'} {rule.bound:g}"
+        when = f"`{rule.measure}` {'>' if lower_is_better(rule.measure) else '<'} {rule.bound:g}"
         layer = "any" if rule.layer_below is None else f"{rule.layer} < {rule.layer_below:g}"
         assert f"| {layer} | {when} | {rule.weakness} | {rule.remedy} |" in text
 
@@ -235,7 +236,7 @@ def test_config_overrides_and_keeps(tmp_path: Path) -> None:
     config = load_config(path)
     assert config.weights["retrieval"] == {"nDCG@10": 0.5, "RR": 0.5}
     assert config.weights["reasoning"] == Config().weights["reasoning"]
-    assert (config.targets["EdgeRecall"], config.targets["RR"]) == (0.9, 0.6)
+    assert (config.thresholds("EdgeRecall").target, config.thresholds("RR").target) == (0.9, 0.6)
 
 
 @pytest.mark.parametrize(

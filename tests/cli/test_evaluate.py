@@ -469,3 +469,14 @@ def test_questions_without_gold_are_told(spelling: str, graph: Graph, tmp_path: 
         done = inside("evaluate", "-m", "EdgeRecall", *options, run, cwd=tmp_path, env=graph.env, code=0)
         assert done.err.count("neither gold paths nor relevant ids") == 1, options
         assert f"{NO_GOLD} first: {run.parent.parent / 'questions.jsonl'} bare-{spelling}-0)" in done.err
+
+
+def test_a_judged_measure_is_not_computed(tmp_path: Path) -> None:
+    """Asked for a measure that a judge gives, evaluate says so and how its scores are given, before it scores."""
+    done = inside("evaluate", tiny(tmp_path), "--no-store", "-m", "Groundedness", cwd=tmp_path, code=2)
+    assert "Groundedness isn't computed from records: a judge gives it" in done.err
+    assert "--grades FILE" in done.err
+    assert done.out == ""
+    both = ("-m", "HallucinationRate", "-m", "Attribution")
+    done = inside("evaluate", tiny(tmp_path), "--no-store", *both, cwd=tmp_path, code=2)
+    assert "HallucinationRate, Attribution aren't computed from records: a judge gives them" in done.err

@@ -166,6 +166,8 @@ def test_measures_json(tmp_path: Path) -> None:
         assert re.match(rf"{kind.__name__}\b", row["measure"])
         assert row["definition"]
         assert row["source"]
+        assert row["engines"] == ", ".join(kind.engines())
+    assert [row["engines"] for row in rows if row["measure"] == "Groundedness"] == ["judge"]
 
 
 def test_queries_json(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import re
 from typing import Any
 
 import pytest
@@ -15,7 +16,16 @@ from graphkit.measures.base import Measure
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success, nDCG
-from graphkit.measures.registry import DEFAULT_MEASURES, MEASURES, parse_measure, resolve_measures
+from graphkit.measures.registry import (
+    DEFAULT_MEASURES,
+    MEASURES,
+    declared,
+    kind_named,
+    parse_measure,
+    require_computed,
+    resolve_measures,
+)
+from tests.helpers import ROOT
 
 #: Values that a parameter may have, by its name; by its type where it isn't listed.
 CHOICES: dict[str, st.SearchStrategy[Any]] = {
@@ -89,6 +99,100 @@ def test_canonical_texts() -> None:
     assert str(parse_measure("mrr")) == "RR"
     assert str(EdgeRecall(relation=False, static=True)) == "EdgeRecall(relation=False, static=True)"
     assert str(AnswerContainment(k=3, exact=True)) == "AnswerContainment(exact=True)@3"
+
+
+def test_no_private_name_of_a_measure_is_used_elsewhere() -> None:
+    """What scores a run calls the public methods of a measure, as a user's own measure defines them."""
+    assert "value" in Measure.__abstractmethods__
+    private = re.compile(r"\b(?:measure|scorer)\._[a-z]")
+    found = [path.name for path in (ROOT / "graphkit").rglob("*.py") if private.search(path.read_text("utf-8"))]
+    assert found == []
+
+
+def test_bounds_direction_and_thresholds_fit_together() -> None:
+    """Lowest is below highest; a target and a severe threshold lie within, the severe one on the worse side."""
+    with_target = 0
+    for kind in MEASURES:
+        assert kind.lowest is not None
+        assert kind.highest is not None
+        assert kind.lowest < kind.highest
+        for bound in (kind.target, kind.severe):
+            assert bound is None or kind.lowest <= bound <= kind.highest
+        if kind.target is not None and kind.severe is not None:
+            assert (kind.severe < kind.target) == kind.higher_is_better, kind.__name__
+            with_target += 1
+    # Of the table of thresholds all but ConflictResolution have both.
+    assert with_target == 12
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "severe"),
+    [
+        ("nDCG@10", 0.75, 0.5),
+        ("nDCG@5", None, None),
+        ("nDCG", None, None),
+        ("Recall@20", 0.85, 0.6),
+        ("Recall@10", None, None),
+        ("RR", 0.6, 0.3),
+        ("EdgeRecall", 0.8, 0.5),
+        ("EdgeRecall(relation=False)", None, None),
+        ("Coherence", 0.9, 0.7),
+        ("ConflictResolution", 0.6, None),
+        ("ConflictResolution(threshold=0.5)", None, None),
+        ("HallucinationRate", 0.1, 0.2),
+        ("Attribution", 0.95, 0.85),
+        ("EdgePrecision", None, None),
+    ],
+)
+def test_thresholds_belong_to_a_measure_with_its_parameters(
+    text: str, target: float | None, severe: float | None
+) -> None:
+    """The targets of the definitions are those of nDCG@10 and Recall@20; another cut-off or parameter has none."""
+    thresholds = parse_measure(text).thresholds()
+    assert (thresholds.target, thresholds.severe) == (target, severe)
+
+
+def test_lower_is_better_for_three() -> None:
+    """Of graphkit's measures less is better of these only."""
+    assert [kind.__name__ for kind in MEASURES if not kind.higher_is_better] == [
+        "Incoherent",
+        "OffPin",
+        "HallucinationRate",
+    ]
+
+
+def test_judged_measures_are_declared_and_not_computed() -> None:
+    """Six measures of the generation layer are given by a judge: they parse, and asked for a value say how to give one.
+
+    What graphkit computes itself is found in the same list.
+    """
+    judged = [kind for kind in MEASURES if not kind.computed]
+    assert [kind.__name__ for kind in judged] == [
+        "FactualCorrectness",
+        "Groundedness",
+        "HallucinationRate",
+        "Attribution",
+        "CitationRecall",
+        "CitationPrecision",
+    ]
+    for kind in judged:
+        assert kind.layer == "generation"
+        assert kind.engines() == ("judge",)
+        with pytest.raises(MeasureError, match="isn't computed from records"):
+            require_computed([kind()])
+    assert parse_measure("hallucination_rate") == parse_measure("HallucinationRate")
+    require_computed(resolve_measures())
+    assert parse_measure("EdgeRecall").engines() == ("python", "cypher")
+    assert parse_measure("Integration").engines() == ("python",)
+
+
+def test_a_measure_of_another_tool_is_not_known() -> None:
+    """A text that names no measure of graphkit's has no kind; one with parameters that don't fit keeps its kind."""
+    assert kind_named("answer relevance (0..10)") is None
+    assert kind_named("") is None
+    assert kind_named("OffPin(unheard=3)") is parse_measure("OffPin").__class__
+    assert declared("OffPin(unheard=3)") is None
+    assert declared("ndcg@10") == nDCG(10)
 
 
 def test_no_two_measures_share_a_name() -> None:

@@ -1,0 +1,115 @@
+"""Measures of a user's own: found by ``my_module:MyMeasure`` or an entry point, and checked before they are used."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import sys
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from graphkit.errors import InputError, MeasureError
+from graphkit.measures.base import LAYERS, Measure
+from graphkit.records.references import imported
+
+#: The group of entry points that name measures: ``Terseness = "my_package.measures:Terseness"``.
+GROUP = "graphkit.measures"
+
+FORM = "A measure of your own is written my_module:MyMeasure, with parameters my_module:MyMeasure(weight=2)."
+
+_NAME = re.compile(r"[^\W\d]\w*\Z")
+
+
+def checked(kind: object, where: str) -> type[Measure]:
+    """Return a class that a user gives as a measure.
+
+    Raises
+    ------
+    MeasureError
+        It isn't a subclass of :class:`graphkit.Measure`, doesn't define ``value``, or what it says of itself can't be.
+    """
+    if not inspect.isclass(kind) or not issubclass(kind, Measure):
+        what = (
+            "is a class, but no measure" if inspect.isclass(kind) else f"is no measure: it is a {type(kind).__name__}"
+        )
+        raise MeasureError(what, where=where, remedy="A measure is a subclass of graphkit.Measure.")
+    if inspect.isabstract(kind):
+        missing = ", ".join(sorted(kind.__abstractmethods__))
+        raise MeasureError(f"the measure doesn't define {missing}", where=where, remedy="def value(self, case): ...")
+    if kind.layer not in LAYERS:
+        raise MeasureError(f"no layer is called {kind.layer!r}", where=where, remedy=f"There are: {', '.join(LAYERS)}.")
+    bounds = [bound for bound in (kind.lowest, kind.highest) if bound is not None]
+    if not all(isinstance(bound, int | float) and math.isfinite(bound) for bound in bounds) or (
+        len(bounds) == 2 and bounds[0] >= bounds[1]
+    ):
+        told = f"lowest {kind.lowest!r} and highest {kind.highest!r} are no bounds"
+        raise MeasureError(told, where=where, remedy="Give two numbers, the lower one first; None where there is none.")
+    return kind
+
+
+def checked_name(name: str, where: str) -> str:
+    """Return a name that can stand at the head of a measure's text.
+
+    Raises
+    ------
+    MeasureError
+        It holds other characters than letters, digits and underscores.
+    """
+    if not _NAME.match(name):
+        raise MeasureError(
+            f"{name!r} can't be the name of a measure", where=where, remedy="Use letters, digits and underscores."
+        )
+    return name
+
+
+def import_kind(text: str) -> type[Measure]:
+    """Import the measure that ``my_module:MyMeasure`` names; modules of the working folder are found, too.
+
+    Raises
+    ------
+    MeasureError
+        The module can't be imported, or holds no such measure.
+    """
+    module, _, path = text.partition(":")
+    return checked(_found(module, path, here=True), text)
+
+
+def loaded_kind(text: str) -> type[Measure] | None:
+    """Return the measure that ``my_module:MyMeasure`` names where its module is already imported, else None.
+
+    Texts from data ask here: no file decides which modules are imported.
+    """
+    module, _, path = text.partition(":")
+    found = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found if inspect.isclass(found) and issubclass(found, Measure) else None
+
+
+@cache
+def installed() -> dict[str, EntryPoint]:
+    """Return the entry points that name measures, by their names, case folded."""
+    return {point.name.casefold(): point for point in entry_points(group=GROUP)}
+
+
+def load_installed(point: EntryPoint) -> type[Measure]:
+    """Import the measure of an entry point, which is known by the name of it.
+
+    Raises
+    ------
+    MeasureError
+        It can't be imported, or is no measure.
+    """
+    package = f" of {point.dist.name}" if point.dist is not None else ""
+    where = f"the entry point {point.name!r}{package} ({point.value})"
+    kind = checked(_found(point.module, point.attr, here=False), where)
+    kind.known_as = checked_name(point.name, where)
+    return kind
+
+
+def _found(module: str, path: str, here: bool) -> object:
+    try:
+        return imported(module, path, FORM, here=here)
+    except InputError as error:
+        raise MeasureError(error.what, where=error.where, remedy=error.remedy) from None

@@ -1,0 +1,71 @@
+"""What a text such as ``package.module:name`` names: a user's system or measure, imported with clear errors."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from graphkit.errors import InputError, did_you_mean
+
+
+def imported(module: str, path: str, form: str, *, here: bool = True) -> Any:
+    """Import a module, and return what lies there under a name, or under several with dots between them.
+
+    Parameters
+    ----------
+    form
+        How such a text is written: advice where nothing has nearly the name.
+    here
+        Whether modules of the working folder are found, too.
+
+    Raises
+    ------
+    InputError
+        The module can't be imported, or holds nothing of this name.
+    """
+    return _attribute(_module(module, here), module, path, form)
+
+
+def _module(name: str, here: bool) -> Any:
+    folder = str(Path.cwd())
+    if here and folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(error.name + ".")):
+            raise InputError(
+                f"there is no module {error.name!r}", where=name, remedy=_modules_like(error.name)
+            ) from None
+        raise InputError(
+            f"the module needs {error.name!r}, which isn't installed",
+            where=name,
+            remedy="Install it in this environment.",
+        ) from None
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise InputError(f"the module can't be imported: {what}", where=name, remedy="Correct the module.") from None
+
+
+def _modules_like(name: str) -> str:
+    """Return advice for a module that isn't found: one with nearly its name, else where modules are looked for."""
+    here = [path.stem for path in Path.cwd().glob("*.py")] + [
+        path.parent.name for path in Path.cwd().glob("*/__init__.py")
+    ]
+    return f"{did_you_mean(name, here)}Modules are looked for in the working folder and where Python is."
+
+
+def _attribute(module: Any, module_name: str, path: str, form: str) -> Any:
+    found = module
+    for part in path.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            known = [name for name in dir(found) if not name.startswith("_") and callable(getattr(found, name, None))]
+            hint = did_you_mean(part, known).strip()
+            raise InputError(f"there is no {part!r}", where=f"{module_name}:{path}", remedy=hint or form) from None
+    return found
