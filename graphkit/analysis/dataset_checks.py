@@ -78,7 +78,7 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     findings += [found for question in questions for found in _fields(question)]
     reading = Report()
     rows = dataset.compatibility(reading)
-    for name, reasons in stale_gold(dataset, rows, reading).items():
+    for name, reasons in stale_gold(dataset, rows, reading, questions).items():
         findings += [Finding("stale-gold", "invalid", what, name) for what in reasons]
     findings += _unknown_commits(questions, dataset.commits(reading), rows)
     reading.settle()
@@ -86,7 +86,7 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     findings += _difficulty(questions)
     if baseline is not None:
         findings += _answered(questions, baseline)
-    counts = Counter(question.difficulty for question in questions)
+    counts = Counter[str | None](question.difficulty for question in questions)
     difficulties = {name: counts[name] for name in SPREAD}
     order = {kind: number for number, kind in enumerate(KINDS)}
     return Checked(len(questions), difficulties, tuple(sorted(findings, key=lambda one: order[one.kind])))

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graphkit.errors import InputError
-from graphkit.files.decoding import LeanQuestion
+from graphkit.files.decoding import LeanArtifact, LeanEdge, LeanQuestion
 from graphkit.files.jsonl import SUFFIXES, find_file, stem_of
 from graphkit.files.problems import Problem, Report
 from graphkit.files.reading import RecordReader, read_records
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.commits import CommitGraph
-from graphkit.records.models import Artifact, Commit, Compatibility, Edge, Record
+from graphkit.records.models import Commit, Compatibility, Record
 
 R = TypeVar("R", bound=Record)
 
@@ -73,7 +73,7 @@ class Dataset:
         """The name of the folder."""
         return self.folder.resolve().name
 
-    def questions(self, report: Report) -> Iterator[tuple[int, Any]]:
+    def questions(self, report: Report) -> Iterator[tuple[int, LeanQuestion]]:
         """Yield (line number, question) of each usable question; a second question with an id is a problem."""
         seen: set[str] = set()
         for number, question in RecordReader(self.questions_file, LeanQuestion, report):
@@ -120,14 +120,19 @@ class Dataset:
                         found[name[1:]] = (both[0], both[1])
         return found
 
-    def artifacts(self, path: Path, report: Report) -> Iterator[Artifact]:
+    def artifacts(self, path: Path, report: Report) -> Iterator[LeanArtifact]:
         """Yield the artifacts of one knowledge graph; a second record of an id is a problem."""
-        for _, artifact in _unique(path, Artifact, lambda one: one.id, report):
+        seen: dict[str, int] = {}
+        for number, artifact in RecordReader(path, LeanArtifact, report):
+            if (first := seen.setdefault(artifact.id, number)) != number:
+                what = f"the record is a repeat of {path}:{first}"
+                report.add(Problem(f"{path}:{number}", what, record=artifact.id))
+                continue
             yield artifact
 
-    def edges(self, path: Path, report: Report) -> Iterator[Edge]:
+    def edges(self, path: Path, report: Report) -> Iterator[LeanEdge]:
         """Yield the edges of one knowledge graph."""
-        for _, edge in read_records(path, Edge, report):
+        for _, edge in RecordReader(path, LeanEdge, report):
             yield edge
 
     def run_files(self) -> list[Path]:

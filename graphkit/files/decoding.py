@@ -1,4 +1,4 @@
-"""A lean decoder for questions and run logs: about four times as fast as the models, with the same meaning.
+"""A lean decoder for the large files: at least four times as fast as the models, with the same meaning.
 
 It reads the canonical spelling of a record and nothing else. Whatever it doesn't take (an alias, another form of a
 path, a mistake), it hands to the models, which accept it or say what is wrong: one set of messages and definitions.
@@ -7,12 +7,23 @@ path, a mistake), it hands to the models, which accept it or say what is wrong: 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
-from graphkit.records.aliases import ANSWER, LARGEST, LONGEST_NAME, QUESTION, WIDEST, Spellings, fields_by_other_name
+from graphkit.records.aliases import (
+    ANSWER,
+    EDGE,
+    LARGEST,
+    LONGEST_NAME,
+    QUESTION,
+    WIDEST,
+    Spellings,
+    fields_by_other_name,
+)
+
+S = TypeVar("S", bound=Struct)
 
 Text = Annotated[str, Meta(min_length=1)]
 Label = Annotated[str, Meta(max_length=LONGEST_NAME)]
@@ -131,7 +142,33 @@ class LeanAnswer(Struct, gc=False):
     failed_at: str | None = None
 
 
-_SPELLINGS: dict[type[Struct], Spellings] = {LeanQuestion: QUESTION, LeanAnswer: ANSWER}
+class LeanArtifact(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.Artifact`."""
+
+    id: Name
+    repo: Label | None = None
+    path: Label | None = None
+    symbol: Label | None = None
+    kind: str | None = None
+    commit: Label | None = None
+    line: Count | None = None
+    end_line: Count | None = None
+
+
+class LeanEdge(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.Edge`."""
+
+    source: Name
+    relation: Name
+    target: Name
+
+
+_SPELLINGS: dict[type[Struct], Spellings] = {
+    LeanQuestion: QUESTION,
+    LeanAnswer: ANSWER,
+    LeanArtifact: {},
+    LeanEdge: EDGE,
+}
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:
@@ -140,7 +177,7 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
     return msgspec.field(default_factory=field.default_factory)
 
 
-class LeanReader:
+class LeanReader(Generic[S]):
     """Decodes the lines of one file into lean records.
 
     A file that spells a field in another way (``query_id``) does so in each line: the reader takes that spelling over
@@ -148,29 +185,30 @@ class LeanReader:
     fields of the record itself are ignored, as the model ignores them; those of its parts are left to the model.
     """
 
-    def __init__(self, lean: type[Struct]) -> None:
+    def __init__(self, lean: type[S]) -> None:
         self._lean = lean
         self._others = fields_by_other_name(_SPELLINGS[lean])
         self._build({})
 
     def _build(self, spelling: dict[str, str]) -> None:
         traps = [name for name in self._others if name not in spelling.values()] + list(spelling)
-        # A struct of its own, not a subclass: msgspec doesn't rename inherited fields.
+        # Each field is given anew: msgspec doesn't rename those that are merely inherited.
         fields: list[Any] = [
             (field.name, field.type, _default(field)) if not field.required else (field.name, field.type)
             for field in msgspec.structs.fields(self._lean)
         ]
-        kind = msgspec.defstruct(
+        kind: Any = msgspec.defstruct(
             f"{self._lean.__name__}Spelled",
             fields + [(f"trap_{number}", Nothing, UNSET) for number in range(len(traps))],
+            bases=(self._lean,),
             rename={**spelling, **{f"trap_{number}": name for number, name in enumerate(traps)}},
             gc=False,
         )
         #: Returns the lean record of a line; raises one of ``UNDECODED`` where the model has to look at it.
-        self.decode: Callable[[bytes], Any] = msgspec.json.Decoder(kind).decode
+        self.decode: Callable[[bytes], S] = msgspec.json.Decoder(kind).decode
         self._learnt = bool(spelling)
 
-    def learn(self, line: bytes) -> Any:
+    def learn(self, line: bytes) -> S | None:
         """Take over the spelling of the first line that :attr:`decode` refuses, and return its record if that helps."""
         if self._learnt:
             return None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import msgspec
 from msgspec import Struct
 
-from graphkit.files.decoding import UNDECODED, LeanAnswer, LeanReader
+from graphkit.files.decoding import UNDECODED, LeanAnswer, LeanArtifact, LeanEdge, LeanQuestion, LeanReader
 from graphkit.files.jsonl import read_lines
 from graphkit.files.problems import Problem, Report
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from graphkit.records.models import Record
 
 R = TypeVar("R", bound="Record")
+S = TypeVar("S", bound=Struct)
 
 #: The names by which a broken record is told, where it has one of them.
 _ID_FIELDS = ("id", "question_id", "query_id", "sha")
@@ -134,9 +136,11 @@ def read_records(path: Path, model: type[R], report: Report) -> Iterator[tuple[s
 
 def twin_of(lean: type[Struct]) -> type[Record]:
     """Return the model whose meaning a lean record has."""
-    from graphkit.records.models import Answer, Question
+    from graphkit.records.models import Answer, Artifact, Edge, Question
 
-    return Answer if lean is LeanAnswer else Question
+    twins: dict[type[Struct], type[Record]]
+    twins = {LeanQuestion: Question, LeanAnswer: Answer, LeanArtifact: Artifact, LeanEdge: Edge}
+    return twins[lean]
 
 
 def note_missing_gold(question: Any, path: Path, report: Report) -> None:
@@ -146,16 +150,16 @@ def note_missing_gold(question: Any, path: Path, report: Report) -> None:
         report.note(Problem(str(path), what, record=question.id))
 
 
-class RecordReader:
-    """Decodes questions or run records of one file: by the lean decoder, and by the model where that has to look."""
+class RecordReader(Generic[S]):
+    """Decodes the records of one file: by the lean decoder, and by the model where that has to look."""
 
-    def __init__(self, path: Path, lean: type[Struct], report: Report) -> None:
+    def __init__(self, path: Path, lean: type[S], report: Report) -> None:
         self.path = path
         self.report = report
         self._kind = lean
         self._lean = LeanReader(lean)
 
-    def parse(self, number: int, line: bytes) -> Any:
+    def parse(self, number: int, line: bytes) -> S | None:
         """Return the record of a line, or None for a blank one, and after adding a problem to the report."""
         try:
             return self._lean.decode(line)
@@ -164,10 +168,11 @@ class RecordReader:
                 return None
         record = self._lean.learn(line)
         if record is None:
-            record = parse_record(twin_of(self._kind), line, f"{self.path}:{number}", self.report)
+            model = parse_record(twin_of(self._kind), line, f"{self.path}:{number}", self.report)
+            record = msgspec.convert(model, self._kind, from_attributes=True) if model is not None else None
         return record
 
-    def __iter__(self) -> Iterator[tuple[int, Any]]:
+    def __iter__(self) -> Iterator[tuple[int, S]]:
         """Yield (line number, record) of each usable line."""
         for number, line in read_lines(self.path):
             record = self.parse(number, line)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 from graphkit.files.dataset import Dataset
+from graphkit.files.decoding import LeanArtifact, LeanEdge, LeanQuestion, LeanStep
 from graphkit.files.problems import Report
+from graphkit.files.spool import Spool
 from graphkit.records.ids import repo_of
-from graphkit.records.models import Artifact, Compatibility, Edge
+from graphkit.records.models import Compatibility
 
 
 @dataclass
@@ -24,11 +24,66 @@ class _Graph:
     has_edges: bool = False
 
 
-def stale_gold(dataset: Dataset, compatibility: Iterable[Compatibility], report: Report) -> dict[str, tuple[str, ...]]:
-    """Return the questions whose gold the dataset's own knowledge graph doesn't hold, with each reason why.
+class GoldCheck:
+    """Tells which questions have stale gold: is shown all questions, then the knowledge graphs, and asked last.
 
-    Gold that isn't there, or not at the commit at which the question was annotated, says nothing about a run: such a
-    question is invalid, and not scored. Without a knowledge graph nothing can be stale.
+    Gold that a knowledge graph doesn't hold, or not at the commit at which the question was annotated, says nothing
+    about a run: such a question is invalid, and not scored. Without a knowledge graph nothing can be stale. Of the
+    graphs no more is kept than what some gold names.
+    """
+
+    def __init__(self, dataset: Dataset, compatibility: Iterable[Compatibility]) -> None:
+        self._graphs = {
+            name: _Graph(has_nodes=artifacts is not None, has_edges=edges is not None)
+            for name, (artifacts, edges) in dataset.graphs.items()
+        }
+        self._stacks = {row.id: row.commits for row in compatibility}
+        self._nodes: set[str] = set()
+
+    def show(self, question: LeanQuestion) -> None:
+        """Take note of what the gold of a question names."""
+        if self._graphs:
+            for path in question.paths:
+                for step in path.steps:
+                    self._nodes.add(step.source)
+                    self._nodes.add(step.target)
+
+    def artifacts(self, graph: str, artifacts: Iterable[LeanArtifact]) -> Iterator[LeanArtifact]:
+        """Pass the artifacts of a knowledge graph on, and take note of those that gold names."""
+        nodes, known = self._nodes, self._graphs[graph].nodes
+        for artifact in artifacts:
+            if artifact.id in nodes:
+                known[artifact.id] = artifact.commit
+            yield artifact
+
+    def edges(self, graph: str, edges: Iterable[LeanEdge]) -> Iterator[LeanEdge]:
+        """Pass the edges of a knowledge graph on, and take note of those between nodes that gold names."""
+        nodes, known = self._nodes, self._graphs[graph]
+        for edge in edges:
+            if edge.source in nodes and edge.target in nodes:
+                known.edges.add((edge.source, edge.relation, edge.target))
+                known.pairs.add((edge.source, edge.target))
+            yield edge
+
+    def reasons(self, question: LeanQuestion) -> tuple[str, ...]:
+        """Return why the gold of a question is stale, each reason once; none where it isn't."""
+        if not self._graphs:
+            return ()
+        # The one called like its stack, else all: on these a question may be annotated.
+        stack = question.stack or ""
+        own = question.stack is not None and stack in self._graphs
+        graphs = [self._graphs[stack]] if own else list(self._graphs.values())
+        pinned = {**self._stacks.get(stack, {}), **question.commits}
+        return tuple(dict.fromkeys(_stale(question, graphs, pinned)))
+
+
+def stale_gold(
+    dataset: Dataset,
+    compatibility: Iterable[Compatibility],
+    report: Report,
+    questions: Sequence[LeanQuestion] = (),
+) -> dict[str, tuple[str, ...]]:
+    """Return the questions whose gold the dataset's own knowledge graph doesn't hold, with each reason why.
 
     Parameters
     ----------
@@ -36,35 +91,33 @@ def stale_gold(dataset: Dataset, compatibility: Iterable[Compatibility], report:
         The dataset's rows, for the commits of stacks.
     report
         Takes what can't be used of the knowledge graph; other files are told elsewhere.
+    questions
+        Those of the dataset, where they have been read already.
     """
     if not dataset.graphs:
         return {}
-    nodes = {
-        node
-        for _, question in dataset.questions(Report("skip"))
-        for path in question.paths
-        for step in path.steps
-        for node in (step.source, step.target)
-    }
-    graphs = {name: _read_graph(dataset, files, nodes, report) for name, files in dataset.graphs.items()}
-    stacks = {row.id: row.commits for row in compatibility}
-    found = {}
-    for _, question in dataset.questions(Report("skip")):
-        pinned = {**stacks.get(question.stack or "", {}), **question.commits}
-        if reasons := dict.fromkeys(_stale(question, _graphs_of(question, graphs), pinned)):
-            found[question.id] = tuple(reasons)
-    return found
+    check = GoldCheck(dataset, compatibility)
+    with Spool(LeanQuestion) as read:
+        for question in questions or read.keep(question for _, question in dataset.questions(Report("skip"))):
+            check.show(question)
+        for name, (artifacts, edges) in dataset.graphs.items():
+            if artifacts is not None:
+                for _ in check.artifacts(name, dataset.artifacts(artifacts, report)):
+                    pass
+            if edges is not None:
+                for _ in check.edges(name, dataset.edges(edges, report)):
+                    pass
+        return {question.id: reasons for question in questions or read if (reasons := check.reasons(question))}
 
 
-def invalid_reasons(stale: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return why each question with stale gold isn't scored, in a sentence."""
-    return {
-        name: f"invalid, stale gold: {reasons[0]}" + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")
-        for name, reasons in stale.items()
-    }
+def invalid_reason(stale: Sequence[str]) -> str | None:
+    """Return in a sentence why a question with stale gold isn't scored, or None where none of it is stale."""
+    if not stale:
+        return None
+    return f"invalid, stale gold: {stale[0]}" + (f" (and {len(stale) - 1} more)" if len(stale) > 1 else "")
 
 
-def _stale(question: Any, graphs: list[_Graph], pinned: dict[str, str]) -> Iterator[str]:
+def _stale(question: LeanQuestion, graphs: list[_Graph], pinned: dict[str, str]) -> Iterator[str]:
     for path in question.paths:
         for step in path.steps:
             reasons = [_reason(step, graph, pinned) for graph in graphs]
@@ -77,12 +130,7 @@ def _nearest(reason: tuple[int, str]) -> int:
     return -reason[0]
 
 
-def _graphs_of(question: Any, graphs: dict[str, _Graph]) -> list[_Graph]:
-    """Return the knowledge graphs that a question may be annotated on: the one called like its stack, else all."""
-    return [graphs[question.stack]] if question.stack in graphs else list(graphs.values())
-
-
-def _reason(step: Any, graph: _Graph, pinned: dict[str, str]) -> tuple[int, str] | None:
+def _reason(step: LeanStep, graph: _Graph, pinned: dict[str, str]) -> tuple[int, str] | None:
     """Return why a step isn't gold in a graph, with how near it comes, or None where it is."""
     edge = f"{step.source} -{step.relation or ''}-> {step.target}"
     for node in (step.source, step.target) if graph.has_nodes else ():
@@ -100,18 +148,3 @@ def _reason(step: Any, graph: _Graph, pinned: dict[str, str]) -> tuple[int, str]
     else:
         found = (step.source, step.relation, step.target) in graph.edges
     return None if found else (2, f"{edge}: the knowledge graph has no such edge")
-
-
-def _read_graph(dataset: Dataset, files: tuple[Path | None, Path | None], nodes: set[str], report: Report) -> _Graph:
-    """Read what a knowledge graph knows of some nodes; the rest of it is not kept."""
-    graph = _Graph(has_nodes=files[0] is not None, has_edges=files[1] is not None)
-    artifacts: Iterable[Artifact] = dataset.artifacts(files[0], report) if files[0] else ()
-    edges: Iterable[Edge] = dataset.edges(files[1], report) if files[1] else ()
-    for artifact in artifacts:
-        if artifact.id in nodes:
-            graph.nodes[artifact.id] = artifact.commit
-    for edge in edges:
-        if edge.source in nodes and edge.target in nodes:
-            graph.edges.add((edge.source, edge.relation, edge.target))
-            graph.pairs.add((edge.source, edge.target))
-    return graph

@@ -6,20 +6,25 @@ replaced is deleted and created again: a MERGE between two popular artifacts wou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
+from graphkit.files.decoding import LeanArtifact, LeanEdge, LeanQuestion
 from graphkit.files.jsonl import find_file
 from graphkit.files.problems import OnError, Report
 from graphkit.files.reading import note_missing_gold
-from graphkit.files.stale_gold import invalid_reasons, stale_gold
+from graphkit.files.spool import Spool
+from graphkit.files.stale_gold import GoldCheck, invalid_reason
 from graphkit.graph import form
 from graphkit.graph import rows as to_rows
 from graphkit.graph.claims import Claim, claim, unfinished_loads
@@ -27,6 +32,7 @@ from graphkit.graph.queries import cypher
 from graphkit.records.models import Commit, Compatibility
 
 T = TypeVar("T")
+S = TypeVar("S", bound=Struct)
 Progress = Callable[[str, int], None]
 
 #: Rows of one transaction: nodes and edges, and questions or answers with all that belongs to them.
@@ -87,10 +93,11 @@ def load_dataset(store: Store, dataset: Dataset, report: Report, progress: Progr
     DatabaseError
         The database doesn't do as asked.
     """
-    loader = _DatasetLoader(store, dataset, report, progress)
-    loader.check()
-    with claim(store, _claimed(dataset)) as held:
-        loader.load(held)
+    with ExitStack() as spools:
+        loader = _DatasetLoader(store, dataset, report, progress, spools)
+        loader.check()
+        with claim(store, _claimed(dataset)) as held:
+            loader.load(held)
     return loader.summary
 
 
@@ -107,19 +114,37 @@ def ensure_loaded(store: Store, dataset: Dataset, report: Report, progress: Prog
         load_dataset(store, dataset, report, progress)
 
 
-def dataset_digest(dataset: Dataset) -> str:
-    """Return a digest of everything that loading a dataset reads."""
+def file_digests(dataset: Dataset) -> dict[Path, str]:
+    """Return the digest of each file that loading a dataset reads."""
     graphs = [path for pair in dataset.graphs.values() for path in pair]
     files = [
         dataset.questions_file,
         *(find_file(dataset.folder, kind) for kind in ("commits", "compatibility")),
         *graphs,
     ]
-    return to_rows.digest([[path.name, file_digest(path)] for path in files if path is not None])
+    return {path: file_digest(path) for path in files if path is not None}
+
+
+def dataset_digest(dataset: Dataset, digests: Mapping[Path, str] | None = None) -> str:
+    """Return a digest of everything that loading a dataset reads; those of its files may be known already."""
+    known = file_digests(dataset) if digests is None else digests
+    return to_rows.digest([[path.name, digest] for path, digest in known.items()])
+
+
+@dataclass
+class _Graph:
+    """What was read of one knowledge graph, and a digest of its files."""
+
+    digest: str
+    artifacts: Spool[LeanArtifact] | None = None
+    edges: Spool[LeanEdge] | None = None
 
 
 class _DatasetLoader:
-    def __init__(self, store: Store, dataset: Dataset, report: Report, progress: Progress) -> None:
+    """Reads everything once, puts it aside as it is checked, and writes from there."""
+
+    def __init__(self, store: Store, dataset: Dataset, report: Report, progress: Progress, spools: ExitStack) -> None:
+        self.spools = spools
         self.store = store
         self.dataset = dataset
         self.report = report
@@ -127,27 +152,44 @@ class _DatasetLoader:
         self.summary = LoadSummary(dataset.name)
         self.commits: list[Commit] = []
         self.compatibility: list[Compatibility] = []
-        self.question_count = 0
-        self.invalid: dict[str, str] = {}
+        self.graphs: dict[str, _Graph] = {}
+        self.ids: list[str] = []
+        self.questions = spools.enter_context(Spool(LeanQuestion))
+        # Before anything is read: of a file that changes meanwhile, the next load sees that it is another one.
+        self.digests = file_digests(dataset)
 
     def check(self) -> None:
-        """Read everything once, so that a mistake anywhere refuses the whole."""
+        """Read everything, so that a mistake anywhere refuses the whole before anything is written."""
         self.commits = self.dataset.commits(self.report)
         self.compatibility = self.dataset.compatibility(self.report)
-        for artifacts, edges in self.dataset.graphs.values():
+        self.gold = GoldCheck(self.dataset, self.compatibility)
+        # First, since of the graphs only what gold names is kept; yet told last.
+        asked = Report(self.report.on_error)
+        for _, question in self.dataset.questions(asked):
+            note_missing_gold(question, self.dataset.questions_file, asked)
+            self.ids.append(question.id)
+            self.gold.show(question)
+            self.questions.put(question)
+        self.questions.flush()
+        for name, (artifacts, edges) in self.dataset.graphs.items():
+            graph = _Graph("".join(self.digests[path] for path in (artifacts, edges) if path is not None))
+            self.graphs[self._graph_name(name)] = graph
             if artifacts is not None:
-                for _ in self.dataset.artifacts(artifacts, self.report):
-                    pass
+                found = self.gold.artifacts(name, self.dataset.artifacts(artifacts, self.report))
+                graph.artifacts = self._put_aside(LeanArtifact, found)
             if edges is not None:
-                for _ in self.dataset.edges(edges, self.report):
-                    pass
-        for _, question in self.dataset.questions(self.report):
-            self.question_count += 1
-            note_missing_gold(question, self.dataset.questions_file, self.report)
-        self.report.settle(usable=self.question_count)
-        self.invalid = invalid_reasons(stale_gold(self.dataset, self.compatibility, Report("skip")))
-        if not self.question_count:
+                graph.edges = self._put_aside(LeanEdge, self.gold.edges(name, self.dataset.edges(edges, self.report)))
+        self.report.merge(asked)
+        self.report.settle(usable=len(self.ids))
+        if not self.ids:
             raise InputError("the dataset holds no question", where=str(self.dataset.questions_file))
+
+    def _put_aside(self, kind: type[S], records: Iterable[S]) -> Spool[S]:
+        spool = self.spools.enter_context(Spool(kind))
+        for record in records:
+            spool.put(record)
+        spool.flush()
+        return spool
 
     def load(self, held: Claim) -> None:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
@@ -155,14 +197,13 @@ class _DatasetLoader:
         self.store.write(cypher("load/dataset_changes"), {"name": self.dataset.name})
         self._source(known, "commits", self._load_commits, held)
         self._source(known, "compatibility", self._load_compatibility, held)
-        graphs = {self._graph_name(name): files for name, files in self.dataset.graphs.items()}
-        for graph, (artifacts, edges) in graphs.items():
-            self._graph(known, graph, artifacts, edges, held)
+        for name, graph in self.graphs.items():
+            self._load_graph(known, name, graph, held)
         for key in known:
             if key.endswith(_GRAPH) and key.startswith(f"{self.dataset.name}/"):
-                graph = key.removesuffix(_GRAPH)
-                if known[key] and graph not in graphs:
-                    self._clear_graph(known, graph)
+                gone = key.removesuffix(_GRAPH)
+                if known[key] and gone not in self.graphs:
+                    self._clear_graph(known, gone)
         self._load_questions(held)
         self.store.write(cypher("load/late_commits"), {})
         held.complete(
@@ -170,15 +211,14 @@ class _DatasetLoader:
             {
                 "name": self.dataset.name,
                 "folder": str(self.dataset.folder.resolve()),
-                "digest": dataset_digest(self.dataset),
-                "questions": self.question_count,
+                "digest": dataset_digest(self.dataset, self.digests),
+                "questions": len(self.ids),
             },
         )
 
     def _refuse_foreign(self) -> None:
         """Refuse questions whose ids belong to another dataset: they would overwrite it."""
-        for batch in batched(self.dataset.questions(Report()), BATCH):
-            ids = [question.id for _, question in batch]
+        for ids in batched(self.ids, BATCH):
             for row in self.store.read(cypher("load/known_questions"), {"ids": ids}):
                 if row["dataset"] != self.dataset.name:
                     raise InputError(
@@ -191,7 +231,7 @@ class _DatasetLoader:
         """Load a file unless the graph holds its content already."""
         path = find_file(self.dataset.folder, kind)
         key = f"{self.dataset.name}/{kind}"
-        digest = file_digest(path) if path is not None else ""
+        digest = self.digests[path] if path is not None else ""
         if known.get(key, "") == digest:
             if path is not None:
                 self.summary.add(kind, unchanged=len(getattr(self, kind)))
@@ -248,37 +288,33 @@ class _DatasetLoader:
         clear(self.store, "load/clear_artifact_commits", {"graph": graph})
         clear(self.store, "load/clear_edges", {"graph": graph})
 
-    def _graph(
-        self, known: dict[str, Any], graph: str, artifacts: Path | None, edges: Path | None, held: Claim
-    ) -> None:
+    def _load_graph(self, known: dict[str, Any], name: str, graph: _Graph, held: Claim) -> None:
         """Load one knowledge graph: its artifacts merged, their commits and edges replaced."""
-        key = f"{graph}{_GRAPH}"
-        digest = "".join(file_digest(path) for path in (artifacts, edges) if path is not None)
-        if known.get(key) == digest:
-            for kind, path in (("artifacts", artifacts), ("edges", edges)):
-                if path is not None:
-                    self.summary.add(kind, unchanged=_count_lines(path))
+        key = f"{name}{_GRAPH}"
+        if known.get(key) == graph.digest:
+            for kind, records in (("artifacts", graph.artifacts), ("edges", graph.edges)):
+                if records is not None:
+                    self.summary.add(kind, unchanged=len(records))
             return
-        self._clear_graph(known, graph)
-        silent = Report("skip")
-        if artifacts is not None:
-            for batch in batched(map(to_rows.artifact_row, self.dataset.artifacts(artifacts, silent)), BATCH):
+        self._clear_graph(known, name)
+        if graph.artifacts is not None:
+            for batch in batched(map(to_rows.artifact_row, graph.artifacts), BATCH):
                 pinned = [row for row in batch if row["commit_key"] is not None]
                 self.store.write_many(
                     [
                         (cypher("load/artifacts"), {"rows": batch}),
-                        (cypher("load/artifact_commits"), {"rows": pinned, "graph": graph}),
+                        (cypher("load/artifact_commits"), {"rows": pinned, "graph": name}),
                     ]
                 )
                 self._step("artifacts", len(batch), held)
-        if edges is not None:
-            for records in batched(self.dataset.edges(edges, silent), BATCH):
-                batch = [{"source": one.source, "relation": one.relation, "target": one.target} for one in records]
+        if graph.edges is not None:
+            for some in batched(graph.edges, BATCH):
+                batch = [{"source": one.source, "relation": one.relation, "target": one.target} for one in some]
                 ends = {node for row in batch for node in (row["source"], row["target"])}
                 self._name_artifacts(ends)
-                self.store.write(cypher("load/edges"), {"rows": batch, "graph": graph})
+                self.store.write(cypher("load/edges"), {"rows": batch, "graph": name})
                 self._step("edges", len(batch), held)
-        self.store.write(cypher("load/source"), {"key": key, "digest": digest})
+        self.store.write(cypher("load/source"), {"key": key, "digest": graph.digest})
 
     def _name_artifacts(self, nodes: Iterable[str]) -> None:
         """Create the artifacts that the graph doesn't hold from their ids, and remember which."""
@@ -286,14 +322,11 @@ class _DatasetLoader:
         self.summary.created_artifacts.extend(created)
 
     def _load_questions(self, held: Claim) -> None:
-        silent = Report("skip")
-        kept: set[str] = set()
-        for batch in batched(self.dataset.questions(silent), RECORDS):
+        for batch in batched(self.questions, RECORDS):
             rows = [
-                to_rows.question_row(question, self.dataset.name, self.invalid.get(question.id))
-                for _, question in batch
+                to_rows.question_row(question, self.dataset.name, invalid_reason(self.gold.reasons(question)))
+                for question in batch
             ]
-            kept.update(row["id"] for row in rows)
             ids = [row["id"] for row in rows]
             known = {row["id"]: row["digest"] for row in self.store.read(cypher("load/known_questions"), {"ids": ids})}
             changed = [row for row in rows if known.get(row["id"]) != row["properties"]["digest"]]
@@ -302,6 +335,7 @@ class _DatasetLoader:
                 self._write_questions(changed, [row["id"] for row in changed if row["id"] in known])
                 self._step("questions", len(changed), held)
         there = [row["id"] for row in self.store.read(cypher("load/dataset_questions"), {"dataset": self.dataset.name})]
+        kept = set(self.ids)
         gone = [name for name in there if name not in kept]
         if gone:
             named = {"ids": gone}
@@ -367,12 +401,6 @@ def write_commits(
         on_batch(len(batch))
     for batch in batched(listed, BATCH):
         store.write(cypher("load/parents"), {"rows": [_pick(row, "key", "parents") for row in batch if row["parents"]]})
-
-
-def _count_lines(path: Path) -> int:
-    from graphkit.files.jsonl import read_lines
-
-    return sum(1 for _ in read_lines(path))
 
 
 def load(store: Store, dataset: str | Path | Dataset, *, on_error: OnError = "fail") -> LoadSummary:

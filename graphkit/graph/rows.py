@@ -9,11 +9,12 @@ from typing import Any
 
 import msgspec
 
+from graphkit.files.decoding import LeanArtifact
 from graphkit.graph import form
 from graphkit.measures.case import Case
 from graphkit.measures.repositories import named, of_relevant_ids
 from graphkit.records.ids import crosses, file_of, path_of, repo_of, symbol_of
-from graphkit.records.models import Artifact, Commit, Compatibility
+from graphkit.records.models import Commit, Compatibility
 
 Rows = list[dict[str, Any]]
 
@@ -77,7 +78,7 @@ def member_rows(rows: Iterable[Compatibility]) -> Rows:
     return [{"key": f"{repo}@{sha}", "repo": repo, "sha": sha} for repo, sha in sorted(members)]
 
 
-def artifact_row(artifact: Artifact) -> dict[str, Any]:
+def artifact_row(artifact: LeanArtifact) -> dict[str, Any]:
     """Return the row of an artifact: what its record doesn't say, its id does."""
     return {
         **node_row(artifact.id),

@@ -40,6 +40,8 @@ ANSWER: Spellings = {
     "output_tokens": ("completion_tokens",),
 }
 
+EDGE: Spellings = {"relation": ("type", "label")}
+
 
 def fields_by_other_name(spellings: Spellings) -> dict[str, str]:
     """Return the field that each other name stands for; of two fields the first."""

@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic.types import AwareDatetime, StrictBool, StrictFloat, StrictStr
 from pydantic_core import PydanticCustomError
 
-from graphkit.records.aliases import ANSWER, LARGEST, LONGEST_NAME, QUESTION, WIDEST, Spellings
+from graphkit.records.aliases import ANSWER, EDGE, LARGEST, LONGEST_NAME, QUESTION, WIDEST, Spellings
 from graphkit.records.shapes import citation_ids, error_text, gains, gold_paths, retrieved_chunks, walk_steps
 
 #: The farthest from UTC that a time zone of either database may be.
@@ -440,7 +440,7 @@ class Edge(Record):
     """A directed, typed edge of the knowledge graph, one line of ``edges.jsonl``."""
 
     source: Name
-    relation: Name = Field(validation_alias=AliasChoices("relation", "type", "label"))
+    relation: Name = Field(validation_alias=_names(EDGE, "relation"))
     target: Name
 
 

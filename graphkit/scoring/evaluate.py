@@ -11,7 +11,7 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import OnError, Report
-from graphkit.files.stale_gold import invalid_reasons, stale_gold
+from graphkit.files.stale_gold import invalid_reason, stale_gold
 from graphkit.graph.datasets import Progress, ensure_loaded, quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import require_computed, resolve_measures
@@ -149,7 +149,8 @@ def _context(
     if store is None:
         rows = source.compatibility(report) if needed or source.graphs else []
         commits = CommitGraph.build(source.commits(report), rows) if needed else CommitGraph()
-        return commits, invalid_reasons(stale_gold(source, rows, report))
+        stale = stale_gold(source, rows, report)
+        return commits, {name: reason for name, reasons in stale.items() if (reason := invalid_reason(reasons))}
     loading = Report(report.on_error)
     ensure_loaded(store, source, loading, progress)
     report.merge(loading.without(source.questions_file))

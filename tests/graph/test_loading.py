@@ -19,6 +19,7 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Report
+from graphkit.files.reading import RecordReader
 from graphkit.graph import form
 from graphkit.graph.claims import claim, unfinished_loads
 from graphkit.graph.datasets import load_dataset
@@ -90,6 +91,31 @@ def test_each_record_is_loaded(empty_store: Store, dataset: Path) -> None:
         "(n:Stack)": lines["compatibility"],
     }.items():
         assert empty_store.read(f"MATCH {pattern} RETURN count(n) AS count") == [{"count": count}]
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, int]]:
+    """How often each line, by file and number, is decoded from now on."""
+    counted: Counter[tuple[str, int]] = Counter()
+    parse = RecordReader.parse
+
+    def counting(reader: RecordReader[Any], number: int, line: bytes) -> Any:
+        counted[reader.path.name, number] += 1
+        return parse(reader, number, line)
+
+    monkeypatch.setattr(RecordReader, "parse", counting)
+    return counted
+
+
+def test_load_decodes_each_line_once(empty_store: Store, dataset: Path, parsed: Counter[tuple[str, int]]) -> None:
+    """Checking, stale gold, foreign ids and writing share one reading of the questions and of the knowledge graphs."""
+    graphkit.load(empty_store, dataset)
+    files = [
+        "questions.jsonl",
+        *(f"{kind}-stack-{number}.jsonl" for kind in ("artifacts", "edges") for number in (1, 2)),
+    ]
+    lines = {(name, number + 1): 1 for name in files for number in range(len(read_jsonl(dataset / name)))}
+    assert parsed == lines
 
 
 def test_loading_twice_changes_nothing(empty_store: Store, dataset: Path) -> None:

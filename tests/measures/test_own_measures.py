@@ -248,7 +248,7 @@ def test_what_is_no_measure_is_not_registered(folder: Path) -> None:
         (unreadable, "can't be the name of a measure"),
     ):
         with pytest.raises(MeasureError, match=message):
-            package.register(kind)  # type: ignore[type-var]
+            package.register(kind)  # type: ignore[arg-type, type-var]
 
 
 def _install(folder: Path, monkeypatch: pytest.MonkeyPatch, points: str) -> None:

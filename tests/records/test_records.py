@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,18 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
-from graphkit.files.decoding import UNDECODED, LeanAnswer, LeanQuestion, LeanReader
+from graphkit.errors import InputError
+from graphkit.files.decoding import UNDECODED, LeanAnswer, LeanArtifact, LeanEdge, LeanQuestion, LeanReader
 from graphkit.files.problems import Report
 from graphkit.files.reading import RecordReader, parse_record, twin_of
+from graphkit.files.spool import TOGETHER, Packer, Spool
 from graphkit.records.models import (
     Answer,
+    Artifact,
     Chunk,
     Commit,
     Compatibility,
+    Edge,
     Question,
     Record,
     WalkStep,
@@ -81,6 +86,7 @@ ALIASES = [
     (Chunk, "text", ("content", "page_content"), "t"),
     (WalkStep, "relation", ("type", "label"), "R"),
     (Compatibility, "at", ("deployed_at", "time"), "2025-01-01T00:00:00Z"),
+    (Edge, "relation", ("type", "label"), "R"),
 ]
 MINIMAL: dict[type[Record], dict[str, Any]] = {
     Question: ASKED,
@@ -88,6 +94,8 @@ MINIMAL: dict[type[Record], dict[str, Any]] = {
     Chunk: {"id": "a"},
     WalkStep: {"source": "a", "target": "b"},
     Compatibility: {"id": "s", "commits": {}},
+    Artifact: {"id": "a"},
+    Edge: {"source": "a", "relation": "R", "target": "b"},
 }
 
 
@@ -469,7 +477,9 @@ def plain(record: Any) -> Any:
     return {name: plain(one) for name, one in record.items()} if isinstance(record, dict) else record
 
 
-@pytest.mark.parametrize(("lean", "model"), [(LeanQuestion, Question), (LeanAnswer, Answer)])
+@pytest.mark.parametrize(("lean", "model"), [
+    (LeanQuestion, Question), (LeanAnswer, Answer), (LeanArtifact, Artifact), (LeanEdge, Edge),
+])  # fmt: skip
 def test_twins_have_the_same_fields(lean: type[msgspec.Struct], model: type[Record]) -> None:
     """The lean record has exactly the model's fields, with the same defaults."""
     assert lean.__struct_fields__ == tuple(model.model_fields)
@@ -480,6 +490,7 @@ def test_twins_have_the_same_fields(lean: type[msgspec.Struct], model: type[Reco
 def compare_lines(lean: type[msgspec.Struct], file: Path) -> int:
     """Compare each line that the lean decoder takes with the model, and return how many it took."""
     reader, taken = LeanReader(lean), 0
+    record: msgspec.Struct | None
     for line in file.read_bytes().splitlines():
         try:
             record = reader.decode(line)
@@ -597,6 +608,55 @@ def test_lean_questions_equal_the_model_on_anything(lines: list[dict[str, Any]])
 def test_lean_answers_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A run log, in any spelling and with any mistake, reads as by the model alone."""
     agree(LeanAnswer, lines)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(records(Artifact, {"id": st.just("x:a")}), min_size=1, max_size=3))
+def test_lean_artifacts_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
+    """A file of artifacts reads as by the model alone."""
+    agree(LeanArtifact, lines)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(records(Edge, {"source": st.just("x:a"), "target": st.just("x:b")}), min_size=1, max_size=3))
+def test_lean_edges_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
+    """A file of edges, in any spelling and with any mistake, reads as by the model alone."""
+    agree(LeanEdge, lines)
+
+
+def test_unused_fields_of_an_edge_are_told() -> None:
+    """A field that graphkit doesn't know is counted, as where the model reads every line."""
+    report = Report()
+    line = b'{"source":"a:x","label":"CALLS","target":"a:y","weight":2}'
+    edge = RecordReader(Path("edges.jsonl"), LeanEdge, report).parse(1, line)
+    assert edge == LeanEdge("a:x", "CALLS", "a:y")
+    assert report.ignored_fields == {("edges.jsonl", "weight"): 1}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(QUESTIONS, min_size=1, max_size=3))
+def test_records_are_the_same_after_the_spool(lines: list[dict[str, Any]]) -> None:
+    """What is put aside comes back as it was, whichever spelling it was read in and whoever packed it, each time."""
+    reader = RecordReader(Path("f.jsonl"), LeanQuestion, Report())
+    read = [one for number, line in enumerate(lines, 1) if (one := reader.parse(number, json.dumps(line).encode()))]
+    with Spool(LeanQuestion) as spool:
+        for record in read:
+            spool.put(record)
+        spool.put_packed(Packer(LeanQuestion).pack(read), len(read))
+        assert [*map(plain, spool)] == [*map(plain, spool)] == [*map(plain, [*read, *read])]
+        assert {type(one) for one in spool} <= {LeanQuestion}
+        assert len(spool) == 2 * len(read)
+
+
+def test_spool_that_can_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no room for the temporary file, the folder is named, and what chooses another one."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    # Some 60 bytes each, and a MiB is kept in memory.
+    edges = (LeanEdge(f"a:{number:020}", "CALLS", f"b:{number:020}") for number in range(200 * TOGETHER))
+    with Spool(LeanEdge) as spool, pytest.raises(InputError, match="can't be written: No such file") as raised:
+        list(spool.keep(edges))
+    assert raised.value.where == str(tmp_path / "gone")
+    assert "TMPDIR" in str(raised.value.remedy)
 
 
 @pytest.mark.parametrize("rest", [
