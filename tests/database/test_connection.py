@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.database import messages as troubles
+from graphkit.database import messages
 from graphkit.database import store as connection
 from graphkit.database.settings import Settings, hide_password
 from graphkit.database.store import Store, check_version
@@ -312,7 +312,7 @@ def test_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The embedded engine doesn't say why a commit failed: when its disk is full, graphkit does."""
     if store.engine == "neo4j":
         pytest.skip("Neo4j says it itself")
-    monkeypatch.setattr(troubles, "disk_is_full", lambda _: True)
+    monkeypatch.setattr(messages, "disk_is_full", lambda _: True)
     with pytest.raises(DatabaseError, match="disk of the database is full") as caught:
         store.read("CALL nothing.like.this()")
     assert "Make room" in str(caught.value)
