@@ -15,13 +15,19 @@ import pytest
 import graphkit as package
 from graphkit.analysis.compare import compare_grades
 from graphkit.analysis.layers import load_config, score_layers
-from graphkit.analysis.scales import lower_is_better
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError
 from graphkit.files.dataset import Dataset
 from graphkit.graph.opening import prepared
 from graphkit.measures import own, registry
-from graphkit.measures.registry import declared, kind_named, measure_kinds, parse_measure, resolve_measures
+from graphkit.measures.registry import (
+    declared,
+    kind_named,
+    lower_is_better,
+    measure_kinds,
+    parse_measure,
+    resolve_measures,
+)
 from graphkit.records.commits import CommitGraph
 from graphkit.scoring import batches
 from graphkit.scoring.export import write_results
@@ -248,7 +254,7 @@ def test_what_is_no_measure_is_not_registered(folder: Path) -> None:
         (unreadable, "can't be the name of a measure"),
     ):
         with pytest.raises(MeasureError, match=message):
-            package.register(kind)  # type: ignore[arg-type]
+            package.register(kind)  # type: ignore[arg-type, type-var]
 
 
 def _install(folder: Path, monkeypatch: pytest.MonkeyPatch, points: str) -> None:

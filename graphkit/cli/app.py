@@ -117,6 +117,18 @@ def evaluate(
     fail_on_severe: Annotated[
         bool, typer.Option("--fail-on-severe", help="Exit with 1 where a layer's component is severely low.")
     ] = False,
+    fail_on_stale: Annotated[
+        bool, typer.Option("--fail-on-stale", help="Exit with 1 where the gold of a question is stale.")
+    ] = False,
+    min_scored: Annotated[
+        float | None,
+        typer.Option(
+            "--min-scored",
+            metavar="SHARE",
+            help="Exit with 1 where a measure was scored on a smaller share of all questions (0 to 1): "
+            "each that --measure or a gate names, else every one.",
+        ),
+    ] = None,
     by: Annotated[
         str | None, typer.Option("--by", metavar="WHAT", help="Also the means by category, difficulty or group.")
     ] = None,
@@ -137,6 +149,8 @@ def evaluate(
         out=out or [],
         config=config,
         fail_on_severe=fail_on_severe,
+        fail_on_stale=fail_on_stale,
+        min_scored=min_scored,
         by=by,
         on_error=on_error,
     )

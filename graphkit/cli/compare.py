@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from graphkit.analysis import gates
 from graphkit.analysis.compare import LEVEL, RunComparison, compare_grades, compare_runs
 from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, tell
 from graphkit.cli.options import by_value, on_error_value
 from graphkit.cli.tables import print_table
 from graphkit.database.store import Store
-from graphkit.errors import GateError
 from graphkit.files.jsonl import is_file_name
 from graphkit.files.problems import Report
 from graphkit.records.words import counted
@@ -64,10 +64,8 @@ def compare_command(
         print_json(compared.as_json())
     else:
         print_comparison(compared)
-    worse = compared.regressions()
-    if fail_on_regression and worse:
-        told = "; ".join(f"{one.measure} {one.delta:+.4f} (corrected p {one.p_holm:.4f})" for one in worse)
-        raise GateError(f"gate failed: {compared.second} is significantly worse than {compared.first}: {told}")
+    if fail_on_regression:
+        gates.hold(gates.regressions(compared))
 
 
 def _run(store: Store, name: str) -> str:

@@ -7,18 +7,18 @@ import math
 from contextlib import nullcontext
 from pathlib import Path
 
+from graphkit.analysis import gates
 from graphkit.analysis.layers import Scorecard, load_config, score_layers
 from graphkit.cli.base import as_json, open_graph, print_json, say, tell
 from graphkit.cli.options import assignment, engine_value, label_value, on_error_value
 from graphkit.cli.progress import shown_progress
-from graphkit.cli.scorecards import print_scorecard, print_verdicts, severe_messages
+from graphkit.cli.scorecards import print_scorecard, print_verdicts
 from graphkit.cli.tables import print_groups, print_scoreboard
-from graphkit.errors import GateError, InputError
+from graphkit.errors import InputError
 from graphkit.files.problems import Report
 from graphkit.graph.datasets import quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
-from graphkit.records.bounds import over, under
 from graphkit.scoring.evaluate import evaluate
 from graphkit.scoring.export import check_output, write_results
 from graphkit.scoring.results import Evaluation
@@ -37,6 +37,8 @@ def evaluate_command(
     out: list[Path],
     config: Path | None,
     fail_on_severe: bool,
+    fail_on_stale: bool,
+    min_scored: float | None,
     by: str | None,
     on_error: str,
 ) -> None:
@@ -50,6 +52,8 @@ def evaluate_command(
         raise InputError("--engine cypher computes in a database, which --no-store does without")
     lower = [_gate("--fail-under", text, k) for text in fail_under]
     upper = [_gate("--fail-over", text, k) for text in fail_over]
+    if min_scored is not None and not 0 <= min_scored <= 1:
+        raise InputError(f"--min-scored is a share of the questions, from 0 to 1, not {min_scored:g}")
     layered = not measures
     chosen = list(resolve_measures([*(measures or DEFAULT_MEASURES), *(scoring.measures() if layered else ())], k=k))
     chosen += [measure for measure, _ in lower + upper if measure not in chosen]
@@ -91,7 +95,20 @@ def evaluate_command(
         for card, result in zip(cards, results, strict=False):
             print_scorecard(card)
             print_verdicts(result)
-    _hold(results, lower, upper, severe_messages(cards) if fail_on_severe else [])
+    named = [*(resolve_measures(measures, k=k) if measures else ()), *(measure for measure, _ in lower + upper)]
+    gates.hold(
+        [
+            *(gates.severe(cards) if fail_on_severe else ()),
+            *(gates.stale(results) if fail_on_stale else ()),
+            *gates.fail_under(results, _texts(lower)),
+            *gates.fail_over(results, _texts(upper)),
+            *(gates.min_scored(results, min_scored, [*dict.fromkeys(map(str, named))] or None) if min_scored else ()),
+        ]
+    )
+
+
+def _texts(bounds: list[tuple[Measure, float]]) -> list[tuple[str, float]]:
+    return [(str(measure), bound) for measure, bound in bounds]
 
 
 def _gate(option: str, text: str, k: int | None) -> tuple[Measure, float]:
@@ -103,25 +120,3 @@ def _gate(option: str, text: str, k: int | None) -> tuple[Measure, float]:
     if not math.isfinite(bound):
         raise InputError(f"{option} takes MEASURE=VALUE with a number, not {text!r}")
     return resolve_measures([name], k=k)[0], bound
-
-
-def _hold(
-    results: list[Evaluation],
-    lower: list[tuple[Measure, float]],
-    upper: list[tuple[Measure, float]],
-    severe: list[str],
-) -> None:
-    """Raise where a mean is beyond its gate; a measure that was scored on no question holds no gate."""
-    broken = list(severe)
-    for result in results:
-        for gates, beyond in ((lower, under), (upper, over)):
-            for measure, bound in gates:
-                mean = result.measures[str(measure)].mean
-                if mean is None:
-                    broken.append(f"{result.run}: {measure} was scored on no question")
-                elif beyond(mean, bound):
-                    text = f"{mean:.4f}"
-                    text = text if beyond(float(text), bound) else f"{mean:.12g}"  # "0.8000, under 0.8" tells nothing
-                    broken.append(f"{result.run}: {measure} is {text}, {beyond.__name__} {bound:.12g}")
-    if broken:
-        raise GateError("gate failed: " + "; ".join(broken))

@@ -69,9 +69,3 @@ def _state(one: Component) -> str:
 
 def _scored(one: Component) -> str:
     return f"{one.scored}/{one.total}"
-
-
-def severe_messages(cards: Sequence[Scorecard]) -> list[str]:
-    """Return a sentence for each severe alert, and one for each run of which nothing could be judged."""
-    found = [f"{card.run}: {NOT_JUDGED}" for card in cards if not card.judged]
-    return found + [f"{card.run}: {one.measure} is {shown(one.mean)}, severe" for card in cards for one in card.alerts]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.analysis.layers import Config, Scorecard, score_layers
-from graphkit.analysis.scales import lower_is_better
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.decoding import LeanAnswer
@@ -19,7 +18,7 @@ from graphkit.files.reading import RecordReader
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import STAGES, verdict
-from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
+from graphkit.measures.registry import DEFAULT_MEASURES, lower_is_better, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.text import visible

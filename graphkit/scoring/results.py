@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.errors import InputError
+from graphkit.measures.registry import bounds_of
 from graphkit.records.bounds import exact_parts
 from graphkit.records.usage import Spread, Tally
 from graphkit.records.words import shown
@@ -30,11 +31,29 @@ NO_LABEL = "(none)"
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One measure over the questions of a run: the mean over the scored ones (None where none was), and the counts."""
+    """One measure over the questions of a run: the mean over the scored ones (None where none was), and the counts.
+
+    ``lowest`` and ``highest`` are the means that the unscored questions would still allow, each of them worth the
+    lowest or the highest value of the measure; the mean itself where all were scored, None where there is no bound.
+    """
 
     mean: float | None
     scored: int
     total: int
+    lowest: float | None = None
+    highest: float | None = None
+
+    @classmethod
+    def of(cls, measure: str, values: Sequence[float], scored: int, total: int) -> Summary:
+        """Return the summary of a measure whose values, or parts of them, add up to the sum of so many scored ones."""
+
+        def mean(bound: float | None) -> float | None:
+            if scored >= total:
+                return math.fsum(values) / scored if scored else None
+            return None if bound is None else math.fsum([*values, bound * (total - scored)]) / total
+
+        lowest, highest = bounds_of(measure)
+        return cls(math.fsum(values) / scored if scored else None, scored, total, mean(lowest), mean(highest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +187,14 @@ class Evaluation:
 
 
 def _as_json(measures: Mapping[str, Summary]) -> dict[str, Any]:
-    return {name: {"mean": one.mean, "scored": one.scored, "total": one.total} for name, one in measures.items()}
+    return {name: dataclasses.asdict(one) for name, one in measures.items()}
 
 
 def _summaries(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Summary]:
     found = {}
     for place, name in enumerate(names):
         values = [value for row in rows if not isinstance(value := row.values[place], str)]
-        found[name] = Summary(math.fsum(values) / len(values) if values else None, len(values), len(rows))
+        found[name] = Summary.of(name, values, len(values), len(rows))
     return found
 
 
@@ -218,6 +237,6 @@ class Totals:
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Return the summary of each measure."""
         return {
-            name: Summary(math.fsum(parts) / scored if scored else None, scored, self.questions)
+            name: Summary.of(name, parts, scored, self.questions)
             for name, parts, scored in zip(names, self.parts, self.scored, strict=True)
         }
