@@ -466,4 +466,6 @@ def test_it_is_reported(folder: Path) -> None:
     page = (folder / "r.html").read_text()
     assert '"name":"own_words:Words","definition":"Words of the answer over the words allowed","lower":true' in page
     assert "1.1250" in page
+    # Without an upper bound the distribution reaches as far as the values, 3/4 and 6/4.
+    assert '"lower":true,"range":[0.0,1.5]' in page
     assert len(QUESTIONS) == 2

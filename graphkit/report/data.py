@@ -207,7 +207,13 @@ def summary(data: ReportData) -> dict[str, Any]:
     names = [str(measure) for measure in data.measures]
     return {
         "measures": [
-            {"name": str(one), "definition": one.definition, "lower": not one.higher_is_better} for one in data.measures
+            {
+                "name": str(one),
+                "definition": one.definition,
+                "lower": not one.higher_is_better,
+                "range": _range(one, [value for run in data.runs for value in _numbers(run, place)]),
+            }
+            for place, one in enumerate(data.measures)
         ],
         "questions": data.questions,
         "stages": STAGES,
@@ -226,6 +232,17 @@ def summary(data: ReportData) -> dict[str, Any]:
             for run in data.runs
         ],
     }
+
+
+def _numbers(run: RunData, place: int) -> list[float]:
+    return [value for row in run.values.values() if not isinstance(value := row[place], str)]
+
+
+def _range(measure: Measure, values: Sequence[float]) -> list[float]:
+    """Return between which numbers the distribution is drawn: the measure's bounds, else what its values reach."""
+    low = measure.lowest if measure.lowest is not None else min(values, default=0.0)
+    high = measure.highest if measure.highest is not None else max(values, default=low)
+    return [round(low, 4), round(high if high > low else low + 1, 4)]
 
 
 def _values(data: ReportData, run: RunData, count: int) -> list[list[float | None]]:
