@@ -113,8 +113,7 @@ def regressions(compared: RunComparison) -> list[BrokenGate]:
         BrokenGate(
             "fail-on-regression",
             compared.second,
-            f"{one.measure} is significantly worse than that of {compared.first}: {one.delta:+.4f} "
-            f"(corrected p {one.p_holm:.4f})",
+            f"{one.measure} {one.delta:+.4f} (corrected p {one.p_holm:.4f}), significantly worse than {compared.first}",
             one.measure,
         )
         for one in compared.regressions()
