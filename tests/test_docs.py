@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
+import shlex
+import sys
+from pathlib import Path
 
 import pytest
 
 import graphkit
 from graphkit.database.store import Store
 from graphkit.graph.opening import prepared
+from graphkit.measures import registry
+from graphkit.measures.base import Measure
 from tests.helpers import ROOT
+from tests.helpers.cli import ANSWERS, inside, tiny
 from tests.test_imports import MAY_IMPORT
 
 
@@ -89,3 +96,35 @@ def test_readme_five_lines_run(store: Store) -> None:
     assert result.to_pandas().shape == (30, 20)
     assert {"question", "expected", "went_to"} <= wrong[0].keys()
     assert "EdgeRecall" in result._repr_html_()
+
+
+def test_the_measure_of_ones_own_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module of the page on own measures goes through its commands, and its table names what a measure has."""
+    text = (ROOT / "docs" / "own-measures.md").read_text(encoding="utf-8")
+    [module] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "my_measures.py").write_text(module)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(registry, "_BY_NAME", {**registry._BY_NAME})
+    monkeypatch.delitem(sys.modules, "my_measures", raising=False)
+    [toml] = re.findall(r"(?:^    .*\n)+", text[text.index("    [weights") :].partition("\n\n")[0] + "\n", re.MULTILINE)
+    (tmp_path / "g.toml").write_text(toml.replace("    ", ""))
+    for run in "ab":
+        written = tiny(tmp_path / "my-dataset", answers=[{**one, "run": run} for one in ANSWERS])
+        written.rename(written.with_name(f"{run}.jsonl"))
+    runs = ["my-dataset/runs/a.jsonl", "my-dataset/runs/b.jsonl"]
+    commands = [line.split("#")[0] for line in re.findall(r"^    graphkit (.*)$", text, re.MULTILINE)]
+    assert [line.split()[0] for line in commands] == ["evaluate", "evaluate", "report", "compare"]
+    for line in commands:
+        words = [word for one in shlex.split(line) for word in (runs if one.endswith("*.jsonl") else [one])]
+        words += ["--no-store"] if words[0] == "evaluate" else []
+        done = inside(*words, cwd=tmp_path, code=0)
+        # Each walk has one edge, and two are allowed: no detour.
+        assert words[0] != "evaluate" or "my_measures:Detour" in done.out
+    values = [json.loads(line)["value"] for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert values == [0.0] * 8
+    assert '"name":"my_measures:Detour"' in (tmp_path / "report.html").read_text()
+    weighed = inside("evaluate", runs[0], "--no-store", "--json", "--config", "g.toml", cwd=tmp_path, code=0).object()
+    # No detour counts 1, EdgeRecall is 0.75: .4 * 1 + .6 * .75 = .85.
+    assert weighed["scorecard"]["layers"][0]["score"] == pytest.approx(0.85)
+    for name in re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`[^|]+) \|", text, re.MULTILINE))):
+        assert name in Measure.__annotations__, name

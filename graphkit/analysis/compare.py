@@ -21,7 +21,7 @@ from graphkit.analysis.paired import (
     holm,
     interval,
 )
-from graphkit.analysis.scales import Scale, lower_is_better, scale_of
+from graphkit.analysis.scales import Scale, scale_of
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.dataset import Dataset
@@ -31,7 +31,7 @@ from graphkit.graph.failures import failures, require_run
 from graphkit.graph.knowledge import invalid_questions
 from graphkit.graph.queries import cypher
 from graphkit.measures.base import Measure
-from graphkit.measures.registry import parse_measure
+from graphkit.measures.registry import lower_is_better, parse_measure
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.words import counted
 from graphkit.scoring.results import NO_LABEL

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphkit.analysis.scales import bounds_of, lower_is_better
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.measures.base import Thresholds
-from graphkit.measures.registry import declared, kind_named, parse_measure
+from graphkit.measures.registry import bounds_of, declared, kind_named, lower_is_better, parse_measure
 from graphkit.records.bounds import over, under
 from graphkit.records.words import counted
 from graphkit.scoring.results import Evaluation, Row

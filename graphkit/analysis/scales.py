@@ -9,30 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from graphkit.measures.registry import kind_named
+from graphkit.measures.registry import lower_is_better
 
 #: A grade of 0 to 10 counts as right from here on.
 RIGHT = 7
-
-
-def lower_is_better(measure: str) -> bool:
-    """Tell whether less of a measure is better, whatever its parameters; of a measure that isn't known, more is.
-
-    >>> lower_is_better("OffPin"), lower_is_better("a score of another tool")
-    (True, False)
-    """
-    kind = kind_named(measure)
-    return kind is not None and not kind.higher_is_better
-
-
-def bounds_of(measure: str) -> tuple[float | None, float | None]:
-    """Return the lowest and the highest value of a measure, None where it is unbounded or isn't known.
-
-    >>> bounds_of("EdgeRecall"), bounds_of("a score of another tool")
-    ((0.0, 1.0), (None, None))
-    """
-    kind = kind_named(measure)
-    return (kind.lowest, kind.highest) if kind is not None else (None, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import typer
 
 from graphkit.cli.base import as_json, open_graph, print_json, say, tell, with_graph
 from graphkit.cli.options import ON_ERROR, SEED, MeasureOption, OnErrorOption, by_value, on_error_value
-from graphkit.errors import GateError, InputError
+from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
@@ -40,6 +40,7 @@ def compare(
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
+    from graphkit.analysis import gates
     from graphkit.analysis.compare import compare_grades, compare_runs
     from graphkit.cli.comparisons import print_comparison
     from graphkit.files.problems import Report
@@ -75,12 +76,8 @@ def compare(
         print_json(compared.as_json())
     else:
         print_comparison(compared)
-    worse = compared.regressions()
-    if fail_on_regression and worse:
-        changes = "; ".join(
-            f"{result.measure} {result.delta:+.4f} (corrected p {result.p_holm:.4f})" for result in worse
-        )
-        raise GateError(f"gate failed: {compared.second} is significantly worse than {compared.first}: {changes}")
+    if fail_on_regression:
+        gates.hold(gates.regressions(compared))
 
 
 def _computing(engine: str | None) -> Literal["cypher"] | None:

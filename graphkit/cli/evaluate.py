@@ -21,12 +21,11 @@ from graphkit.cli.options import (
     label_value,
     on_error_value,
 )
-from graphkit.errors import GateError, InputError
+from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.analysis.layers import Scorecard
     from graphkit.files.problems import OnError
-    from graphkit.measures.base import Measure
     from graphkit.records.scores import Score
     from graphkit.scoring.results import Evaluation
 
@@ -57,6 +56,18 @@ def evaluate(
     fail_on_severe: Annotated[
         bool, typer.Option("--fail-on-severe", help="Exit with 1 where a layer's component is severely low.")
     ] = False,
+    fail_on_stale: Annotated[
+        bool, typer.Option("--fail-on-stale", help="Exit with 1 where the gold of a question is stale.")
+    ] = False,
+    min_scored: Annotated[
+        float | None,
+        typer.Option(
+            "--min-scored",
+            metavar="SHARE",
+            help="Exit with 1 where a measure was scored on a smaller share of all questions (0 to 1): "
+            "each that --measure or a gate names, else every one.",
+        ),
+    ] = None,
     by: Annotated[
         str | None, typer.Option("--by", metavar="WHAT", help="Also the means by category, difficulty or group.")
     ] = None,
@@ -69,9 +80,10 @@ def evaluate(
     """Score run logs against their dataset, and keep them in the graph."""
     import dataclasses
 
+    from graphkit.analysis import gates
     from graphkit.analysis.layers import load_config, score_layers
     from graphkit.cli.progress import shown_progress
-    from graphkit.cli.scorecards import print_scorecard, print_verdicts, severe_messages
+    from graphkit.cli.scorecards import print_scorecard, print_verdicts
     from graphkit.cli.tables import print_groups, print_scoreboard
     from graphkit.files.problems import Report
     from graphkit.graph.datasets import quiet
@@ -87,14 +99,20 @@ def evaluate(
     grouping = label_value(by)
     if no_store and chosen_engine == "cypher":
         raise InputError("--engine cypher computes in a database, which --no-store does without")
-    lower = [_gate("--fail-under", text, k) for text in fail_under or []]
-    upper = [_gate("--fail-over", text, k) for text in fail_over or []]
+    lower = [_gate("--fail-under", text) for text in fail_under or []]
+    upper = [_gate("--fail-over", text) for text in fail_over or []]
+    if min_scored is not None and not 0 <= min_scored <= 1:
+        raise InputError(f"--min-scored is a share of the questions, from 0 to 1, not {min_scored:g}")
     layered = not measures
+    given = _given(scores or [], skip)
+    by_others = {score.measure for score in given}
     chosen = list(resolve_measures([*(measures or DEFAULT_MEASURES), *(scoring.measures() if layered else ())], k=k))
-    chosen += [gated for gated, _ in lower + upper if gated not in chosen]
+    # A gate may hold what others gave; any other measure that it names is computed.
+    named = {text: _full_name(text, k, by_others) for text, _ in lower + upper}
+    chosen += resolve_measures([name for name in named.values() if name not in by_others] or chosen, k=k)
+    chosen = list(dict.fromkeys(chosen))
     if chosen_engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
         say(f"note: computed in Python, for there is no Cypher of them: {', '.join(others)}")
-    given = _given(scores or [], skip)
     results: list[Evaluation] = []
     cards: list[Scorecard] = []
     with (
@@ -134,7 +152,23 @@ def evaluate(
         for card, result in zip(cards, results, strict=False):
             print_scorecard(card)
             print_verdicts(result)
-    _hold(results, lower, upper, severe_messages(cards) if fail_on_severe else [])
+    asked = [*(map(str, resolve_measures(measures, k=k)) if measures else ()), *named.values()]
+    gates.hold(
+        [
+            *(gates.severe(cards) if fail_on_severe else ()),
+            *(gates.stale(results) if fail_on_stale else ()),
+            *gates.fail_under(results, [(named[text], bound) for text, bound in lower]),
+            *gates.fail_over(results, [(named[text], bound) for text, bound in upper]),
+            *(gates.min_scored(results, min_scored, [*dict.fromkeys(asked)] or None) if min_scored else ()),
+        ]
+    )
+
+
+def _full_name(text: str, k: int | None, by_others: set[str]) -> str:
+    """Return the text by which results know a measure."""
+    from graphkit.measures.registry import resolve_measures
+
+    return text if text in by_others else str(resolve_measures([text], k=k)[0])
 
 
 def _given(files: list[Path], skip: OnError) -> list[Score]:
@@ -148,9 +182,7 @@ def _given(files: list[Path], skip: OnError) -> list[Score]:
     return given
 
 
-def _gate(option: str, text: str, k: int | None) -> tuple[Measure, float]:
-    from graphkit.measures.registry import resolve_measures
-
+def _gate(option: str, text: str) -> tuple[str, float]:
     name, value = assignment(option, text)
     try:
         bound = float(value)
@@ -158,28 +190,4 @@ def _gate(option: str, text: str, k: int | None) -> tuple[Measure, float]:
         bound = math.nan
     if not math.isfinite(bound):
         raise InputError(f"{option} takes MEASURE=VALUE with a number, not {text!r}")
-    return resolve_measures([name], k=k)[0], bound
-
-
-def _hold(
-    results: list[Evaluation],
-    lower: list[tuple[Measure, float]],
-    upper: list[tuple[Measure, float]],
-    severe: list[str],
-) -> None:
-    """Raise where a mean is beyond its gate; a measure that was scored on no question holds no gate."""
-    from graphkit.records.bounds import over, under
-
-    broken = list(severe)
-    for result in results:
-        for gates, beyond in ((lower, under), (upper, over)):
-            for measure, bound in gates:
-                mean = result.measures[str(measure)].mean
-                if mean is None:
-                    broken.append(f"{result.run}: {measure} was scored on no question")
-                elif beyond(mean, bound):
-                    text = f"{mean:.4f}"
-                    text = text if beyond(float(text), bound) else f"{mean:.12g}"  # "0.8000, under 0.8" tells nothing
-                    broken.append(f"{result.run}: {measure} is {text}, {beyond.__name__} {bound:.12g}")
-    if broken:
-        raise GateError("gate failed: " + "; ".join(broken))
+    return name, bound

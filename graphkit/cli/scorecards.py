@@ -73,11 +73,3 @@ def _state(component: Component) -> str:
     if component.severe:
         return "severe"
     return {True: "met", False: "missed", None: ""}[component.met]
-
-
-def severe_messages(cards: Sequence[Scorecard]) -> list[str]:
-    """Return a sentence for each severe alert, and one for each run of which nothing could be judged."""
-    unjudged = [f"{card.run}: {NOT_JUDGED}" for card in cards if not card.judged]
-    return unjudged + [
-        f"{card.run}: {alert.measure} is {shown(alert.mean)}, severe" for card in cards for alert in card.alerts
-    ]

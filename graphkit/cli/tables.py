@@ -10,7 +10,7 @@ from graphkit.analysis.explain import short_shas
 from graphkit.cli.base import console, print_line, printable
 from graphkit.records.usage import Spread
 from graphkit.records.words import shown
-from graphkit.scoring.results import Evaluation, Label
+from graphkit.scoring.results import Evaluation, Label, Summary
 
 
 def cell(value: Any) -> str:
@@ -87,7 +87,7 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
         row: list[str] = [name]
         for result in results:
             summary = result.measures.get(name)
-            row += [shown(summary.mean), f"{summary.scored}/{summary.total}"] if summary else ["–", "–"]
+            row += [shown(summary.mean), _scored(summary)] if summary else ["–", "–"]
         rows.append(row)
     print_table(None, columns, rows)
     for result in results:
@@ -97,6 +97,14 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
         )
     print_line("")
     print_efficiency({result.run: (result.known_efficiency(), result.questions) for result in results})
+
+
+def _scored(one: Summary) -> str:
+    """Return how many questions were scored, and where some weren't, between which means that leaves all of them."""
+    counts = f"{one.scored}/{one.total}"
+    if one.lowest is None or one.highest is None or one.scored == one.total:
+        return counts
+    return f"{counts}, so {one.lowest:.2f} to {one.highest:.2f}"
 
 
 def print_efficiency(runs: Mapping[str, tuple[Mapping[str, Spread], int]]) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.analysis.layers import Config, Scorecard, score_layers
-from graphkit.analysis.scales import lower_is_better
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.decoding import LeanAnswer
@@ -19,7 +18,7 @@ from graphkit.files.reading import RecordReader
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import STAGES, verdict
-from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
+from graphkit.measures.registry import DEFAULT_MEASURES, lower_is_better, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.text import visible
@@ -208,7 +207,13 @@ def summary(data: ReportData) -> dict[str, Any]:
     names = [str(measure) for measure in data.measures]
     return {
         "measures": [
-            {"name": str(one), "definition": one.definition, "lower": not one.higher_is_better} for one in data.measures
+            {
+                "name": str(one),
+                "definition": one.definition,
+                "lower": not one.higher_is_better,
+                "range": _range(one, [value for run in data.runs for value in _numbers(run, place)]),
+            }
+            for place, one in enumerate(data.measures)
         ],
         "questions": data.questions,
         "stages": STAGES,
@@ -227,6 +232,17 @@ def summary(data: ReportData) -> dict[str, Any]:
             for run in data.runs
         ],
     }
+
+
+def _numbers(run: RunData, place: int) -> list[float]:
+    return [value for row in run.values.values() if not isinstance(value := row[place], str)]
+
+
+def _range(measure: Measure, values: Sequence[float]) -> list[float]:
+    """Return between which numbers the distribution is drawn: the measure's bounds, else what its values reach."""
+    low = measure.lowest if measure.lowest is not None else min(values, default=0.0)
+    high = measure.highest if measure.highest is not None else max(values, default=low)
+    return [round(low, 4), round(high if high > low else low + 1, 4)]
 
 
 def _values(data: ReportData, run: RunData, count: int) -> list[list[float | None]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.errors import InputError
+from graphkit.measures.registry import bounds_of
 from graphkit.records.bounds import exact_parts
 from graphkit.records.usage import Spread, Tally
 from graphkit.records.words import shown
@@ -33,11 +34,29 @@ NOT_GIVEN = "no score was given"
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One measure over the questions of a run: the mean over the scored ones (None where none was), and the counts."""
+    """One measure over the questions of a run: the mean over the scored ones (None where none was), and the counts.
+
+    ``lowest`` and ``highest`` are the means that the unscored questions would still allow, each of them worth the
+    lowest or the highest value of the measure; the mean itself where all were scored, None where there is no bound.
+    """
 
     mean: float | None
     scored: int
     total: int
+    lowest: float | None = None
+    highest: float | None = None
+
+    @classmethod
+    def of(cls, measure: str, values: Sequence[float], scored: int, total: int) -> Summary:
+        """Return the summary of a measure whose values, or parts of them, add up to the sum of so many scored ones."""
+
+        def mean(bound: float | None) -> float | None:
+            if scored >= total:
+                return math.fsum(values) / scored if scored else None
+            return None if bound is None else math.fsum([*values, bound * (total - scored)]) / total
+
+        lowest, highest = bounds_of(measure)
+        return cls(math.fsum(values) / scored if scored else None, scored, total, mean(lowest), mean(highest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +134,7 @@ class Evaluation:
             for row in self.rows
         )
         names = [*self.measures, *values]
-        measures = {**self.measures, **{name: _summary(names.index(name), rows) for name in values}}
+        measures = {**self.measures, **{name: _summary(name, names.index(name), rows) for name in values}}
         return dataclasses.replace(self, measures=measures, rows=rows, given=(*self.given, *own))
 
     def known_efficiency(self) -> dict[str, Spread]:
@@ -220,16 +239,16 @@ class Evaluation:
 
 
 def _as_json(measures: Mapping[str, Summary]) -> dict[str, Any]:
-    return {name: {"mean": one.mean, "scored": one.scored, "total": one.total} for name, one in measures.items()}
+    return {name: dataclasses.asdict(one) for name, one in measures.items()}
 
 
 def _summaries(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Summary]:
-    return {name: _summary(place, rows) for place, name in enumerate(names)}
+    return {name: _summary(name, place, rows) for place, name in enumerate(names)}
 
 
-def _summary(place: int, rows: Sequence[Row]) -> Summary:
+def _summary(name: str, place: int, rows: Sequence[Row]) -> Summary:
     values = [value for row in rows if not isinstance(value := row.values[place], str)]
-    return Summary(math.fsum(values) / len(values) if values else None, len(values), len(rows))
+    return Summary.of(name, values, len(values), len(rows))
 
 
 class Totals:
@@ -261,6 +280,6 @@ class Totals:
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Return the summary of each measure."""
         return {
-            name: Summary(math.fsum(parts) / scored if scored else None, scored, self.questions)
+            name: Summary.of(name, parts, scored, self.questions)
             for name, parts, scored in zip(names, self.parts, self.scored, strict=True)
         }

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.analysis.layers import NOT_JUDGED, RULES, Config, load_config, score_layers
-from graphkit.analysis.scales import lower_is_better
 from graphkit.errors import InputError
+from graphkit.measures.registry import lower_is_better
 from graphkit.records.bounds import over, under
 from graphkit.scoring.results import Evaluation, Row, Summary, Totals
 from tests.helpers import ROOT
@@ -132,7 +132,36 @@ def test_a_mean_does_not_depend_on_batches_or_order(values: list[float], draw: r
         two.take(0, values[cut:])
         two.add(one)
         two.questions = len(values)
-        assert two.summaries(["RR"])["RR"] == Summary(exact, len(values), len(values))
+        assert two.summaries(["RR"])["RR"] == Summary(exact, len(values), len(values), exact, exact)
+
+
+@pytest.mark.parametrize(
+    ("measure", "values", "total", "expected"),
+    [
+        # 2 of 4 scored, sum 1.2: the others may be 0 and 0, or 1 and 1.
+        ("EdgeRecall", [0.4, 0.8], 4, (0.6, 1.2 / 4, 3.2 / 4)),
+        # Less is better of OffPin: its bounds are the same.
+        ("OffPin", [1.0], 2, (1.0, 0.5, 1.0)),
+        # All are scored: there is nothing that could change the mean.
+        ("EdgeRecall", [0.4, 0.8], 2, (0.6, 0.6, 0.6)),
+        ("score of another tool", [4.0, 8.0], 2, (6.0, 6.0, 6.0)),
+        # Nothing is scored: anything within the bounds.
+        ("EdgeRecall", [], 3, (None, 0.0, 1.0)),
+        # Unknown bounds allow no word on it.
+        ("score of another tool", [4.0], 2, (4.0, None, None)),
+        ("EdgeRecall", [], 0, (None, None, None)),
+    ],
+)
+def test_the_means_that_unscored_questions_allow(
+    measure: str, values: list[float], total: int, expected: tuple[float | None, ...]
+) -> None:
+    """Each unscored question may be worth the lowest or the highest value of its measure."""
+    totals = Totals(1)
+    totals.take(0, values)
+    totals.questions = total
+    found = totals.summaries([measure])[measure]
+    assert (found.mean, found.lowest, found.highest) == pytest.approx(expected)
+    assert (found.scored, found.total) == (len(values), total)
 
 
 def test_a_layer_at_its_bound_is_not_below_it() -> None:

@@ -220,7 +220,11 @@ def test_stale_gold_is_not_scored(any_graph: Graph, tmp_path: Path, engine: str)
     for store in (True, False):
         result = evaluated(*ARTIFACTS, store=store)
         assert (result["questions"], result["failed"], result["missing"], result["invalid"]) == (2, 0, 0, 1)
-        assert result["measures"]["EdgeRecall"] == {"mean": 1.0, "scored": 1, "total": 2}
+        assert result["measures"]["EdgeRecall"] == {
+            **{"mean": 1.0, "scored": 1, "total": 2},
+            # The question with stale gold may be worth 0 or 1.
+            **{"lowest": 0.5, "highest": 1.0},
+        }
         reasons = [json.loads(line)["reason"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
         assert None in reasons
         (why,) = (one for one in reasons if one is not None)

@@ -41,8 +41,9 @@ def test_json_is_one_object_a_run(tmp_path: Path) -> None:
         "missing": 0,
         "invalid": 0,
         "measures": {
-            "EdgeRecall": {"mean": 0.75, "scored": 2, "total": 2},
-            "BoundaryRecall": {"mean": 0.0, "scored": 1, "total": 2},
+            "EdgeRecall": {"mean": 0.75, "scored": 2, "total": 2, "lowest": 0.75, "highest": 0.75},
+            # The question whose gold crosses no boundary may be worth 0 or 1.
+            "BoundaryRecall": {"mean": 0.0, "scored": 1, "total": 2, "lowest": 0.0, "highest": 0.5},
         },
         "efficiency": {},
     }
@@ -106,7 +107,9 @@ def test_failed_and_missing_questions_are_counted(tmp_path: Path) -> None:
     run = tiny(tmp_path, questions, [ANSWERS[0], {"run": "r", "question_id": "q2", "error": "timed out"}])
     found = graphkit("evaluate", "--no-store", "--json", "-m", "EdgeRecall", run, cwd=tmp_path, code=0).object()
     assert (found["questions"], found["failed"], found["missing"]) == (3, 1, 1)
-    assert found["measures"] == {"EdgeRecall": {"mean": 0.5, "scored": 1, "total": 3}}
+    # The two others may be 0 or 1: (0.5 + 0 + 0) / 3 and (0.5 + 1 + 1) / 3.
+    wanted = {"mean": 0.5, "scored": 1, "total": 3, "lowest": 0.5 / 3, "highest": 2.5 / 3}
+    assert found["measures"] == {"EdgeRecall": wanted}
 
 
 def test_notes_go_to_standard_error(tmp_path: Path) -> None:
@@ -480,3 +483,57 @@ def test_a_judged_measure_is_not_computed(tmp_path: Path) -> None:
     both = ("-m", "HallucinationRate", "-m", "Attribution")
     done = inside("evaluate", tiny(tmp_path), "--no-store", *both, cwd=tmp_path, code=2)
     assert "HallucinationRate, Attribution aren't computed from records: a judge gives them" in done.err
+
+
+def _one_unscored(tmp_path: Path) -> Path:
+    """Return the run of the tiny dataset with q2 failed: EdgeRecall is 0.5 on one of two questions."""
+    return tiny(tmp_path, answers=[ANSWERS[0], {"run": "r", "question_id": "q2", "error": "timed out"}])
+
+
+def test_what_unscored_questions_would_allow_is_shown(tmp_path: Path) -> None:
+    """JSON and the files tell the lowest and highest mean, the terminal only where a question wasn't scored."""
+    run = _one_unscored(tmp_path)
+    asked = ("evaluate", run, "--no-store", "-m", "EdgeRecall")
+    out = tmp_path / "r.summary.json"
+    # q1 is 0.5 and q2 may be 0 or 1: (0.5 + 0) / 2 and (0.5 + 1) / 2.
+    wanted = {"mean": 0.5, "scored": 1, "total": 2, "lowest": 0.25, "highest": 0.75}
+    assert inside(*asked, "--json", "--out", out, cwd=tmp_path, code=0).object()["measures"]["EdgeRecall"] == wanted
+    assert json.loads(out.read_text())["runs"][0]["measures"]["EdgeRecall"] == wanted
+    assert "1/2, so 0.25 to 0.75" in inside(*asked, cwd=tmp_path, code=0).out
+    whole = inside("evaluate", tiny(tmp_path / "whole"), "--no-store", "-m", "EdgeRecall", cwd=tmp_path, code=0)
+    assert ", so " not in whole.out
+
+
+def test_the_gate_on_coverage(tmp_path: Path) -> None:
+    """--min-scored holds the share of questions that each named measure was scored on: here 1 of 2."""
+    asked = ("evaluate", _one_unscored(tmp_path), "--no-store")
+    inside(*asked, "-m", "EdgeRecall", "--min-scored", "0.5", cwd=tmp_path, code=0)
+    done = inside(*asked, "-m", "EdgeRecall", "--min-scored", "0.9", cwd=tmp_path, code=1)
+    assert "gate failed: r: EdgeRecall was scored on 1 of 2 questions (50%), fewer than 90%" in done.err
+    # A measure that a gate names is held, too; one that nobody named only where none was.
+    done = inside(*asked, "--fail-under", "RR=0", "--min-scored", "0.9", cwd=tmp_path, code=1)
+    assert "RR was scored on 1 of 2" in done.err
+    assert "EdgeRecall" not in done.err
+    done = inside(*asked, "--min-scored", "0.9", cwd=tmp_path, code=1)
+    assert "EdgeRecall was scored on 1 of 2" in done.err
+    assert "Coherence was scored on 0 of 2" in done.err
+
+
+@pytest.mark.parametrize("share", ["1.5", "-0.1", "nan"])
+def test_a_share_lies_between_0_and_1(tmp_path: Path, share: str) -> None:
+    """What is no share is refused before anything is scored."""
+    done = inside("evaluate", tiny(tmp_path), "--no-store", f"--min-scored={share}", cwd=tmp_path, code=2)
+    assert "--min-scored" in done.err
+    assert done.out == ""
+
+
+def test_the_gate_on_stale_gold(tmp_path: Path) -> None:
+    """--fail-on-stale ends with 1 where the knowledge graph no longer holds the gold of a question, which is named."""
+    run = tiny(tmp_path)
+    edge = {"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#w"}
+    inside("evaluate", run, "--no-store", "-m", "RR", "--fail-on-stale", cwd=tmp_path, code=0)
+    # The knowledge graph knows the edge of q2 only: the gold of q1 is stale.
+    write_lines(tmp_path / "artifacts.jsonl", [{"id": f"a:m.py#{name}"} for name in "xw"])
+    write_lines(tmp_path / "edges.jsonl", [edge])
+    done = inside("evaluate", run, "--no-store", "-m", "RR", "--fail-on-stale", cwd=tmp_path, code=1)
+    assert "gate failed: r: the gold of 1 question is stale: q1" in done.err

@@ -56,7 +56,9 @@ def test_run_can_be_evaluated(folder: Path) -> None:
     run(folder, "--system", "systems:full")
     file = folder / "data" / "runs" / "full.jsonl"
     done = graphkit("evaluate", "--no-store", "--json", "-m", "EdgeRecall", file, cwd=folder, code=0)
-    assert done.object()["measures"] == {"EdgeRecall": {"mean": 0.25, "scored": 2, "total": 2}}
+    assert done.object()["measures"] == {
+        "EdgeRecall": {"mean": 0.25, "scored": 2, "total": 2, "lowest": 0.25, "highest": 0.25}
+    }
 
 
 def test_what_a_system_gives_is_kept(folder: Path) -> None:

@@ -15,13 +15,19 @@ import pytest
 import graphkit as package
 from graphkit.analysis.compare import compare_grades
 from graphkit.analysis.layers import load_config, score_layers
-from graphkit.analysis.scales import lower_is_better
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError
 from graphkit.files.dataset import Dataset
 from graphkit.graph.opening import prepared
 from graphkit.measures import own, registry
-from graphkit.measures.registry import declared, kind_named, measure_kinds, parse_measure, resolve_measures
+from graphkit.measures.registry import (
+    declared,
+    kind_named,
+    lower_is_better,
+    measure_kinds,
+    parse_measure,
+    resolve_measures,
+)
 from graphkit.records.commits import CommitGraph
 from graphkit.scoring import batches
 from graphkit.scoring.export import write_results
@@ -460,4 +466,6 @@ def test_it_is_reported(folder: Path) -> None:
     page = (folder / "r.html").read_text()
     assert '"name":"own_words:Words","definition":"Words of the answer over the words allowed","lower":true' in page
     assert "1.1250" in page
+    # Without an upper bound the distribution reaches as far as the values, 3/4 and 6/4.
+    assert '"lower":true,"range":[0.0,1.5]' in page
     assert len(QUESTIONS) == 2
