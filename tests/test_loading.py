@@ -18,7 +18,6 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Report
-from graphkit.files.reading import RecordReader
 from graphkit.graph.claims import claim, unfinished_loads
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.queries import cypher, schema_statements
@@ -88,20 +87,6 @@ def test_each_record_is_loaded(empty_store: Store, dataset: Path) -> None:
         "(n:Stack)": lines["compatibility"],
     }.items():
         assert empty_store.read(f"MATCH {pattern} RETURN count(n) AS count") == [{"count": count}]
-
-
-@pytest.fixture
-def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, int]]:
-    """How often each line, by file and number, is decoded from now on."""
-    counted: Counter[tuple[str, int]] = Counter()
-    parse = RecordReader.parse
-
-    def counting(reader: RecordReader[Any], number: int, line: bytes) -> Any:
-        counted[reader.path.name, number] += 1
-        return parse(reader, number, line)
-
-    monkeypatch.setattr(RecordReader, "parse", counting)
-    return counted
 
 
 def test_load_decodes_each_line_once(empty_store: Store, dataset: Path, parsed: Counter[tuple[str, int]]) -> None:

@@ -163,7 +163,7 @@ class _Details:
     def __init__(self, data: ReportData, run: RunData) -> None:
         self._data = data
         self._run = run
-        self._block: dict[str, Any] = {}
+        self._block: list[str] = []
         self._count = 0
 
     def take(self, place: int, description: _Description) -> None:
@@ -176,18 +176,19 @@ class _Details:
         _put(run.flags, place, flags, 0)
         _put(run.found, place, share, (0, 0))
         _put(run.judged, place, judged, ("undecided", "undecided", STAGES[-1]))
-        self._block[str(place)] = shown
+        self._block.append(f'"{place}":{shown}')
         if len(self._block) == BLOCK:
             self.finish()
 
     def finish(self) -> None:
         """Put what was taken aside."""
         if self._block:
-            self._run.details.put(Block(self._count, script_json(self._block)))
-            self._block, self._count = {}, self._count + 1
+            self._run.details.put(Block(self._count, "{" + ",".join(self._block) + "}"))
+            self._block, self._count = [], self._count + 1
 
 
-_Description = tuple[list[Any], dict[str, Any], int, tuple[int, int], tuple[str, str, str]]
+#: A row of the table, the JSON of what is shown when it is opened, its bits, its edges, and how it was judged.
+_Description = tuple[list[Any], str, int, tuple[int, int], tuple[str, str, str]]
 
 
 def _describe(case: Case, values: Sequence[float | str], invalid: str | None) -> _Description:
@@ -201,7 +202,7 @@ def _describe(case: Case, values: Sequence[float | str], invalid: str | None) ->
         visible(question.category or ""),
         question.difficulty or "",
     ]
-    return listed, shown, flags, share, judged
+    return listed, script_json(shown), flags, share, judged  # text is what travels best between processes
 
 
 def _judged(case: Case, invalid: str | None, shown: dict[str, Any]) -> tuple[str, str, str]:
