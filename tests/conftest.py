@@ -6,12 +6,14 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from graphkit.database.embedded import client as embedded
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
+from graphkit.files.reading import RecordReader
 from tests.helpers import engines
 from tests.helpers.cli import Graph
 from tests.helpers.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
@@ -30,6 +32,20 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ENVIRONMENT:
         if name.startswith(SETTINGS_PREFIXES):
             monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, int]]:
+    """How often each line, by file and number, is decoded from now on in this process."""
+    counted: Counter[tuple[str, int]] = Counter()
+    parse = RecordReader.parse
+
+    def counting(reader: RecordReader[Any], number: int, line: bytes) -> Any:
+        counted[reader.path.name, number] += 1
+        return parse(reader, number, line)
+
+    monkeypatch.setattr(RecordReader, "parse", counting)
+    return counted
 
 
 @pytest.fixture(scope="session")

@@ -47,8 +47,9 @@ class Packer(Generic[S]):
 class Spool(Generic[S]):
     """Takes records of one kind one after the other, and gives them back in that order, as often as asked."""
 
-    def __init__(self, kind: type[S]) -> None:
+    def __init__(self, kind: type[S], together: int = TOGETHER) -> None:
         self._packer = Packer(kind)
+        self._together = together
         self._waiting: list[S] = []
         self._count = 0
         self._file = tempfile.SpooledTemporaryFile(IN_MEMORY, prefix="graphkit-")  # noqa: SIM115 - closed by close()
@@ -66,7 +67,7 @@ class Spool(Generic[S]):
         """Put a record aside."""
         self._count += 1
         self._waiting.append(record)
-        if len(self._waiting) == TOGETHER:
+        if len(self._waiting) == self._together:
             self._pack()
 
     def keep(self, records: Iterable[S]) -> Iterator[S]:

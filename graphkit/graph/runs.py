@@ -5,7 +5,7 @@ What is replaced is marked incomplete before the first deletion: whoever dies on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,53 @@ class RunLoad:
     unchanged: int
 
 
-def load_run(store: Store, dataset: str, run: str, run_file: Path, progress: Progress = quiet) -> RunLoad:
+@dataclass(frozen=True, slots=True)
+class RunRecords:
+    """The records of a run file: put aside by who reads it for another reason, or still to be read.
+
+    Attributes
+    ----------
+    questions, digest
+        The questions that the graph holds of the dataset, and the digest of the run, from before the file was read.
+    wanted
+        Whether the records are worth putting aside: not where the graph holds just them.
+    """
+
+    answers: Iterable[LeanAnswer]
+    questions: set[str]
+    digest: str
+    wanted: bool = True
+
+    @classmethod
+    def to_put_aside(cls, store: Store, dataset: str, run_file: Path, answers: Iterable[LeanAnswer]) -> RunRecords:
+        """Return the records of a file that is going to be read, and go to ``answers`` if they are wanted."""
+        questions = questions_of(store, dataset)
+        digest = run_digest(run_file, questions)
+        held = any(row["complete"] and row["digest"] == digest for row in store.read(cypher("read/runs")))
+        return cls(answers, questions, digest, wanted=not held)
+
+    @classmethod
+    def of_file(cls, store: Store, dataset: str, run_file: Path) -> RunRecords:
+        """Return the records of a file that was checked before: unusable lines are left out."""
+        questions = questions_of(store, dataset)
+        answers = (answer for _, answer in RecordReader(run_file, LeanAnswer, Report("skip")))
+        return cls(answers, questions, run_digest(run_file, questions))
+
+
+def load_run(
+    store: Store,
+    dataset: str,
+    run: str,
+    run_file: Path,
+    progress: Progress = quiet,
+    records: RunRecords | None = None,
+) -> RunLoad:
     """Load the records of a run whose file was checked before: unusable lines and unknown questions are left out.
+
+    Parameters
+    ----------
+    records
+        What was put aside when the file was checked; without it, the file is read.
 
     Raises
     ------
@@ -45,8 +90,8 @@ def load_run(store: Store, dataset: str, run: str, run_file: Path, progress: Pro
         The database doesn't do as asked.
     """
     with claim(store, f"run {run}") as held:
-        questions = questions_of(store, dataset)
-        digest = run_digest(run_file, questions)
+        if records is None:
+            records = RunRecords.of_file(store, dataset, run_file)
         known = store.read(cypher("load/known_run"), {"id": run})
         if known and known[0]["dataset"] != dataset:
             raise InputError(
@@ -54,16 +99,18 @@ def load_run(store: Store, dataset: str, run: str, run_file: Path, progress: Pro
                 where=str(run_file),
                 remedy="Give the run another name, or load it into a database of its own (--data).",
             )
-        named = {"id": run, "dataset": dataset, "digest": digest, "file": str(run_file.resolve())}
-        if known and known[0]["complete"] and known[0]["digest"] == digest:
-            if known[0]["file"] != named["file"]:
-                store.write(cypher("load/run_file"), named)
+        file = str(run_file.resolve())
+        if known and known[0]["complete"] and known[0]["digest"] == records.digest:
+            if known[0]["file"] != file:
+                store.write(cypher("load/run_file"), {"id": run, "file": file})
             answers = store.read(cypher("load/run_answers"), {"run": run})
             return RunLoad(run, 0, len(answers))
-        if known and known[0]["digest"] != digest:
+        if not records.wanted:  # another process has replaced what the graph held
+            records = RunRecords.of_file(store, dataset, run_file)
+        if known and known[0]["digest"] != records.digest:
             _clear_run(store, run)
-        store.write(cypher("load/run"), named)
-        return _write_run(store, questions, run, run_file, held, progress)
+        store.write(cypher("load/run"), {"id": run, "dataset": dataset, "digest": records.digest, "file": file})
+        return _write_run(store, run, records, held, progress)
 
 
 def questions_of(store: Store, dataset: str) -> set[str]:
@@ -84,10 +131,11 @@ def _clear_run(store: Store, run: str) -> None:
     clear(store, "load/clear_answers", {"run": run})
 
 
-def _write_run(store: Store, questions: set[str], run: str, run_file: Path, held: Claim, progress: Progress) -> RunLoad:
+def _write_run(store: Store, run: str, records: RunRecords, held: Claim, progress: Progress) -> RunLoad:
     there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
     resumed, written, failed = len(there), 0, 0
-    for batch in batched(_answers(run_file, questions), RECORDS):
+    kept = (answer for answer in records.answers if answer.question_id in records.questions)
+    for batch in batched(kept, RECORDS):
         fresh = []
         for answer in batch:
             failed += answer.error is not None
@@ -101,12 +149,6 @@ def _write_run(store: Store, questions: set[str], run: str, run_file: Path, held
             held.beat()
     held.complete("load/run_complete", {"id": run, "questions": len(there), "failed": failed})
     return RunLoad(run, written, resumed)
-
-
-def _answers(run_file: Path, questions: set[str]) -> Iterator[Any]:
-    for _, answer in RecordReader(run_file, LeanAnswer, Report("skip")):
-        if answer.question_id in questions:
-            yield answer
 
 
 def _write_answers(store: Store, run: str, rows: list[dict[str, Any]]) -> None:

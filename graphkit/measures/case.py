@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from graphkit.measures.lazy import filled_by, lazy
-from graphkit.measures.matching import Edge, _all_typed, boundary
+from graphkit.measures.matching import Edge, all_typed, boundary
 from graphkit.measures.protocols import AnswerLike, ChunkLike, PathLike, QuestionLike, WalkLike
 from graphkit.records.commits import CommitGraph, Version
 from graphkit.records.ids import file_of, path_of, repo_of, symbol_of
@@ -19,12 +19,14 @@ class Gold:
     edges, optional
         The edges in order, and of each whether it is optional.
     required, needed
-        The edges that aren't optional, in order (``edges`` itself where none is), and each once.
+        The edges that aren't optional, in order, and each once.
+    has_no_optional
+        Whether all edges are required.
     most
         What :func:`graphkit.measures.paths.most_followed` found, and how it compared edges.
     """
 
-    __slots__ = ("_steps", "edges", "group", "id", "most", "needed", "optional", "required")
+    __slots__ = ("_steps", "edges", "group", "has_no_optional", "id", "most", "needed", "optional", "required")
 
     def __init__(self, path: PathLike) -> None:
         self.id = path.id
@@ -32,8 +34,9 @@ class Gold:
         self._steps = steps = path.steps
         self.edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
         self.optional = [step.optional for step in steps]
+        self.has_no_optional = True not in self.optional
         self.required = self.edges
-        if any(self.optional):
+        if not self.has_no_optional:
             self.required = [edge for edge, optional in zip(self.edges, self.optional, strict=True) if not optional]
         self.needed = set(self.required)
         self.most: tuple[object, int] | None = None
@@ -122,15 +125,15 @@ class Case:
         self.gold = gold = [Gold(path) for path in self.question.paths if path.steps]
         if len(gold) == 1:
             self.units = [gold]
-            self.gold_edges = gold[0].needed if gold[0].required is gold[0].edges else set(gold[0].edges)
-            self._gold_typed = _all_typed(self.gold_edges)
+            self.gold_edges = gold[0].needed if gold[0].has_no_optional else set(gold[0].edges)
+            self._gold_typed = all_typed(self.gold_edges)
             return
         units: dict[object, list[Gold]] = {}
         for number, path in enumerate(gold):
             units.setdefault(number if path.group is None else path.group, []).append(path)
         self.units = list(units.values())
         self.gold_edges = {edge for path in gold for edge in path.edges}
-        self._gold_typed = _all_typed(self.gold_edges)
+        self._gold_typed = all_typed(self.gold_edges)
 
     gold: list[Gold] = filled_by(_read_gold)
     units: list[list[Gold]] = filled_by(_read_gold)
@@ -159,7 +162,7 @@ class Case:
         self._steps = steps
         edges: list[Edge] = [(step.source, step.relation, step.target) for step in steps]
         self.walked = set(edges)
-        self._walked_typed = _all_typed(self.walked)
+        self._walked_typed = all_typed(self.walked)
         self.walked_paths = [edges[start:end] for start, end in spans]
 
     @lazy
@@ -187,7 +190,7 @@ class Case:
 
         Then all gold edges are required, and equal edges are those that match.
         """
-        return len(self.gold) == 1 and self.gold[0].required is self.gold[0].edges and not self.untyped
+        return len(self.gold) == 1 and self.gold[0].has_no_optional and not self.untyped
 
     @lazy
     def common(self) -> set[Edge]:

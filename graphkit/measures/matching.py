@@ -70,7 +70,8 @@ def _best(
     return best
 
 
-def _all_typed(edges: set[Edge]) -> bool:
+def all_typed(edges: set[Edge]) -> bool:
+    """Tell whether each edge carries a relation."""
     relations = [edge[1] for edge in edges]  # a list: a generator costs more than what it looks at
     return all(relations)
 

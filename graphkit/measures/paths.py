@@ -23,7 +23,7 @@ def equals(gold: Gold, walk: list[Edge], same: SamePair = same_edge) -> bool:
     Keeps the set of gold positions that the walk can have reached, so that a step which is both optional and repeated
     is read in the way that fits.
     """
-    if gold.required is gold.edges and (same is None or len(walk) != len(gold.edges)):
+    if gold.has_no_optional and (same is None or len(walk) != len(gold.edges)):
         return walk == gold.edges
     count = len(gold.edges)
     reached = {0}
@@ -127,7 +127,7 @@ class PathExact(PathMeasure):
     query_parameters = {"unscored": NO_GOLD}
 
     def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
-        if same is None and gold.required is gold.edges:
+        if same is None and gold.has_no_optional:
             return _WHOLE if gold.edges in case.walked_paths else _NOTHING
         return _WHOLE if any(equals(gold, walk, same) for walk in case.walked_paths) else _NOTHING
 

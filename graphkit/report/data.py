@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from graphkit.analysis.layers import Config, Scorecard, score_layers
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.decoding import LeanAnswer
 from graphkit.files.problems import OnError, Report
-from graphkit.files.reading import RecordReader
+from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import STAGES, verdict
 from graphkit.measures.registry import DEFAULT_MEASURES, lower_is_better, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
-from graphkit.report.text import visible
-from graphkit.scoring.evaluate import evaluate
-from graphkit.scoring.results import Evaluation
+from graphkit.report.text import script_json, visible
+from graphkit.scoring.evaluate import known_from_files
+from graphkit.scoring.from_files import score_file
+from graphkit.scoring.results import Evaluation, Row
+from graphkit.scoring.scorer import Job
 
 #: How much of a question is shown in the table.
 LISTED_TEXT = 240
@@ -34,13 +37,12 @@ BLOCK = 25
 
 @dataclass
 class RunData:
-    """One run: its scores, and the place of each question's details."""
+    """One run: its scores, the details of its questions, and in which block each one's are."""
 
-    evaluation: Evaluation
-    card: Scorecard
-    file: Path
-    commits: CommitGraph
-    values: dict[str, tuple[float | str, ...]]
+    details: Spool[Block]
+    evaluation: Evaluation = field(init=False)
+    card: Scorecard = field(init=False)
+    values: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     blocks: list[int] = field(default_factory=list)
     flags: list[int] = field(default_factory=list)
     found: list[tuple[int, int]] = field(default_factory=list)
@@ -49,7 +51,7 @@ class RunData:
 
 @dataclass
 class ReportData:
-    """The dataset and its runs, as far as they are known before the details are read."""
+    """The dataset and its runs, each read to its end."""
 
     title: str
     dataset: Dataset
@@ -61,6 +63,7 @@ class ReportData:
 
 def gather(
     runs: Sequence[Path],
+    spools: ExitStack,
     dataset: Path | None = None,
     *,
     folders: Mapping[Path, Path] | None = None,
@@ -74,6 +77,8 @@ def gather(
 
     Parameters
     ----------
+    spools
+        Holds the temporary files with the details, for as long as the page is written.
     dataset
         The dataset of all runs; by default each one's own.
     folders
@@ -90,29 +95,46 @@ def gather(
     """
     chosen = config if config is not None else Config()
     computed = _measures(chosen, measures)
-    source: Dataset | None = None
-    found: list[RunData] = []
+    data: ReportData | None = None
+    dataset_report = Report(on_error)
     for file in runs:
         if not file.exists():
             raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
         folder = dataset or (folders or {}).get(file)
         own = Dataset(folder) if folder is not None else Dataset.of_run(file)
-        if source is not None and own.questions_file.resolve() != source.questions_file.resolve():
+        if data is not None and own.questions_file.resolve() != data.dataset.questions_file.resolve():
             raise InputError("the run is of another dataset", where=str(file), remedy="Write a page for each dataset.")
-        source = own
+        if data is None:
+            data = ReportData(title or f"graphkit: {own.name}", own, computed, [], chosen)
+            known = known_from_files(own, computed, dataset_report)
         report = Report(on_error)
-        result = evaluate(file, source, measures=computed, report=report)
+        report.merge(dataset_report)
+        run = _scored(data, file, known, report, spools.enter_context(Spool(Block, together=1)))
         if reports is not None:
             reports.append(report)
-        if any(one.evaluation.run == result.run for one in found):
-            raise InputError(f"another file holds the run {result.run!r}, too", where=str(file))
-        values = {row.question: row.values for row in result.rows}
-        card = score_layers(result, chosen)
-        commits = found[0].commits if found else source.commit_graph(Report("skip"))
-        found.append(RunData(dataclasses.replace(result, rows=()), card, file, commits, values))
-    if source is None:
+        if any(one.evaluation.run == run.evaluation.run for one in data.runs):
+            raise InputError(f"another file holds the run {run.evaluation.run!r}, too", where=str(file))
+        data.runs.append(run)
+    if data is None:
         raise InputError("no run was named")
-    return ReportData(title or f"graphkit: {source.name}", source, computed, found, chosen)
+    return data
+
+
+def _scored(
+    data: ReportData, file: Path, known: tuple[CommitGraph, dict[str, str]], report: Report, details: Spool[Block]
+) -> RunData:
+    """Score a run, and put aside what there is to show of each question, in one pass over the files."""
+    commits, invalid = known
+    rows: list[Row] = []
+    run = RunData(details)
+    shown = _Details(data, run)
+    job = Job(data.dataset.questions_file, file, data.measures, commits, invalid, keep_rows=True, describe=_describe)
+    result = score_file(job, dataset=data.dataset.name, report=report, sink=rows.extend, descriptions=shown.take)
+    shown.finish()
+    run.card = score_layers(dataclasses.replace(result, rows=tuple(rows)), data.config)
+    run.evaluation = result
+    run.values = {row.question: row.values for row in rows}
+    return run
 
 
 def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:
@@ -123,27 +145,59 @@ def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:
 # Details -------------------------------------------------------------------------------------------------------------
 
 
-def details(data: ReportData) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Yield (run, block, details by the number of the question), and fill in what the table shows of each question."""
-    for number, run in enumerate(data.runs):
-        block: dict[str, Any] = {}
-        count = 0
-        for place, question, answer in _joined(data.dataset, run.file):
-            case = Case(question, answer, run.commits)
-            _list(data, place, question)
-            invalid = run.evaluation.invalid.get(question.id)
-            shown, flags, share = detail(case, run.values.get(question.id, ()), invalid)
-            _put(run.blocks, place, count, -1)
-            _put(run.flags, place, flags, 0)
-            _put(run.found, place, share, (0, 0))
-            judged = _judged(case, invalid, shown)
-            _put(run.judged, place, judged, ("undecided", "undecided", STAGES[-1]))
-            block[str(place)] = shown
-            if len(block) == BLOCK:
-                yield number, count, block
-                block, count = {}, count + 1
-        if block:
-            yield number, count, block
+class Block(Struct):
+    """The details of some questions, as the JSON that stands in the page, and the number of the block in its run."""
+
+    number: int
+    json: str
+
+
+class _Details:
+    """Takes what there is to show of one question after the other, and puts it aside in blocks."""
+
+    def __init__(self, data: ReportData, run: RunData) -> None:
+        self._data = data
+        self._run = run
+        self._block: list[str] = []
+        self._count = 0
+
+    def take(self, place: int, description: _Description) -> None:
+        """Take what :func:`_describe` returned of the question at a place."""
+        listed, shown, flags, share, judged = description
+        if place >= len(self._data.questions) or not self._data.questions[place]:
+            _put(self._data.questions, place, listed, [])
+        run = self._run
+        _put(run.blocks, place, self._count, -1)
+        _put(run.flags, place, flags, 0)
+        _put(run.found, place, share, (0, 0))
+        _put(run.judged, place, judged, ("undecided", "undecided", STAGES[-1]))
+        self._block.append(f'"{place}":{shown}')
+        if len(self._block) == BLOCK:
+            self.finish()
+
+    def finish(self) -> None:
+        """Put what was taken aside."""
+        if self._block:
+            self._run.details.put(Block(self._count, "{" + ",".join(self._block) + "}"))
+            self._block, self._count = [], self._count + 1
+
+
+#: A row of the table, the JSON of what is shown when it is opened, its bits, its edges, and how it was judged.
+_Description = tuple[list[Any], str, int, tuple[int, int], tuple[str, str, str]]
+
+
+def _describe(case: Case, values: Sequence[float | str], invalid: str | None) -> _Description:
+    """Return what there is to show of a question: in the table, when it is opened, its bits, edges and verdict."""
+    question: Any = case.question
+    shown, flags, share = detail(case, values, invalid)
+    judged = _judged(case, invalid, shown)
+    listed = [
+        visible(question.id),
+        visible(question.question, LISTED_TEXT),
+        visible(question.category or ""),
+        question.difficulty or "",
+    ]
+    return listed, script_json(shown), flags, share, judged  # text is what travels best between processes
 
 
 def _judged(case: Case, invalid: str | None, shown: dict[str, Any]) -> tuple[str, str, str]:
@@ -165,45 +219,11 @@ def _put(items: list[Any], place: int, value: Any, empty: Any) -> None:
     items[place] = value
 
 
-def _list(data: ReportData, place: int, question: Any) -> None:
-    if place < len(data.questions) and data.questions[place]:
-        return
-    row = [
-        visible(question.id),
-        visible(question.question, LISTED_TEXT),
-        visible(question.category or ""),
-        question.difficulty or "",
-    ]
-    _put(data.questions, place, row, [])
-
-
-def _joined(dataset: Dataset, run_file: Path) -> Iterator[tuple[int, Any, Any]]:
-    """Yield (place, question, answer or None); both files are read side by side, and only the strays are kept."""
-    silent = Report("skip")
-    questions: dict[str, tuple[int, Any]] = {}
-    answers: dict[str, Any] = {}
-    seen = 0
-    answered: set[str] = set()
-    both = zip_longest(dataset.questions(silent), RecordReader(run_file, LeanAnswer, silent))
-    for listed, recorded in both:
-        if listed is not None:
-            questions[listed[1].id] = (seen, listed[1])
-            seen += 1
-        if recorded is not None and recorded[1].question_id not in answered:
-            answered.add(recorded[1].question_id)
-            answers[recorded[1].question_id] = recorded[1]
-        for name in {one for one in (listed and listed[1].id, recorded and recorded[1].question_id) if one}:
-            if name in questions and name in answers:
-                yield *questions.pop(name), answers.pop(name)
-    for place, question in questions.values():
-        yield place, question, None
-
-
 # Summary -------------------------------------------------------------------------------------------------------------
 
 
 def summary(data: ReportData) -> dict[str, Any]:
-    """Return what the page needs before a question is opened; to be asked for after :func:`details`."""
+    """Return what the page needs before a question is opened."""
     names = [str(measure) for measure in data.measures]
     return {
         "measures": [

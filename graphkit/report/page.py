@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,21 +18,15 @@ from graphkit.analysis.layers import NOT_JUDGED, Config
 from graphkit.files.atomic import written
 from graphkit.files.problems import OnError, Report
 from graphkit.records.words import counted, shown
-from graphkit.report.data import ReportData, details, gather, scoreboard, summary
-from graphkit.report.text import middle, visible
+from graphkit.report.data import ReportData, gather, scoreboard, summary
+from graphkit.report.text import middle, script_json, visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_UNSAFE = re.compile("[<>&\u2028\u2029]")
 
 
 def json_for_html(value: object) -> Markup:
-    r"""Return JSON that can stand in a ``<script>`` of a page: nothing in it ends the element or the line.
-
-    >>> print(json_for_html({"text": "</script> & more"}))
-    {"text":"\u003c/script\u003e \u0026 more"}
-    """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Markup(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))  # noqa: S704 - escaped right here
+    """Return JSON that can stand in a ``<script>`` of a page as it is."""
+    return Markup(script_json(value))  # noqa: S704 - escaped right there
 
 
 @cache
@@ -66,7 +59,11 @@ def page(data: ReportData) -> Iterator[str]:
         rows=scoreboard(data),
         partial=any(run.card.partial for run in data.runs),
         not_judged=NOT_JUDGED,
-        blocks=({"id": f"d-{run}-{block}", "json": json_for_html(shown)} for run, block, shown in details(data)),
+        blocks=(
+            {"id": f"d-{number}-{block.number}", "json": Markup(block.json)}  # noqa: S704 - made by script_json
+            for number, run in enumerate(data.runs)
+            for block in run.details
+        ),
         summary=lambda: json_for_html(summary(data)),
         style=style,
         script=script,
@@ -134,17 +131,20 @@ def write_report(
     InputError
         A file can't be used, or the page can't be written.
     """
-    data = gather(
-        runs,
-        dataset,
-        folders=folders,
-        title=title,
-        config=config,
-        measures=measures,
-        on_error=on_error,
-        reports=reports,
-    )
-    with written(out) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
-        for piece in page(data):
-            stream.write(piece)
+    with ExitStack() as spools:
+        data = gather(
+            runs,
+            spools,
+            dataset,
+            folders=folders,
+            title=title,
+            config=config,
+            measures=measures,
+            on_error=on_error,
+            reports=reports,
+        )
+        place = spools.enter_context(written(out))
+        with place.open("w", encoding="utf-8", newline="\n") as stream:
+            for piece in page(data):
+                stream.write(piece)
     return out

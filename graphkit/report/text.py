@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+
+_UNSAFE = re.compile("[<>&\u2028\u2029]")
 _HIDDEN = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _VISIBLE = {code: f"\\u{code:04x}" for code in _HIDDEN if code not in (0x09, 0x0A, 0x0D)} | {0x0D: None}
 
@@ -24,3 +28,13 @@ def visible(text: str, limit: int | None = None) -> str:
     cut = text if limit is None or len(text) <= limit else text[: limit - 1]
     plain = cut.translate(_VISIBLE)
     return plain if cut is text and (limit is None or len(plain) <= limit) else plain[: (limit or 0) - 1] + "…"
+
+
+def script_json(value: object) -> str:
+    r"""Return JSON in which nothing ends a ``<script>`` element, or a line.
+
+    >>> script_json({"text": "</script> & more"})
+    '{"text":"\\u003c/script\\u003e \\u0026 more"}'
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Literal
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
+from graphkit.files.decoding import LeanAnswer
 from graphkit.files.problems import OnError, Report
+from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import invalid_reason, stale_gold
 from graphkit.graph.datasets import Progress, ensure_loaded, quiet
 from graphkit.measures.base import Measure
@@ -90,16 +92,21 @@ def evaluate(
     # With Cypher the files are still read through first: what can't be used must be told before it is stored.
     take = rows.extend if keep_rows else None
     job = Job(source.questions_file, run_file, in_python, commits, invalid, keep_rows, judge)
-    scored = score_file(job, dataset=source.name, report=report, sink=take)
-    result = _with_rows(scored, rows)
-    if scores:
-        result.with_scores(scores)  # refused before anything is stored
     if store is None:
+        result = _with_rows(score_file(job, dataset=source.name, report=report, sink=take), rows)
         return result.with_scores(scores)
-    from graphkit.graph.runs import load_run
+    from graphkit.graph.runs import RunRecords, load_run
     from graphkit.graph.scores import keep_scores
 
-    load_run(store, source.name, scored.run, run_file, progress)
+    with Spool(LeanAnswer) as answers:
+        # Nothing of a run is written before all of it was read: until then its records are put aside.
+        records = RunRecords.to_put_aside(store, source.name, run_file, answers)
+        job = dataclasses.replace(job, keep_answers=records.wanted)
+        scored = score_file(job, dataset=source.name, report=report, sink=take, answers=answers)
+        result = _with_rows(scored, rows)
+        result.with_scores(scores)  # refused before anything is stored
+        answers.flush()
+        load_run(store, source.name, scored.run, run_file, progress, records)
     if engine == "cypher":
         from graphkit.scoring.in_graph import score_run
 
@@ -139,24 +146,32 @@ def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:
 
 
 def _context(
-    source: Dataset, measures: Iterable[Measure], store: Store | None, report: Report, progress: Progress
+    source: Dataset, measures: Sequence[Measure], store: Store | None, report: Report, progress: Progress
 ) -> tuple[CommitGraph, dict[str, str]]:
     """Return what is known about commits, as far as a measure asks for it, and why which questions aren't scored.
 
     Both come from the graph where there is one, which knows them since the dataset was loaded.
     """
-    needed = any(measure.needs_commits for measure in measures)
     if store is None:
-        rows = source.compatibility(report) if needed or source.graphs else []
-        commits = CommitGraph.build(source.commits(report), rows) if needed else CommitGraph()
-        stale = stale_gold(source, rows, report)
-        return commits, {name: reason for name, reasons in stale.items() if (reason := invalid_reason(reasons))}
+        return known_from_files(source, measures, report)
     loading = Report(report.on_error)
     ensure_loaded(store, source, loading, progress)
     report.merge(loading.without(source.questions_file))
     from graphkit.graph.knowledge import commit_graph, invalid_questions
 
+    needed = any(measure.needs_commits for measure in measures)
     return commit_graph(store, source.name) if needed else CommitGraph(), invalid_questions(store, source.name)
+
+
+def known_from_files(
+    source: Dataset, measures: Iterable[Measure], report: Report
+) -> tuple[CommitGraph, dict[str, str]]:
+    """Return what a dataset's files say of commits, as far as a measure asks, and why which questions aren't scored."""
+    needed = any(measure.needs_commits for measure in measures)
+    rows = source.compatibility(report) if needed or source.graphs else []
+    commits = CommitGraph.build(source.commits(report), rows) if needed else CommitGraph()
+    stale = stale_gold(source, rows, report)
+    return commits, {name: reason for name, reasons in stale.items() if (reason := invalid_reason(reasons))}
 
 
 def _with_rows(result: Evaluation, rows: Iterable[Row]) -> Evaluation:

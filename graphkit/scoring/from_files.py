@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.files.decoding import LeanQuestion
+from graphkit.files.decoding import LeanAnswer, LeanQuestion
 from graphkit.files.problems import OnError, Problem, Report
 from graphkit.files.reading import RecordReader
+from graphkit.files.spool import Spool
 from graphkit.scoring.batches import SIZE, PackedBatch, Unpacker, batches, packed
 from graphkit.scoring.results import Evaluation, Row, Totals
 from graphkit.scoring.scorer import Job, Numbered, Part, Scorer
@@ -28,6 +30,9 @@ from graphkit.scoring.scorer import Job, Numbered, Part, Scorer
 SMALL = 8 << 20
 
 Sink = Callable[[Sequence[Row]], None]
+
+#: Takes (place among the questions, what the job made of it) of one question after the other.
+Descriptions = Callable[[int, Any], None]
 
 
 def digest(name: str) -> int:
@@ -58,7 +63,17 @@ def _work(batch: PackedBatch) -> Part:
 class _Join:
     """Takes the parts in order: sums them up, and joins the lines that found no partner in their batch."""
 
-    def __init__(self, scorer: Scorer, report: Report, sink: Sink | None) -> None:
+    def __init__(
+        self,
+        scorer: Scorer,
+        report: Report,
+        sink: Sink | None,
+        answers: Spool[LeanAnswer] | None = None,
+        descriptions: Descriptions | None = None,
+    ) -> None:
+        self.kept = answers
+        self.descriptions = descriptions
+        self.places: dict[str, int] = {}
         self.scorer = scorer
         self.report = report
         self.sink = sink
@@ -78,7 +93,12 @@ class _Join:
         for one in hashes:
             buckets[one & 15].append(one)
         self.runs |= part.runs
-        self._emit(part.rows)
+        if self.kept is not None:
+            for message, count in part.answers:
+                self.kept.put_packed(message, count)
+        for name in part.names:
+            self.places.setdefault(name, len(self.places))
+        self._emit(part.rows, part.described)
         for name, numbered in part.lonely_questions.items():
             if name in self.questions:
                 what = f"the id is already taken by line {self.questions[name][0]}"
@@ -95,9 +115,12 @@ class _Join:
         both += [name for name, _ in part.lonely_answers if name in self.questions]
         self._score((name, self.questions.pop(name), self.answers.pop(name)) for name in dict.fromkeys(both))
 
-    def _emit(self, rows: list[Row]) -> None:
+    def _emit(self, rows: list[Row], described: list[tuple[str, Any]]) -> None:
         if self.sink is not None and rows:
             self.sink(rows)
+        if self.descriptions is not None:
+            for name, description in described:
+                self.descriptions(self.places[name], description)
 
     def _refuse(self, path: Path, numbered: Numbered, what: str, name: str) -> None:
         self.report.add(Problem(f"{path}:{numbered[0]}", what, record=name))
@@ -109,10 +132,14 @@ class _Join:
             parsed = scorer.questions.parse(*question)
             scorer.score(parsed, scorer.answers.parse(*answer) if answer else None, answer[0] if answer else 0)
             if count % SIZE == 0:
-                self._emit(scorer.settle())
-        self._emit(scorer.settle())
+                self._settle()
+        self._settle()
         self.totals.add(scorer.totals)
         self.report.merge(scorer.report)
+
+    def _settle(self) -> None:
+        self._emit(self.scorer.settle(), self.scorer.described)
+        self.scorer.described = []
 
     def finish(self) -> None:
         """Score what has no record as missing, and refuse records of unknown questions and repeats of either.
@@ -172,6 +199,8 @@ def score_file(
     on_error: OnError = "fail",
     report: Report | None = None,
     sink: Sink | None = None,
+    answers: Spool[LeanAnswer] | None = None,
+    descriptions: Descriptions | None = None,
     workers: int | None = None,
 ) -> Evaluation:
     """Score one run log against its questions.
@@ -180,6 +209,10 @@ def score_file(
     ----------
     sink
         Takes the rows of scored questions, some at a time, where the job keeps them.
+    answers
+        Takes the usable records of the run in their order, where the job keeps them.
+    descriptions
+        Takes what the job's ``describe`` made of each question, where there is one.
     workers
         How many processes; by default one a core for large files, and this process alone for small ones.
 
@@ -202,7 +235,7 @@ def score_file(
         workers = 1  # a process that isn't forked can't find the class: its __main__ is another
     # Python's own hash costs nothing, but only processes forked from one another agree on it.
     shared_hash = hash if fork or workers == 1 else digest
-    join = _Join(Scorer(job, shared_hash), report, sink)
+    join = _Join(Scorer(job, shared_hash), report, sink, answers, descriptions)
     if workers == 1:
         parts: Iterator[Part] = map(Scorer(job, shared_hash).batch, batches(questions_file, run_file))
     else:

@@ -6,7 +6,7 @@ import math
 import sys
 import traceback
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -16,6 +16,7 @@ from graphkit.errors import MeasureError
 from graphkit.files.decoding import LeanAnswer, LeanQuestion
 from graphkit.files.problems import Problem, Report
 from graphkit.files.reading import RecordReader, note_missing_gold
+from graphkit.files.spool import TOGETHER, Packer
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import Verdict, verdict
@@ -29,6 +30,10 @@ from graphkit.scoring.results import Row, Totals
 Numbered = tuple[int, bytes]
 
 
+#: Makes what somebody wants of a question that was scored, from its case, its values and why it is invalid if it is.
+Describe = Callable[[Case, Sequence[float | str], str | None], Any]
+
+
 @dataclass(frozen=True)
 class Job:
     """What is scored of which files, and how: the same for every process.
@@ -39,6 +44,10 @@ class Job:
         The questions that aren't scored whatever the run did, and why.
     keep_rows, judge
         Whether the values of each question are wanted or the sums are enough, and with them how each question went.
+    keep_answers
+        Whether the records of the run are wanted as they were read, for who writes them elsewhere.
+    describe
+        Is called for each question where it was scored, perhaps in another process; what it returns is handed on.
     """
 
     questions_file: Path
@@ -48,11 +57,21 @@ class Job:
     invalid: Mapping[str, str] = field(default_factory=dict)
     keep_rows: bool = False
     judge: bool = False
+    keep_answers: bool = False
+    describe: Describe | None = None
 
 
 @dataclass
 class Part:
-    """What a batch came to."""
+    """What a batch came to.
+
+    Attributes
+    ----------
+    answers
+        The run's records in their order, packed, and how many: where the job keeps them.
+    names, described
+        The ids of the batch's questions in their order, and what was made of those scored: where the job describes.
+    """
 
     totals: Totals
     rows: list[Row]
@@ -61,6 +80,9 @@ class Part:
     report: Report
     hashes: bytes
     runs: set[str] = field(default_factory=set)
+    answers: list[tuple[bytes, int]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    described: list[tuple[str, Any]] = field(default_factory=list)
 
 
 class Scorer:
@@ -85,14 +107,16 @@ class Scorer:
         self.report = Report()
         self.questions = RecordReader(job.questions_file, LeanQuestion, self.report)
         self.answers = RecordReader(job.run_file, LeanAnswer, self.report)
+        self.packer = Packer(LeanAnswer) if job.keep_answers else None
         self.begin()
 
     def begin(self) -> None:
-        """Start anew: no totals, no values, nothing to report."""
+        """Forget what was scored so far: totals, rows and report start anew."""
         self.totals = Totals(len(self.measures))
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
         self.about: list[tuple[tuple[str | None, ...], Verdict | None]] = []
+        self.described: list[tuple[str, Any]] = []
         self.runs: set[str] = set()
         self.report = self.questions.report = self.answers.report = Report()
 
@@ -125,6 +149,8 @@ class Scorer:
                     raise
                 raise blamed from None
         self.names.append(question.id)
+        if job.describe is not None:
+            self.described.append((question.id, job.describe(case, _plain(self.values[-1]), invalid)))
         if job.keep_rows:
             labels = (question.category, question.difficulty, question.group)
             self.about.append((labels, verdict(case, invalid) if job.judge else None))
@@ -141,7 +167,7 @@ class Scorer:
             )
             totals.take(index, numbers)
         rows = [
-            Row(name, tuple([one.reason if isinstance(one, Unscored) else one for one in values]), *about)
+            Row(name, _plain(values), *about)
             for name, values, about in zip(self.names, self.values, self.about, strict=False)
         ]
         self.values, self.names, self.about = [], [], []
@@ -202,6 +228,9 @@ class Scorer:
         The two files are read side by side, so that records are let go as soon as both are there.
         """
         self.begin()
+        packer = self.packer
+        packed: list[tuple[bytes, int]] = []
+        waiting: list[LeanAnswer] = []
         taken: dict[str, int] = {}
         questions: dict[str, tuple[int, Any, bytes]] = {}
         answers: dict[str, tuple[int, Any, bytes]] = {}
@@ -218,6 +247,11 @@ class Scorer:
             answer = parse_answer(batch.answer_start + offset, answer_line)
             if answer is not None:
                 self.runs.add(answer.run)
+                if packer is not None:
+                    waiting.append(answer)
+                    if len(waiting) == TOGETHER:
+                        packed.append((packer.pack(waiting), len(waiting)))
+                        waiting = []
             if question is not None:
                 name = question.id
                 if answer is not None and answer.question_id == name and name not in answers:
@@ -240,7 +274,25 @@ class Scorer:
         lonely_questions = {name: (number, line) for name, (number, _, line) in questions.items()}
         lonely_answers = [(name, (number, line)) for name, (number, _, line) in answers.items()] + second_answers
         hashes = array("q", map(self.hash, taken)).tobytes()
-        return Part(self.totals, self.settle(), lonely_questions, lonely_answers, self.report, hashes, self.runs)
+        if packer is not None and waiting:
+            packed.append((packer.pack(waiting), len(waiting)))
+        rows = self.settle()
+        return Part(
+            totals=self.totals,
+            rows=rows,
+            lonely_questions=lonely_questions,
+            lonely_answers=lonely_answers,
+            report=self.report,
+            hashes=hashes,
+            runs=self.runs,
+            answers=packed,
+            names=list(taken) if self.job.describe is not None else [],
+            described=self.described,
+        )
+
+
+def _plain(values: Sequence[float | Unscored]) -> tuple[float | str, ...]:
+    return tuple([one.reason if isinstance(one, Unscored) else one for one in values])
 
 
 def _number(value: object) -> float | None:

@@ -19,7 +19,6 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Report
-from graphkit.files.reading import RecordReader
 from graphkit.graph import form
 from graphkit.graph.claims import claim, unfinished_loads
 from graphkit.graph.datasets import load_dataset
@@ -27,6 +26,7 @@ from graphkit.graph.queries import cypher, read_query, schema_statements
 from graphkit.graph.runs import load_run
 from graphkit.graph.scores import gradings
 from graphkit.measures.registry import parse_measure
+from graphkit.scoring import batches, from_files
 from graphkit.scoring.in_graph import score_run
 from tests.helpers import ROOT
 from tests.helpers.datasets import STOREFRONT, read_jsonl, write_jsonl
@@ -93,20 +93,6 @@ def test_each_record_is_loaded(empty_store: Store, dataset: Path) -> None:
         assert empty_store.read(f"MATCH {pattern} RETURN count(n) AS count") == [{"count": count}]
 
 
-@pytest.fixture
-def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, int]]:
-    """How often each line, by file and number, is decoded from now on."""
-    counted: Counter[tuple[str, int]] = Counter()
-    parse = RecordReader.parse
-
-    def counting(reader: RecordReader[Any], number: int, line: bytes) -> Any:
-        counted[reader.path.name, number] += 1
-        return parse(reader, number, line)
-
-    monkeypatch.setattr(RecordReader, "parse", counting)
-    return counted
-
-
 def test_load_decodes_each_line_once(empty_store: Store, dataset: Path, parsed: Counter[tuple[str, int]]) -> None:
     """Checking, stale gold, foreign ids and writing share one reading of the questions and of the knowledge graphs."""
     graphkit.load(empty_store, dataset)
@@ -116,6 +102,33 @@ def test_load_decodes_each_line_once(empty_store: Store, dataset: Path, parsed: 
     ]
     lines = {(name, number + 1): 1 for name in files for number in range(len(read_jsonl(dataset / name)))}
     assert parsed == lines
+
+
+def test_evaluation_decodes_a_run_once(empty_store: Store, dataset: Path, parsed: Counter[tuple[str, int]]) -> None:
+    """A run is written from the records that were scored; where the graph holds just them, none are put aside."""
+    graphkit.load(empty_store, dataset)
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    lines = {(name, number): 1 for name in ("questions.jsonl", file.name) for number in range(1, 31)}
+    for _ in range(2):
+        parsed.clear()
+        graphkit.evaluate(file, store=empty_store)
+        assert parsed == lines
+        assert empty_store.read("MATCH (a:Answer) RETURN count(a) AS count") == [{"count": 30}]
+
+
+def test_evaluation_of_a_shuffled_run_writes_what_its_file_holds(
+    empty_store: Store, dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records far from their questions, in files of many batches on two processes, are written as a load would."""
+    monkeypatch.setattr(batches, "SIZE", 7)
+    monkeypatch.setattr(from_files, "SMALL", 0)
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    write_jsonl(file, read_jsonl(file)[::-1])
+    load_all(empty_store, dataset)
+    expected = contents(empty_store)
+    empty_store.write("MATCH (n) DETACH DELETE n")
+    graphkit.evaluate(file, store=empty_store, keep_rows=False)
+    assert contents(empty_store) == expected
 
 
 def test_loading_twice_changes_nothing(empty_store: Store, dataset: Path) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from base64 import b64encode
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -336,6 +337,14 @@ def test_several_runs_share_a_scoreboard(tmp_path: Path) -> None:
     assert [run["values"][place] for run in page.json("summary")["runs"]] == [[0.5, 1.0], [0.0, 0.0]]
     assert page.json("summary")["runs"][0]["flags"][1] == COMPLETE
     assert _edges(page.json("d-1-0")["1"]) == {(X, "CALLS", "a:m.py#w", "missed")}
+
+
+def test_page_decodes_each_line_once(tmp_path: Path, parsed: Counter[tuple[str, int]]) -> None:
+    """Scores and details come from one reading of questions and run."""
+    run = _plain(tmp_path)
+    parsed.clear()
+    write_report([run], tmp_path / "r.html")
+    assert parsed == {(name, number): 1 for name in ("questions.jsonl", run.name) for number in (1, 2)}
 
 
 def _diagnosis(page: _Page) -> str:
