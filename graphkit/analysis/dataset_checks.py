@@ -30,7 +30,7 @@ _WANTED = ("category", "difficulty")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Flaw:
     """Something about a question, or about the set where ``question`` is None.
 
     An ``invalid`` question can't be scored fairly; a ``warning`` is for the reader to judge.
@@ -52,7 +52,7 @@ class Checked:
 
     questions: int
     difficulties: dict[str, int]
-    findings: tuple[Finding, ...]
+    findings: tuple[Flaw, ...]
 
     def invalid(self) -> list[str]:
         """Return the questions that are invalid, in their order; a record that names none is not among them."""
@@ -74,12 +74,12 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     """
     report = Report()
     questions = [question for _, question in dataset.questions(report)]
-    findings = [Finding("record", "invalid", f"{one.where}: {one.what}", one.record or None) for one in report.problems]
+    findings = [Flaw("record", "invalid", f"{one.where}: {one.what}", one.record or None) for one in report.problems]
     findings += [found for question in questions for found in _fields(question)]
     reading = Report()
     rows = dataset.compatibility(reading)
     for name, reasons in stale_gold(dataset, rows, reading, questions).items():
-        findings += [Finding("stale-gold", "invalid", what, name) for what in reasons]
+        findings += [Flaw("stale-gold", "invalid", what, name) for what in reasons]
     findings += _unknown_commits(questions, dataset.commits(reading), rows)
     reading.settle()
     findings += _duplicates(questions)
@@ -92,39 +92,39 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     return Checked(len(questions), difficulties, tuple(sorted(findings, key=lambda one: order[one.kind])))
 
 
-def _fields(question: Any) -> Iterator[Finding]:
+def _fields(question: Any) -> Iterator[Flaw]:
     if not question.question.strip():
-        yield Finding("field", "invalid", "the question is blank", question.id)
+        yield Flaw("field", "invalid", "the question is blank", question.id)
     if not any(getattr(question, name) for name in _GOLD):
-        yield Finding("field", "invalid", f"there is no gold: none of {', '.join(_GOLD)}", question.id)
+        yield Flaw("field", "invalid", f"there is no gold: none of {', '.join(_GOLD)}", question.id)
     elif question.paths and not any(path.steps for path in question.paths):
-        yield Finding("field", "invalid", "its gold paths have no step", question.id)
+        yield Flaw("field", "invalid", "its gold paths have no step", question.id)
     missing = [name for name in _WANTED if not getattr(question, name)]
     if not question.commits and not question.stack:
         missing.append("commits (or a stack)")
     if missing:
-        yield Finding("field", "warning", f"without {', '.join(missing)}", question.id)
+        yield Flaw("field", "warning", f"without {', '.join(missing)}", question.id)
 
 
-def _duplicates(questions: Iterable[Any]) -> Iterator[Finding]:
+def _duplicates(questions: Iterable[Any]) -> Iterator[Flaw]:
     first: dict[str, str] = {}
     for question in questions:
         text = normalised(question.question).strip(" .,:;!?")  # not the signs within: C and C++ are two things
         if text in first:
-            yield Finding("duplicate", "warning", f"asks the same as {first[text]}", question.id)
+            yield Flaw("duplicate", "warning", f"asks the same as {first[text]}", question.id)
         first.setdefault(text, question.id)
 
 
-def _difficulty(questions: list[Any]) -> Iterator[Finding]:
+def _difficulty(questions: list[Any]) -> Iterator[Flaw]:
     known = Counter(question.difficulty for question in questions if question.difficulty)
     total = sum(known.values())
     if total and any(abs(known[name] / total - share) > TOLERANCE for name, share in SPREAD.items()):
         has = ", ".join(f"{name} {100 * known[name] / total:.0f} %" for name in SPREAD)
         wanted = ", ".join(f"{name} {100 * share:.0f} %" for name, share in SPREAD.items())
-        yield Finding("difficulty", "warning", f"the spread is {has}, where {wanted} is wanted (10 points either way)")
+        yield Flaw("difficulty", "warning", f"the spread is {has}, where {wanted} is wanted (10 points either way)")
 
 
-def _answered(questions: Iterable[Any], baseline: Path) -> Iterator[Finding]:
+def _answered(questions: Iterable[Any], baseline: Path) -> Iterator[Flaw]:
     report = Report()
     answers = {
         record.question_id: record.answer
@@ -135,7 +135,7 @@ def _answered(questions: Iterable[Any], baseline: Path) -> Iterator[Finding]:
     for question in questions:
         span = normalised(question.expected_output or question.gold_answer or "")
         if span and span in normalised(answers.get(question.id) or ""):
-            yield Finding("no-room", "warning", "the baseline answers it without retrieval", question.id)
+            yield Flaw("no-room", "warning", "the baseline answers it without retrieval", question.id)
 
 
 # Stale gold ---------------------------------------------------------------------------------------------------------
@@ -143,14 +143,14 @@ def _answered(questions: Iterable[Any], baseline: Path) -> Iterator[Finding]:
 
 def _unknown_commits(
     questions: Iterable[Any], commits: Iterable[Commit], rows: Iterable[Compatibility]
-) -> Iterator[Finding]:
+) -> Iterator[Flaw]:
     """Yield where an annotated commit isn't listed among those of its repository: gold can't be checked against it."""
     known = _known_commits(commits, rows)
     for question in questions:
         for repo, sha in sorted(question.commits.items()):
             if repo in known and sha not in known[repo]:
                 what = f"is annotated at {repo}@{sha}, a commit that commits.jsonl does not hold"
-                yield Finding("unknown-commit", "warning", what, question.id)
+                yield Flaw("unknown-commit", "warning", what, question.id)
 
 
 def _known_commits(commits: Iterable[Commit], rows: Iterable[Compatibility]) -> dict[str, set[str]]:

@@ -185,7 +185,7 @@ def _unknown(path: Path, name: str, known: Iterable[str], kind: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
+class LayerComponent:
     """One measure of a layer. ``met`` and ``severe`` are None where there is no threshold, or nothing was scored."""
 
     measure: str
@@ -205,7 +205,7 @@ class Layer:
     name: str
     score: float | None
     coverage: float
-    components: tuple[Component, ...]
+    components: tuple[LayerComponent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ class Scorecard:
     layers: tuple[Layer, ...]
     overall: float | None
     partial: bool
-    alerts: tuple[Component, ...]
+    alerts: tuple[LayerComponent, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -290,7 +290,7 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
         thresholds = config.thresholds(measure)
         target, severe = thresholds.target, thresholds.severe
         components.append(
-            Component(
+            LayerComponent(
                 measure=measure,
                 weight=weight,
                 mean=mean,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from graphkit.cli.base import Group
+from graphkit.cli.base import Commands
 from graphkit.cli.db import db
 
 #: The commands in the order of the help: each is a function in the module of its name.
@@ -32,7 +32,7 @@ COMMANDS = (
 )
 
 app = typer.Typer(
-    cls=Group,
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -75,7 +75,7 @@ def _with(command: Callable[..., None], shared: dict[str, tuple[Any, Any, Any]])
     return run
 
 
-class Group(TyperGroup):
+class Commands(TyperGroup):
     """The root command: it shows graphkit's own errors in words, with their exit code."""
 
     def invoke(self, ctx: Any) -> Any:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from graphkit.cli.base import Group, as_json, print_json, print_line, settings, with_graph
+from graphkit.cli.base import Commands, as_json, print_json, print_line, settings, with_graph
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.database.settings import Settings
 
-db = typer.Typer(cls=Group, no_args_is_help=True, rich_markup_mode=None, help="Keep the embedded database running.")
+db = typer.Typer(cls=Commands, no_args_is_help=True, rich_markup_mode=None, help="Keep the embedded database running.")
 
 
 @db.command()

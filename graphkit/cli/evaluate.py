@@ -16,8 +16,10 @@ from graphkit.cli.options import (
     DatasetOption,
     MeasureOption,
     OnErrorOption,
+    ScoresOption,
     assignment,
     engine_value,
+    given_scores,
     label_value,
     on_error_value,
 )
@@ -25,8 +27,6 @@ from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.analysis.layers import Scorecard
-    from graphkit.files.problems import OnError
-    from graphkit.records.scores import Score
     from graphkit.scoring.results import Evaluation
 
 
@@ -71,10 +71,7 @@ def evaluate(
     by: Annotated[
         str | None, typer.Option("--by", metavar="WHAT", help="Also the means by category, difficulty or group.")
     ] = None,
-    scores: Annotated[
-        list[Path] | None,
-        typer.Option("--scores", metavar="FILE", help="Add scores that others gave (.jsonl, .csv, .parquet)."),
-    ] = None,
+    scores: ScoresOption = None,
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
     """Score run logs against their dataset, and keep them in the graph."""
@@ -83,7 +80,7 @@ def evaluate(
     from graphkit.analysis import gates
     from graphkit.analysis.layers import load_config, score_layers
     from graphkit.cli.progress import shown_progress
-    from graphkit.cli.scorecards import print_scorecard, print_verdicts
+    from graphkit.cli.scorecards import print_outcomes, print_scorecard
     from graphkit.cli.tables import print_groups, print_scoreboard
     from graphkit.files.problems import Report
     from graphkit.graph.datasets import quiet
@@ -104,7 +101,7 @@ def evaluate(
     if min_scored is not None and not 0 <= min_scored <= 1:
         raise InputError(f"--min-scored is a share of the questions, from 0 to 1, not {min_scored:g}")
     layered = not measures
-    given = _given(scores or [], skip)
+    given = given_scores(scores or [], skip)
     by_others = {score.measure for score in given}
     chosen = list(resolve_measures([*(measures or DEFAULT_MEASURES), *(scoring.measures() if layered else ())], k=k))
     # A gate may hold what others gave; any other measure that it names is computed.
@@ -129,7 +126,7 @@ def evaluate(
                 store=store,
                 report=report,
                 keep_rows=bool(out or layered or grouping or given or store is not None),
-                judge=layered,
+                outcomes=layered,
                 scores=given,
                 progress=progress,
             )
@@ -143,7 +140,7 @@ def evaluate(
         write_results(path, results)
     if as_json():
         for number, result in enumerate(results):
-            layers = {"scorecard": dataclasses.asdict(cards[number]), **result.verdicts_as_json()} if cards else {}
+            layers = {"scorecard": dataclasses.asdict(cards[number]), **result.outcomes_as_json()} if cards else {}
             print_json(result.as_json() | ({"groups": result.groups_as_json()} if grouping else {}) | layers)
     else:
         print_scoreboard(results)
@@ -151,7 +148,7 @@ def evaluate(
             print_groups(results, grouping)
         for card, result in zip(cards, results, strict=False):
             print_scorecard(card)
-            print_verdicts(result)
+            print_outcomes(result)
     asked = [*(map(str, resolve_measures(measures, k=k)) if measures else ()), *named.values()]
     gates.hold(
         [
@@ -169,17 +166,6 @@ def _full_name(text: str, k: int | None, by_others: set[str]) -> str:
     from graphkit.measures.registry import resolve_measures
 
     return text if text in by_others else str(resolve_measures([text], k=k)[0])
-
-
-def _given(files: list[Path], skip: OnError) -> list[Score]:
-    """Return the scores of some files, and report what was left out of them."""
-    from graphkit.files.problems import Report
-    from graphkit.files.scores import read_scores
-
-    report = Report(skip)
-    given = read_scores(files, report) if files else []
-    tell(report)
-    return given
 
 
 def _gate(option: str, text: str) -> tuple[str, float]:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
+from graphkit.cli.base import tell
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.analysis.compare import By
     from graphkit.files.problems import OnError
+    from graphkit.records.scores import Score
     from graphkit.scoring.evaluate import Engine
     from graphkit.scoring.results import Label
 
@@ -28,6 +30,10 @@ MeasureOption = Annotated[
 ConfigOption = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help="Weights, targets and severe thresholds of the layers (TOML)."),
+]
+ScoresOption = Annotated[
+    list[Path] | None,
+    typer.Option("--scores", metavar="FILE", help="Add scores that others gave (.jsonl, .csv, .parquet)."),
 ]
 OnErrorOption = Annotated[
     str, typer.Option("--on-error", metavar="fail|skip", help="Refuse bad records, or leave them out and report them.")
@@ -46,6 +52,17 @@ def on_error_value(text: str) -> OnError:
     if text == "skip":
         return "skip"
     raise InputError(f"--on-error is fail or skip, not {text!r}")
+
+
+def given_scores(files: list[Path], skip: OnError) -> list[Score]:
+    """Return what ``--scores`` adds, and report what was left out of it."""
+    from graphkit.files.problems import Report
+    from graphkit.files.scores import read_scores
+
+    report = Report(skip)
+    given = read_scores(files, report) if files else []
+    tell(report)
+    return given
 
 
 def engine_value(text: str) -> Engine:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, tell, with_graph
-from graphkit.cli.options import ON_ERROR, ConfigOption, DatasetOption, OnErrorOption, on_error_value
+from graphkit.cli.options import (
+    ON_ERROR,
+    ConfigOption,
+    DatasetOption,
+    OnErrorOption,
+    ScoresOption,
+    given_scores,
+    on_error_value,
+)
 
 if TYPE_CHECKING:
     from graphkit.files.problems import Report
@@ -27,6 +35,7 @@ def report(
         list[str] | None,
         typer.Option("--measure", "-m", metavar="NAME", help="Also show this one; may be repeated."),
     ] = None,
+    scores: ScoresOption = None,
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
     """Write one self-contained page: scores, and each gold path with the walk drawn over it."""
@@ -35,6 +44,7 @@ def report(
 
     reports: list[Report] = []
     layers, skip = load_config(config), on_error_value(on_error)
+    given = given_scores(scores or [], skip)
     files, folders = _files(runs)
     write_report(
         files,
@@ -44,6 +54,7 @@ def report(
         title=title,
         config=layers,
         measures=measure or (),
+        scores=given,
         on_error=skip,
         reports=reports,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphkit.analysis.layers import NOT_JUDGED, Component, Scorecard
+from graphkit.analysis.layers import NOT_JUDGED, LayerComponent, Scorecard
 from graphkit.cli.base import print_line, printable
 from graphkit.cli.tables import print_table
 from graphkit.measures.outcome import stage_counts, two_by_two
@@ -46,17 +46,17 @@ def print_scorecard(card: Scorecard) -> None:
         print_line("")
 
 
-def print_verdicts(result: Evaluation) -> None:
+def print_outcomes(result: Evaluation) -> None:
     """Print how many answers and paths were right, which right answers were luck, and where questions ended."""
-    verdicts = result.verdicts()
-    cells = two_by_two(verdicts)
+    outcomes = result.outcomes()
+    cells = two_by_two(outcomes)
     counts = cells.counts
     rows = [["right answer", counts["sound"], counts["luck"]], ["wrong answer", counts["misread"], counts["lost"]]]
     print_table(f"Answers and paths of {result.run}", ("", "right path", "wrong path"), rows)
     if cells.luck:
         print_line(f"right answers by a wrong path, so luck: {named(cells.luck)}")
-    stages = ", ".join(f"{name} {count}" for name, count in stage_counts(verdicts).items() if count)
-    print_line(f"{counts['undecided']} of {len(verdicts)} can't be told; where questions ended: {stages}\n")
+    stages = ", ".join(f"{name} {count}" for name, count in stage_counts(outcomes).items() if count)
+    print_line(f"{counts['undecided']} of {len(outcomes)} can't be told; where questions ended: {stages}\n")
 
 
 def named(questions: Sequence[str], most: int = 8) -> str:
@@ -65,11 +65,11 @@ def named(questions: Sequence[str], most: int = 8) -> str:
     return ", ".join(printable(question) for question in questions[:most]) + more
 
 
-def _target(component: Component) -> str:
+def _target(component: LayerComponent) -> str:
     return "" if component.target is None else f"{component.target:g}"
 
 
-def _state(component: Component) -> str:
+def _state(component: LayerComponent) -> str:
     if component.severe:
         return "severe"
     return {True: "met", False: "missed", None: ""}[component.met]

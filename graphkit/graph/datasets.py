@@ -132,7 +132,7 @@ def dataset_digest(dataset: Dataset, digests: Mapping[Path, str] | None = None) 
 
 
 @dataclass
-class _Graph:
+class _KnowledgeGraph:
     """What was read of one knowledge graph, and a digest of its files."""
 
     digest: str
@@ -152,7 +152,7 @@ class _DatasetLoader:
         self.summary = LoadSummary(dataset.name)
         self.commits: list[Commit] = []
         self.compatibility: list[Compatibility] = []
-        self.graphs: dict[str, _Graph] = {}
+        self.graphs: dict[str, _KnowledgeGraph] = {}
         self.ids: list[str] = []
         self.questions = spools.enter_context(Spool(LeanQuestion))
         # Before anything is read: of a file that changes meanwhile, the next load sees that it is another one.
@@ -172,7 +172,7 @@ class _DatasetLoader:
             self.questions.put(question)
         self.questions.flush()
         for name, (artifacts, edges) in self.dataset.graphs.items():
-            graph = _Graph("".join(self.digests[path] for path in (artifacts, edges) if path is not None))
+            graph = _KnowledgeGraph("".join(self.digests[path] for path in (artifacts, edges) if path is not None))
             self.graphs[self._graph_name(name)] = graph
             if artifacts is not None:
                 found = self.gold.artifacts(name, self.dataset.artifacts(artifacts, self.report))
@@ -288,7 +288,7 @@ class _DatasetLoader:
         clear(self.store, "load/clear_artifact_commits", {"graph": graph})
         clear(self.store, "load/clear_edges", {"graph": graph})
 
-    def _load_graph(self, known: dict[str, Any], name: str, graph: _Graph, held: Claim) -> None:
+    def _load_graph(self, known: dict[str, Any], name: str, graph: _KnowledgeGraph, held: Claim) -> None:
         """Load one knowledge graph: its artifacts merged, their commits and edges replaced."""
         key = f"{name}{_GRAPH}"
         if known.get(key) == graph.digest:

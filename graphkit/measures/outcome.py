@@ -76,7 +76,7 @@ class TwoByTwo:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Outcome:
     """How one question went: whether its answer and its path are right (None where that can't be told), and where it
     ended.
 
@@ -89,7 +89,7 @@ class Verdict:
     undecided: str = ""
 
 
-def verdict(case: Case, invalid: str | None = None) -> Verdict:
+def outcome(case: Case, invalid: str | None = None) -> Outcome:
     """Judge one question.
 
     Parameters
@@ -106,7 +106,7 @@ def verdict(case: Case, invalid: str | None = None) -> Verdict:
             stage = cascade(case)
     undecided = next((one.reason for one in (answer, path) if isinstance(one, Unscored)), "")
     told = [None if isinstance(one, Unscored) else one for one in (answer, path)]
-    return Verdict(told[0], told[1], stage, undecided)
+    return Outcome(told[0], told[1], stage, undecided)
 
 
 def cascade(case: Case, known: Collection[str] | None = None) -> Stage:
@@ -159,7 +159,7 @@ def cascade(case: Case, known: Collection[str] | None = None) -> Stage:
     return Stage(question, WRONG, "the answer names an expected source and is wrong")
 
 
-def two_by_two(verdicts: Iterable[Verdict]) -> TwoByTwo:
+def two_by_two(outcomes: Iterable[Outcome]) -> TwoByTwo:
     """Sort questions by right or wrong answer (:func:`right_answer`) and right or wrong path (:func:`right_path`).
 
     A right answer by a wrong path is luck.
@@ -168,7 +168,7 @@ def two_by_two(verdicts: Iterable[Verdict]) -> TwoByTwo:
         (answer, path): [] for answer in (True, False) for path in (True, False)
     }
     undecided: dict[str, str] = {}
-    for one in verdicts:
+    for one in outcomes:
         if one.answer is None or one.path is None:
             undecided[one.stage.question] = one.undecided
         else:
@@ -182,10 +182,10 @@ def two_by_two(verdicts: Iterable[Verdict]) -> TwoByTwo:
     )
 
 
-def stage_counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
+def stage_counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """Return how many questions ended at each of the ``STAGES``, in their order."""
     counts = dict.fromkeys(STAGES, 0)
-    for one in verdicts:
+    for one in outcomes:
         counts[one.stage.name] += 1
     return counts
 
@@ -215,7 +215,7 @@ def right_path(case: Case) -> bool | Unscored:
 
 
 def _no_record(case: Case) -> str | None:
-    """Return why the run has nothing to judge, or None where it has."""
+    """Return why the run has nothing to outcomes, or None where it has."""
     if case.answer is None:
         return MISSING
     return None if case.answer.error is None else failed(case.answer.error)

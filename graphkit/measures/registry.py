@@ -94,8 +94,8 @@ NOT_COMPUTED = "aren't computed from records: a judge gives them"
 
 #: How the scores of a judge are given.
 GIVEN = (
-    'Write a line {"run", "question", "measure", "value"} a question into a graded file, and give it to '
-    "`graphkit summarize FILE` or `graphkit compare A B --grades FILE`."
+    'Write a line {"run", "question", "measure", "value"} a question into a file, and give it to '
+    "`graphkit evaluate RUN.jsonl --scores FILE`, or to `graphkit load-scores FILE` for comparisons."
 )
 
 #: Every kind that a text may name: graphkit's own, those that were registered, and those that the user has named.

@@ -18,14 +18,15 @@ from graphkit.files.problems import OnError, Report
 from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
-from graphkit.measures.outcome import STAGES, verdict
-from graphkit.measures.registry import DEFAULT_MEASURES, lower_is_better, resolve_measures
+from graphkit.measures.outcome import STAGES, outcome
+from graphkit.measures.registry import DEFAULT_MEASURES, bounds_of, declared, lower_is_better, resolve_measures
 from graphkit.records.commits import CommitGraph
+from graphkit.records.scores import Score
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.text import script_json, visible
 from graphkit.scoring.evaluate import known_from_files
 from graphkit.scoring.from_files import score_file
-from graphkit.scoring.results import Evaluation, Row
+from graphkit.scoring.results import Evaluation, Row, Summary
 from graphkit.scoring.scorer import Job
 
 #: How much of a question is shown in the table.
@@ -70,6 +71,7 @@ def gather(
     title: str | None = None,
     config: Config | None = None,
     measures: Sequence[str] = (),
+    scores: Sequence[Score] = (),
     on_error: OnError = "fail",
     reports: list[Report] | None = None,
 ) -> ReportData:
@@ -85,6 +87,8 @@ def gather(
         The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
     measures
         What is shown beside the measures that every page has.
+    scores
+        What others gave the answers of these runs: shown as graphkit's own.
     reports
         Takes what there is to tell about each run's records.
 
@@ -109,7 +113,7 @@ def gather(
             known = known_from_files(own, computed, dataset_report)
         report = Report(on_error)
         report.merge(dataset_report)
-        run = _scored(data, file, known, report, spools.enter_context(Spool(Block, together=1)))
+        run = _scored(data, file, known, report, spools.enter_context(Spool(Block, together=1)), scores)
         if reports is not None:
             reports.append(report)
         if any(one.evaluation.run == run.evaluation.run for one in data.runs):
@@ -121,7 +125,12 @@ def gather(
 
 
 def _scored(
-    data: ReportData, file: Path, known: tuple[CommitGraph, dict[str, str]], report: Report, details: Spool[Block]
+    data: ReportData,
+    file: Path,
+    known: tuple[CommitGraph, dict[str, str]],
+    report: Report,
+    details: Spool[Block],
+    scores: Sequence[Score],
 ) -> RunData:
     """Score a run, and put aside what there is to show of each question, in one pass over the files."""
     commits, invalid = known
@@ -131,9 +140,10 @@ def _scored(
     job = Job(data.dataset.questions_file, file, data.measures, commits, invalid, keep_rows=True, describe=_describe)
     result = score_file(job, dataset=data.dataset.name, report=report, sink=rows.extend, descriptions=shown.take)
     shown.finish()
-    run.card = score_layers(dataclasses.replace(result, rows=tuple(rows)), data.config)
-    run.evaluation = result
-    run.values = {row.question: row.values for row in rows}
+    result = dataclasses.replace(result, rows=tuple(rows)).with_scores(scores)
+    run.card = score_layers(result, data.config)
+    run.values = {row.question: row.values for row in result.rows}
+    run.evaluation = dataclasses.replace(result, rows=(), given=())
     return run
 
 
@@ -187,7 +197,7 @@ _Description = tuple[list[Any], str, int, tuple[int, int], tuple[str, str, str]]
 
 
 def _describe(case: Case, values: Sequence[float | str], invalid: str | None) -> _Description:
-    """Return what there is to show of a question: in the table, when it is opened, its bits, edges and verdict."""
+    """Return what there is to show of a question: in the table, when it is opened, its bits, edges and outcome."""
     question: Any = case.question
     shown, flags, share = detail(case, values, invalid)
     judged = _judged(case, invalid, shown)
@@ -202,7 +212,7 @@ def _describe(case: Case, values: Sequence[float | str], invalid: str | None) ->
 
 def _judged(case: Case, invalid: str | None, shown: dict[str, Any]) -> tuple[str, str, str]:
     """Return how the answer and the path of a question are judged, and the stage that it ended at."""
-    judged = verdict(case, invalid)
+    judged = outcome(case, invalid)
     stage = judged.stage
     shown["stage"] = [stage.name, visible(stage.reason, CHUNK_TEXT), [visible(one) for one in stage.missing[:CHUNKS]]]
     shown["undecided"] = visible(judged.undecided, CHUNK_TEXT)
@@ -224,24 +234,24 @@ def _put(items: list[Any], place: int, value: Any, empty: Any) -> None:
 
 def summary(data: ReportData) -> dict[str, Any]:
     """Return what the page needs before a question is opened."""
-    names = [str(measure) for measure in data.measures]
+    names = _measure_names(data)
     return {
         "measures": [
             {
-                "name": str(one),
-                "definition": one.definition,
-                "lower": not one.higher_is_better,
-                "range": _range(one, [value for run in data.runs for value in _numbers(run, place)]),
+                "name": visible(name),
+                "definition": _definition(name),
+                "lower": lower_is_better(name),
+                "range": _range(name, [value for run in data.runs for value in _numbers(run, name)]),
             }
-            for place, one in enumerate(data.measures)
+            for name in names
         ],
         "questions": data.questions,
         "stages": STAGES,
         "runs": [
             {
                 "name": visible(run.evaluation.run),
-                "values": _values(data, run, len(names)),
-                "means": [run.evaluation.measures[name].mean for name in names],
+                "values": [_values(data, run, name) for name in names],
+                "means": [_mean(run, name) for name in names],
                 "blocks": run.blocks,
                 "flags": run.flags,
                 "found": run.found,
@@ -254,23 +264,47 @@ def summary(data: ReportData) -> dict[str, Any]:
     }
 
 
-def _numbers(run: RunData, place: int) -> list[float]:
+def _measure_names(data: ReportData) -> list[str]:
+    """Return every measure that some run has a value by: what was computed first, then what others gave."""
+    return list(dict.fromkeys(name for run in data.runs for name in run.evaluation.measures))
+
+
+def _definition(name: str) -> str:
+    measure = declared(name)
+    return measure.definition if measure is not None else "given by others"
+
+
+def _mean(run: RunData, name: str) -> float | None:
+    summary = run.evaluation.measures.get(name)
+    return summary.mean if summary is not None else None
+
+
+def _numbers(run: RunData, name: str) -> list[float]:
+    if name not in run.evaluation.measures:
+        return []
+    place = list(run.evaluation.measures).index(name)
     return [value for row in run.values.values() if not isinstance(value := row[place], str)]
 
 
-def _range(measure: Measure, values: Sequence[float]) -> list[float]:
+def _range(name: str, values: Sequence[float]) -> list[float]:
     """Return between which numbers the distribution is drawn: the measure's bounds, else what its values reach."""
-    low = measure.lowest if measure.lowest is not None else min(values, default=0.0)
-    high = measure.highest if measure.highest is not None else max(values, default=low)
+    lowest, highest = bounds_of(name)
+    low = lowest if lowest is not None else min(values, default=0.0)
+    high = highest if highest is not None else max(values, default=low)
     return [round(low, 4), round(high if high > low else low + 1, 4)]
 
 
-def _values(data: ReportData, run: RunData, count: int) -> list[list[float | None]]:
-    """Return one list a measure: the value of each question, or None where there is none."""
-    by_name = {visible(name): values for name, values in run.values.items()}
-    empty: tuple[float | str, ...] = ("",) * count
-    rows = [by_name.get(question[0] if question else "", empty) for question in data.questions]
-    return [[None if isinstance(row[place], str) else round(row[place], 4) for row in rows] for place in range(count)]  # type: ignore[arg-type]
+def _values(data: ReportData, run: RunData, name: str) -> list[float | None]:
+    """Return the value of each question by a measure, or None where there is none."""
+    if name not in run.evaluation.measures:
+        return [None] * len(data.questions)
+    place = list(run.evaluation.measures).index(name)
+    numbers = {
+        visible(question): round(value, 4)
+        for question, values in run.values.items()
+        if not isinstance(value := values[place], str)
+    }
+    return [numbers.get(question[0]) if question else None for question in data.questions]
 
 
 def scoreboard(data: ReportData) -> list[dict[str, Any]]:
@@ -292,14 +326,15 @@ def scoreboard(data: ReportData) -> list[dict[str, Any]]:
                     "cells": [_component_cell(cell.components[place]) for cell in cells],
                 }
             )
-    others = [measure for measure in data.measures if str(measure) not in weighed]
+    others = [name for name in _measure_names(data) if name not in weighed]
     if others:
         rows.append({"name": "other measures", "kind": "layer", "cells": [{} for _ in data.runs]})
-    for measure in others:
-        summaries = [run.evaluation.measures[str(measure)] for run in data.runs]
+    for name in others:
+        summaries = [
+            run.evaluation.measures.get(name) or Summary(None, 0, run.evaluation.questions) for run in data.runs
+        ]
         cells_of = [{"value": one.mean, "scored": one.scored, "total": one.total, "state": ""} for one in summaries]
-        lower = not measure.higher_is_better
-        rows.append({"name": str(measure), "kind": "component", "lower": lower, "cells": cells_of})
+        rows.append({"name": visible(name), "kind": "component", "lower": lower_is_better(name), "cells": cells_of})
     return rows
 
 

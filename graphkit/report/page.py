@@ -17,6 +17,7 @@ from markupsafe import Markup
 from graphkit.analysis.layers import NOT_JUDGED, Config
 from graphkit.files.atomic import written
 from graphkit.files.problems import OnError, Report
+from graphkit.records.scores import Score
 from graphkit.records.words import counted, shown
 from graphkit.report.data import ReportData, gather, scoreboard, summary
 from graphkit.report.text import middle, script_json, visible
@@ -112,6 +113,7 @@ def write_report(
     title: str | None = None,
     config: Config | None = None,
     measures: Sequence[str] = (),
+    scores: Sequence[Score] = (),
     on_error: OnError = "fail",
     reports: list[Report] | None = None,
 ) -> Path:
@@ -125,6 +127,8 @@ def write_report(
         The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
     measures
         What is shown beside the measures that every page has.
+    scores
+        What others gave the answers of these runs: shown as graphkit's own.
 
     Raises
     ------
@@ -140,6 +144,7 @@ def write_report(
             title=title,
             config=config,
             measures=measures,
+            scores=scores,
             on_error=on_error,
             reports=reports,
         )

@@ -40,7 +40,7 @@ def evaluate(
     on_error: OnError = "fail",
     report: Report | None = None,
     keep_rows: bool = True,
-    judge: bool = False,
+    outcomes: bool = False,
     scores: Sequence[Score] = (),
     progress: Progress = quiet,
 ) -> Evaluation:
@@ -62,7 +62,7 @@ def evaluate(
         Keeps dataset, run and scores in the graph. Without one, nothing but the files is needed.
     keep_rows
         Keep the value of each question, not only the means; where they are kept, they also go into the store.
-    judge
+    outcomes
         Also tell of each kept question whether answer and path are right, and at which stage it ended.
     scores
         What others gave the answers of this run; those of other runs are left alone. Needs ``keep_rows``.
@@ -91,7 +91,7 @@ def evaluate(
     rows: list[Row] = []
     # With Cypher the files are still read through first: what can't be used must be told before it is stored.
     take = rows.extend if keep_rows else None
-    job = Job(source.questions_file, run_file, in_python, commits, invalid, keep_rows, judge)
+    job = Job(source.questions_file, run_file, in_python, commits, invalid, keep_rows, outcomes)
     if store is None:
         result = _with_rows(score_file(job, dataset=source.name, report=report, sink=take), rows)
         return result.with_scores(scores)

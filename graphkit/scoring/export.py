@@ -80,7 +80,7 @@ def _jsonl(path: Path, results: Sequence[Evaluation]) -> None:
 
 
 def _summary(result: Evaluation) -> dict[str, Any]:
-    return {**result.as_json(), "groups": result.groups_as_json(), **result.verdicts_as_json()}
+    return {**result.as_json(), "groups": result.groups_as_json(), **result.outcomes_as_json()}
 
 
 def _summary_json(path: Path, results: Sequence[Evaluation]) -> None:
@@ -91,7 +91,7 @@ def _json(path: Path, results: Sequence[Evaluation]) -> None:
     detailed = []
     for result in results:
         values = {row.question: dict(zip(result.measures, row.values, strict=True)) for row in result.rows}
-        stages = {row.question: row.verdict.stage.name for row in result.rows if row.verdict is not None}
+        stages = {row.question: row.outcome.stage.name for row in result.rows if row.outcome is not None}
         detailed.append({**_summary(result), "values": values} | ({"stage_of": stages} if stages else {}))
     _write_json(path, detailed)
 

@@ -18,7 +18,7 @@ from graphkit.records.words import shown
 if TYPE_CHECKING:
     import pandas
 
-    from graphkit.measures.outcome import Verdict
+    from graphkit.measures.outcome import Outcome
     from graphkit.records.scores import Score
 
 
@@ -63,13 +63,13 @@ class Summary:
 class Row:
     """The values of one question, in the order of the measures: a number, or the reason why there is none.
 
-    ``labels`` are its category, difficulty and group. ``verdict`` is how it went, where that was asked for.
+    ``labels`` are its category, difficulty and group. ``outcome`` is how it went, where that was asked for.
     """
 
     question: str
     values: tuple[float | str, ...]
     labels: tuple[str | None, ...] = (None, None, None)
-    verdict: Verdict | None = None
+    outcome: Outcome | None = None
 
 
 @dataclass(frozen=True)
@@ -141,18 +141,18 @@ class Evaluation:
         """Return the figures of efficiency that some record knows."""
         return {name: one for name, one in self.efficiency.items() if one.total is not None}
 
-    def verdicts(self) -> list[Verdict]:
+    def outcomes(self) -> list[Outcome]:
         """Return how each question went, where that was asked for."""
-        return [row.verdict for row in self.rows if row.verdict is not None]
+        return [row.outcome for row in self.rows if row.outcome is not None]
 
-    def verdicts_as_json(self) -> dict[str, Any]:
+    def outcomes_as_json(self) -> dict[str, Any]:
         """Return the questions by right or wrong answer and path, and how many ended at each stage."""
         from graphkit.measures.outcome import stage_counts, two_by_two
 
-        verdicts = self.verdicts()
-        if not verdicts:
+        outcomes = self.outcomes()
+        if not outcomes:
             return {}
-        return {"two_by_two": dataclasses.asdict(two_by_two(verdicts)), "stages": stage_counts(verdicts)}
+        return {"two_by_two": dataclasses.asdict(two_by_two(outcomes)), "stages": stage_counts(outcomes)}
 
     def grouped(self, by: Label) -> dict[str, dict[str, Summary]]:
         """Return the summary of each measure within each category, difficulty or group, sorted by its name.

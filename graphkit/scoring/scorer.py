@@ -19,7 +19,7 @@ from graphkit.files.reading import RecordReader, note_missing_gold
 from graphkit.files.spool import TOGETHER, Packer
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
-from graphkit.measures.outcome import Verdict, verdict
+from graphkit.measures.outcome import Outcome, outcome
 from graphkit.records.bounds import over, under
 from graphkit.records.commits import CommitGraph
 from graphkit.records.usage import figures_of
@@ -42,7 +42,7 @@ class Job:
     ----------
     invalid
         The questions that aren't scored whatever the run did, and why.
-    keep_rows, judge
+    keep_rows, outcomes
         Whether the values of each question are wanted or the sums are enough, and with them how each question went.
     keep_answers
         Whether the records of the run are wanted as they were read, for who writes them elsewhere.
@@ -56,7 +56,7 @@ class Job:
     commits: CommitGraph
     invalid: Mapping[str, str] = field(default_factory=dict)
     keep_rows: bool = False
-    judge: bool = False
+    outcomes: bool = False
     keep_answers: bool = False
     describe: Describe | None = None
 
@@ -115,7 +115,7 @@ class Scorer:
         self.totals = Totals(len(self.measures))
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
-        self.about: list[tuple[tuple[str | None, ...], Verdict | None]] = []
+        self.about: list[tuple[tuple[str | None, ...], Outcome | None]] = []
         self.described: list[tuple[str, Any]] = []
         self.runs: set[str] = set()
         self.report = self.questions.report = self.answers.report = Report()
@@ -153,7 +153,7 @@ class Scorer:
             self.described.append((question.id, job.describe(case, _plain(self.values[-1]), invalid)))
         if job.keep_rows:
             labels = (question.category, question.difficulty, question.group)
-            self.about.append((labels, verdict(case, invalid) if job.judge else None))
+            self.about.append((labels, outcome(case, invalid) if job.outcomes else None))
 
     def settle(self) -> list[Row]:
         """Bring the values since the last call into the totals, and return the rows where they are wanted."""

@@ -38,7 +38,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Job:
+class Task:
     """One question for one system. ``question`` holds no gold."""
 
     system: System
@@ -64,13 +64,13 @@ class Runner:
     keep the process alive.
     """
 
-    keep: Callable[[Job, Answer], None]
+    keep: Callable[[Task, Answer], None]
     limits: Limits = field(default_factory=Limits)
     prices: Prices | None = None
     report: Report = field(default_factory=Report)
     _loops: dict[int, _Loop] = field(default_factory=dict, repr=False)
 
-    async def run(self, jobs: Iterable[Job]) -> None:
+    async def run(self, jobs: Iterable[Task]) -> None:
         """Work through jobs. Where ``keep`` raises, or this is cancelled, what is under way is given up."""
         source = iter(jobs)
 
@@ -88,7 +88,7 @@ class Runner:
             for loop in self._loops.values():
                 await loop.stop()
 
-    async def _answer(self, job: Job) -> Answer:
+    async def _answer(self, job: Task) -> Answer:
         context = job.context()
         for attempt in range(self.limits.retries + 1):
             if attempt:
@@ -100,7 +100,7 @@ class Runner:
                 break
         return self._measured(self._record(job, outcome), outcome, context)
 
-    def _record(self, job: Job, outcome: _Outcome) -> Answer:
+    def _record(self, job: Task, outcome: _Outcome) -> Answer:
         run, question = job.system.name, job.question.id
         if outcome.error is not None:
             return failed_answer(run, question, outcome.error)
@@ -129,7 +129,7 @@ class Runner:
         values["failed_at"] = None if answer.error is None else datetime.now(UTC).isoformat(timespec="milliseconds")
         return answer.model_copy(update=values)
 
-    async def _attempt(self, job: Job, context: Context) -> _Outcome:
+    async def _attempt(self, job: Task, context: Context) -> _Outcome:
         future: asyncio.Future[_Outcome]
         arguments = (job.question, context) if job.system.takes_context else (job.question,)
         loop: _Loop | None = None

@@ -20,7 +20,7 @@ from graphkit.records.usage import Prices, Spread, projected, summarised
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System, run_name, system_of
 from graphkit.systems.runfile import RunFile
-from graphkit.systems.runner import Job, Limits, Runner
+from graphkit.systems.runner import Limits, Runner, Task
 from graphkit.systems.sampling import margin, sample
 
 #: Told of each new record.
@@ -177,7 +177,7 @@ class Session:
             A record can't be written; those before it are kept.
         """
 
-        def keep(job: Job, answer: Answer) -> None:
+        def keep(job: Task, answer: Answer) -> None:
             self.files[job.system.name].append(answer)
             advance(answer)
 
@@ -199,12 +199,12 @@ class Session:
         for file in self.files.values():
             file.settle(self.plan.order)
 
-    def _jobs(self) -> Iterator[Job]:
+    def _jobs(self) -> Iterator[Task]:
         """Yield what is left, question by question, so that a stopped run has the same questions of each system."""
         for question in self.plan.questions:
             for system in self.systems:
                 if not self.files[system.name].finished(question.id, self.retry_failed):
-                    yield Job(system, question, partial(self._context, question, system.name))
+                    yield Task(system, question, partial(self._context, question, system.name))
 
     def _context(self, question: Question, run: str) -> Context:
         commits = {**self._stacks.get(question.stack or "", {}), **question.commits}

@@ -19,10 +19,10 @@ from graphkit.measures.outcome import (
     WRONG,
     TwoByTwo,
     cascade,
+    outcome,
     right_answer,
     stage_counts,
     two_by_two,
-    verdict,
 )
 from graphkit.records.models import Answer, Question
 from tests.helpers.cases import Triple, answer, either, optional, question, ranking
@@ -135,7 +135,7 @@ def test_two_by_two() -> None:
         Case(question(id="f", facts=[FACT]), answer(**right)),
         Case(asked(id="g"), None),
     ]
-    found = two_by_two(map(verdict, cases))
+    found = two_by_two(map(outcome, cases))
     assert (found.sound, found.luck, found.misread, found.lost) == (("a",), ("b",), ("c",), ("d",))
     assert set(found.undecided) == {"e", "f", "g"}
     assert found.undecided["g"] == MISSING
@@ -187,20 +187,20 @@ def test_storefront_in_the_wrong_graph() -> None:
 
 def test_storefront_two_by_two() -> None:
     """Flat retrieval walks nothing: what it answers right is luck. The fixture calls sf-02, 17 and 22 of v2 right."""
-    flat = two_by_two(map(verdict, storefront("storefront-bm25").values()))
+    flat = two_by_two(map(outcome, storefront("storefront-bm25").values()))
     # find_order and the word orders occur in the answer to sf-22.
     assert (flat.sound, flat.luck, flat.misread) == ((), ("sf-22",), ())
-    walked = two_by_two(map(verdict, storefront("storefront-graph-v2").values()))
+    walked = two_by_two(map(outcome, storefront("storefront-graph-v2").values()))
     assert {"sf-02", "sf-17", "sf-22"} <= set(walked.sound)
     assert sum(walked.counts.values()) == 30
-    assert set(two_by_two(map(verdict, storefront("storefront-graph").values())).undecided) == {"sf-01", "sf-08"}
+    assert set(two_by_two(map(outcome, storefront("storefront-graph").values())).undecided) == {"sf-01", "sf-08"}
 
 
 def test_invalid_question_is_not_in_the_graph() -> None:
     """By stale gold no path can be told; a right answer has not failed, and any other question ends at the graph."""
-    right = verdict(Case(asked(), answer([STEP], answer="409")), "stale")
+    right = outcome(Case(asked(), answer([STEP], answer="409")), "stale")
     assert (right.answer, right.path, right.stage.name, right.undecided) == (True, None, RIGHT, "stale")
     for case in (Case(asked(), answer([STEP], answer="404")), Case(asked(), None)):
-        assert verdict(case, "stale").stage.name == NOT_IN_GRAPH
-    counts = stage_counts([right, verdict(Case(asked(), None), "stale"), verdict(Case(asked(), None))])
+        assert outcome(case, "stale").stage.name == NOT_IN_GRAPH
+    counts = stage_counts([right, outcome(Case(asked(), None), "stale"), outcome(Case(asked(), None))])
     assert {name: count for name, count in counts.items() if count} == {RIGHT: 1, NOT_IN_GRAPH: 1, UNDECIDED: 1}

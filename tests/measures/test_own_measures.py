@@ -317,6 +317,8 @@ def test_it_is_scored_and_exported(folder: Path) -> None:
         "reason": None,
         "version": package.__version__,
         "parameters": {"allowed": 3},
+        "grader": "graphkit",
+        **dict.fromkeys(("label", "explanation", "cost", "prompt_tokens", "output_tokens")),
     }
     rows = list(csv.DictReader(outs[1].read_text().splitlines()))
     assert (rows[0]["measure"], rows[0]["value"], rows[0]["parameters"]) == (
@@ -401,7 +403,7 @@ def test_it_is_kept_in_the_graph(folder: Path, store: Store) -> None:
     )
     assert result.measures["own_words:Words"].mean == 1.125
     _, rows = store.query_readonly(
-        "MATCH (m:Measurement {run: 'r'}) WHERE m.measure = 'own_words:Words' RETURN m.value AS value ORDER BY value"
+        "MATCH (s:Score {run: 'r'}) WHERE s.measure = 'own_words:Words' RETURN s.value AS value ORDER BY value"
     )
     assert rows == [[0.75], [1.5]]
 

@@ -45,7 +45,7 @@ def scored(
     file = Dataset(dataset)
     commits = file.commit_graph(Report())
     invalid = {min(str(one["id"]) for one in read_jsonl(file.questions_file)): "stale"}
-    job = Job(file.questions_file, dataset / "runs" / name, MEASURED, commits, invalid, keep_rows=True, judge=True)
+    job = Job(file.questions_file, dataset / "runs" / name, MEASURED, commits, invalid, keep_rows=True, outcomes=True)
     result = score_file(job, report=report, sink=rows.extend, workers=workers)
     by_question = {row.question: row for row in rows}
     assert len(by_question) == len(rows)

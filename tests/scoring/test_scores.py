@@ -90,6 +90,35 @@ def test_layers_and_gates_take_scores_by_others(tmp_path: Path) -> None:
     assert done["measures"]["Groundedness"]["mean"] == 0.5
 
 
+def test_a_gate_holds_what_others_gave(tmp_path: Path) -> None:
+    """--fail-under and --min-scored take a measure that only the file of scores has."""
+    run = tiny(tmp_path)
+    scores = write_lines(tmp_path / "given.jsonl", given(value=0.4)[:1])
+    command = ("evaluate", "--no-store", "-m", "EdgeRecall", run, "--scores", scores)
+    graphkit(*command, "--fail-under", "Groundedness=0.4", cwd=tmp_path, code=0)
+    told = graphkit(*command, "--fail-under", "Groundedness=0.5", "--min-scored", "0.9", cwd=tmp_path, code=1).err
+    assert "Groundedness is 0.4000, under 0.5" in told
+    assert "Groundedness was scored on 1 of 2 questions (50%)" in told
+    unknown = graphkit(*command[:-2], "--fail-under", "Groundedness=0.5", cwd=tmp_path, code=2).err
+    assert "--scores" in unknown
+
+
+def test_the_page_shows_what_others_gave(tmp_path: Path) -> None:
+    """Scores by others stand in their layer, in the distributions, and among the values of each question."""
+    run = tiny(tmp_path)
+    rows = given(value=0.25) + given(value=0.75, measure="a tool's own <score>")
+    scores = write_lines(tmp_path / "given.jsonl", rows)
+    graphkit("report", run, "--scores", scores, "--out", "page.html", cwd=tmp_path, code=0)
+    page = (tmp_path / "page.html").read_text()
+    summary = json.loads(page.partition('id="summary">')[2].partition("</script>")[0])
+    names = [one["name"] for one in summary["measures"]]
+    assert names[-2:] == ["Groundedness", "a tool's own <score>"]
+    assert summary["runs"][0]["values"][-2:] == [[0.25, 0.25], [0.75, 0.75]]
+    assert summary["runs"][0]["means"][-2:] == [0.25, 0.75]
+    assert "a tool&#39;s own &lt;score&gt;" in page.partition("<dialog")[0]
+    assert "‼ severe" in page.partition("Groundedness")[2]
+
+
 def test_scores_that_cannot_be_added(tmp_path: Path) -> None:
     """A measure that is computed, too, and a question that isn't there are refused; another run's scores are told."""
     run = tiny(tmp_path)

@@ -22,7 +22,7 @@ from graphkit.systems.answers import UnusableAnswerError, answer_of, failed_answ
 from graphkit.systems.context import Context
 from graphkit.systems.importing import system_of
 from graphkit.systems.runfile import RunFile
-from graphkit.systems.runner import Job, Limits, Runner
+from graphkit.systems.runner import Limits, Runner, Task
 from graphkit.systems.sampling import margin, sample, shares
 from tests.helpers.cli import tiny
 
@@ -40,7 +40,7 @@ def answers(call: Callable[..., Any], count: int, limits: Limits) -> list[Answer
     """Run a callable over some questions, and return the records in the order in which they came."""
     kept: list[Answer] = []
     system = system_of("s", call, "test")
-    jobs = [Job(system, question, lambda: Context(Path(), "s", {}, 5)) for question in questions(count)]
+    jobs = [Task(system, question, lambda: Context(Path(), "s", {}, 5)) for question in questions(count)]
     asyncio.run(Runner(lambda _, answer: kept.append(answer), limits).run(jobs))
     return kept
 
@@ -128,11 +128,11 @@ def test_keep_that_fails_ends_the_run() -> None:
         asked.append(question.id)
         return "x"
 
-    def keep(job: Job, answer: Answer) -> None:
+    def keep(job: Task, answer: Answer) -> None:
         raise OSError("full")
 
     system = system_of("s", call, "test")
-    jobs = [Job(system, question, lambda: Context(Path(), "s", {}, 5)) for question in questions(50)]
+    jobs = [Task(system, question, lambda: Context(Path(), "s", {}, 5)) for question in questions(50)]
     with pytest.raises(OSError, match="full"):
         asyncio.run(Runner(keep, Limits(concurrency=1)).run(jobs))
     assert asked == ["q0"]

@@ -306,6 +306,8 @@
       el("td", { class: "num" }, score === null ? "" : Number(score.toPrecision(5))),
       el("td", {}, data_(id), commit >= 0 ? el("div", { class: "dim" }, commitText(detail, commit), clashes.has(commit) ? ` ✕${clashes.get(commit).join(",")}` : "") : null),
       el("td", {}, text ? el("pre", { class: "chunk" }, text) : ""));
+    // What others gave stands among the values of the run.
+    const valueOf = (place) => detail.values[place] ?? run().values[place][number];
     return [
       el("p", { class: "question data" }, detail.question),
       el("p", {}, tags(number)),
@@ -331,7 +333,7 @@
       detail.more_chunks ? el("p", { class: "dim" }, `and ${detail.more_chunks} more`) : null,
       detail.lost.length ? el("p", {}, "Relevant and not retrieved: ", detail.lost.map(([id, gain], place) => [place ? ", " : "", data_(id), ` (+${gain})`])) : null,
       el("details", {}, el("summary", {}, "Every measure of this question"), table("A value, or why there is none", ["measure", "value"], data.measures.map((measure, place) => el("tr", {},
-        el("th", { scope: "row", title: measure.definition }, measure.name), el("td", {}, typeof detail.values[place] === "number" ? shown(detail.values[place]) : el("span", { class: "dim data" }, `not scored: ${detail.values[place] ?? "unknown"}`)))), "narrow")),
+        el("th", { scope: "row", title: measure.definition }, measure.name), el("td", {}, typeof valueOf(place) === "number" ? shown(valueOf(place)) : el("span", { class: "dim data" }, `not scored: ${valueOf(place) ?? "no score was given"}`)))), "narrow")),
     ];
   };
 
