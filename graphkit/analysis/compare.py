@@ -27,8 +27,8 @@ from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Report
 from graphkit.graph.datasets import dataset_digest
-from graphkit.graph.failures import failures, require_run
-from graphkit.graph.knowledge import invalid_questions
+from graphkit.graph.failures import failures
+from graphkit.graph.knowledge import invalid_questions, require_run
 from graphkit.graph.queries import cypher
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import lower_is_better, parse_measure

@@ -89,7 +89,7 @@ def _require(store: Store, names: dict[str, str]) -> None:
     """Refuse names of runs and questions that the graph doesn't hold: no rows would look as if nothing were wrong."""
     if not names:
         return
-    from graphkit.graph.failures import require_question, require_run
+    from graphkit.graph.knowledge import require_question, require_run
 
     for name, value in names.items():
         if name == "question":

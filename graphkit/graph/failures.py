@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from graphkit.database.store import Store
-from graphkit.errors import InputError, did_you_mean
+from graphkit.errors import InputError
+from graphkit.graph.knowledge import require_question, require_run
 from graphkit.graph.queries import named_query
 
 
@@ -47,31 +46,6 @@ def failures(
     return store.read(query.text, query.bind(given))
 
 
-def require_run(store: Store, run: str) -> Mapping[str, Any]:
-    """Return what the graph knows of a run, and refuse one that it doesn't hold, or not completely.
-
-    Raises
-    ------
-    InputError
-        With the runs that the graph holds.
-    """
-    from graphkit.graph.queries import cypher
-
-    runs = {str(row["id"]): row for row in store.read(cypher("read/runs"))}
-    if run in runs and runs[run]["complete"]:
-        return runs[run]
-    if run in runs:
-        raise InputError(
-            f"the run {run!r} was not loaded to its end",
-            remedy="Run `graphkit evaluate` on its file again: the load goes on where it stopped.",
-        )
-    hint = did_you_mean(run, runs)
-    known = f"The graph holds: {', '.join(runs)}." if runs else "The graph holds no run yet."
-    raise InputError(
-        f"no run is called {run!r}", remedy=f"{hint}{known} `graphkit evaluate RUN.jsonl` scores a run and keeps it."
-    )
-
-
 def run_source(store: Store, run: str) -> tuple[Path, Path]:
     """Return the file that a run of the graph was loaded from, and the folder of its dataset.
 
@@ -104,20 +78,3 @@ def run_source(store: Store, run: str) -> tuple[Path, Path]:
         )
     [folder] = [row["folder"] for row in store.read(cypher("read/datasets")) if row["name"] == dataset]
     return file, Path(str(folder))
-
-
-def require_question(store: Store, question: str) -> None:
-    """Refuse a question that the graph doesn't hold.
-
-    Raises
-    ------
-    InputError
-        No question has this id.
-    """
-    from graphkit.graph.queries import cypher
-
-    if not store.read(cypher("load/known_questions"), {"ids": [question]}):
-        raise InputError(
-            f"no question has the id {question!r}",
-            remedy="`graphkit failures RUN --kind questions-by-score` lists the questions of a run.",
-        )

@@ -1,8 +1,12 @@
-"""What the graph knows of a dataset beside its runs: commits that belong together, and questions that aren't scored."""
+"""What the graph knows: its runs and questions by their names, commits that belong together, what isn't scored."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from graphkit.database.store import Store
+from graphkit.errors import InputError, did_you_mean
 from graphkit.graph.queries import cypher
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Commit, Compatibility
@@ -27,3 +31,41 @@ def commit_graph(store: Store, dataset: str) -> CommitGraph:
         for row in store.read(cypher("read/stacks"), named)
     ]
     return CommitGraph.build(commits, rows)
+
+
+def require_run(store: Store, run: str) -> Mapping[str, Any]:
+    """Return what the graph knows of a run, and refuse one that it doesn't hold, or not completely.
+
+    Raises
+    ------
+    InputError
+        With the runs that the graph holds.
+    """
+    runs = {str(row["id"]): row for row in store.read(cypher("read/runs"))}
+    if run in runs and runs[run]["complete"]:
+        return runs[run]
+    if run in runs:
+        raise InputError(
+            f"the run {run!r} was not loaded to its end",
+            remedy="Run `graphkit evaluate` on its file again: the load goes on where it stopped.",
+        )
+    hint = did_you_mean(run, runs)
+    known = f"The graph holds: {', '.join(runs)}." if runs else "The graph holds no run yet."
+    raise InputError(
+        f"no run is called {run!r}", remedy=f"{hint}{known} `graphkit evaluate RUN.jsonl` scores a run and keeps it."
+    )
+
+
+def require_question(store: Store, question: str) -> None:
+    """Refuse a question that the graph doesn't hold.
+
+    Raises
+    ------
+    InputError
+        No question has this id.
+    """
+    if not store.read(cypher("load/known_questions"), {"ids": [question]}):
+        raise InputError(
+            f"no question has the id {question!r}",
+            remedy="`graphkit failures RUN --kind questions-by-score` lists the questions of a run.",
+        )

@@ -14,7 +14,7 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.claims import claim
 from graphkit.graph.datasets import BATCH, batched, clear
-from graphkit.graph.failures import require_run
+from graphkit.graph.knowledge import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.rows import answer_key
 from graphkit.records.scores import Score
