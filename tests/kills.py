@@ -175,9 +175,8 @@ def start(arguments: list[str], environment: dict[str, str], folder: Path) -> in
         os.environ.update(environment)
         os.chdir(folder)
         sys.path.insert(0, str(folder))
-        for module in (loading, scores):
-            module.BATCH = 40  # type: ignore[attr-defined]
-        loading.RECORDS, runs.RECORDS, loading.CLEARED = 6, 6, 40
+        loading.BATCH, loading.RECORDS, loading.CLEARED = 40, 6, 40
+        runs.RECORDS, scores.QUESTIONS = 6, 10
         sys.argv = ["graphkit", *arguments]
         from graphkit.cli import main
 

@@ -1,11 +1,11 @@
 // title: Load scores
-// answers: Creates scores beside the answers that they are of.
+// answers: Creates scores beside the answers that they are of; each row holds those of one question.
 // parameters: run, rows
 // columns:
 UNWIND $rows AS row
-CREATE (s:Score {run: $run, question: row.question, measure: row.measure, value: row.value, reason: row.reason,
-  label: row.label, explanation: row.explanation, cost: row.cost, prompt_tokens: row.prompt_tokens,
-  output_tokens: row.output_tokens})
-WITH s
-MATCH (a:Answer {run: $run, question: s.question})
-CREATE (a)-[:SCORED]->(s)
+OPTIONAL MATCH (a:Answer {run: $run, question: row.question})
+UNWIND row.scores AS one
+CREATE (s:Score {run: $run, question: row.question, measure: one.measure, value: one.value, reason: one.reason,
+  label: one.label, explanation: one.explanation, cost: one.cost, prompt_tokens: one.prompt_tokens,
+  output_tokens: one.output_tokens})
+FOREACH (x IN CASE WHEN a IS NULL THEN [] ELSE [a] END | CREATE (x)-[:SCORED]->(s))

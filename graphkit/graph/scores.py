@@ -8,17 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.claims import claim
-from graphkit.graph.datasets import BATCH, batched, clear
+from graphkit.graph.datasets import batched, clear
 from graphkit.graph.knowledge import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.rows import answer_key
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
+
+
+#: Questions whose scores one transaction writes.
+QUESTIONS = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +67,11 @@ def keep_scores(store: Store, run: str, gradings: Sequence[Grading], rows: Itera
     with claim(store, f"scores of {run}") as held:
         store.write(cypher("load/gradings"), {"run": run, "rows": marks})
         clear(store, "load/clear_scores", {"run": run, "measures": names})
-        for batch in batched(rows, BATCH):
+        # Those of a question together, as they mostly come: its answer is looked up once.
+        by_question = ({"question": name, "scores": list(some)} for name, some in groupby(rows, itemgetter("question")))
+        for batch in batched(by_question, QUESTIONS):
             store.write(cypher("load/scores"), {"run": run, "rows": batch})
-            stored += len(batch)
+            stored += sum(len(one["scores"]) for one in batch)
             held.beat()
         held.complete("load/gradings_complete", {"run": run, "measures": names})
     return stored
