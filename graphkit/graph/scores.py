@@ -22,7 +22,6 @@ from graphkit.graph.rows import answer_key
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
 
-
 #: Questions whose scores one transaction writes.
 QUESTIONS = 250
 
