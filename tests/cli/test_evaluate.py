@@ -478,7 +478,7 @@ def test_a_judged_measure_is_not_computed(tmp_path: Path) -> None:
     """Asked for a measure that a judge gives, evaluate says so and how its scores are given, before it scores."""
     done = inside("evaluate", tiny(tmp_path), "--no-store", "-m", "Groundedness", cwd=tmp_path, code=2)
     assert "Groundedness isn't computed from records: a judge gives it" in done.err
-    assert "--grades FILE" in done.err
+    assert "--scores FILE" in done.err
     assert done.out == ""
     both = ("-m", "HallucinationRate", "-m", "Attribution")
     done = inside("evaluate", tiny(tmp_path), "--no-store", *both, cwd=tmp_path, code=2)
