@@ -22,8 +22,8 @@ from tests.helpers.fakebolt import bolt_server, silent_server
 HASTY = (
     sys.executable,
     "-c",
-    "from graphkit.graph import connection\n"
-    "connection.ANSWER_SECONDS = connection._DIRECT_RETRY_SECONDS = 0.5\n"
+    "from graphkit.database import store\n"
+    "store.ANSWER_SECONDS = store._DIRECT_RETRY_SECONDS = 0.5\n"
     "from graphkit.cli import main\n"
     "main()",
 )
