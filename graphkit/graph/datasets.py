@@ -20,7 +20,7 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.decoding import LeanArtifact, LeanEdge, LeanQuestion
-from graphkit.files.jsonl import find_file
+from graphkit.files.jsonl import find_file, open_binary
 from graphkit.files.problems import OnError, Report
 from graphkit.files.reading import note_missing_gold
 from graphkit.files.spool import Spool
@@ -71,6 +71,8 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
 def file_digest(path: Path) -> str:
     """Return a digest of a file's bytes."""
     hasher = blake2b(form.FORM.encode(), digest_size=16)
+    with open_binary(path):
+        pass  # what can't be read is refused here, with what to do
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):
             hasher.update(block)
