@@ -13,6 +13,7 @@ mostly that for the *former* files, and everything must be there, once.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -161,13 +162,15 @@ def marks(store: Store) -> dict[str, str]:
 
 
 def start(arguments: list[str], environment: dict[str, str], folder: Path) -> int:
-    """Start a command in a process and a session of its own, with small transactions; return its id."""
+    """Start a command in a process and a group of its own, with small transactions; return its id."""
     process = os.fork()
     if process:
+        with contextlib.suppress(OSError):  # the child does the same: whoever comes first
+            os.setpgid(process, process)
         return process
     code = 70
     try:
-        os.setsid()
+        os.setpgid(0, 0)
         log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(log, 1)
         os.dup2(log, 2)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -306,10 +306,9 @@ def _run_to_its_end(work: Coroutine[Any, Any, None]) -> None:
     loop = asyncio.new_event_loop()
     task = loop.create_task(work)
     with contextlib.closing(loop), ThreadPoolExecutor(1) as pool:
-        done = pool.submit(loop.run_until_complete, task)
-        try:
-            done.result()
+        try:  # an interrupt may come while the work is handed over, too
+            pool.submit(loop.run_until_complete, task).result()
         except KeyboardInterrupt:
             loop.call_soon_threadsafe(task.cancel)
-            wait([done])
+            pool.shutdown()
             raise
