@@ -77,14 +77,17 @@ MAY_IMPORT = {
     "files": {"errors", "records"},
     "measures": {"errors", "records"},
     "database": {"errors", "records"},
-    "systems": {"errors", "records", "files"},
+    "llm": {"errors", "records", "files"},
+    "systems": {"errors", "records", "files", "llm"},
+    "judges": {"errors", "records", "files", "measures", "llm"},
     "graph": {"errors", "records", "files", "measures", "database"},
-    "scoring": {"errors", "records", "files", "measures", "database", "graph"},
+    "scoring": {"errors", "records", "files", "measures", "database", "llm", "judges", "graph"},
     "analysis": {"errors", "records", "files", "measures", "database", "graph", "scoring"},
+    "trust": {"errors", "records", "files", "measures", "database", "llm", "judges", "graph", "scoring", "analysis"},
     "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "cli": {
-        *("errors", "records", "files", "measures", "database"),
-        *("systems", "graph", "scoring", "analysis", "report"),
+        *("errors", "records", "files", "measures", "database", "llm", "judges"),
+        *("systems", "graph", "scoring", "analysis", "trust", "report"),
     },
 }
 

@@ -1,0 +1,1 @@
+"""Judges: what is asked about an answer, of whom, and what a verdict is worth."""

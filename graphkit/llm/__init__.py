@@ -1,0 +1,1 @@
+"""Asking a language model: the client, prices, the cache of replies, and batches."""
