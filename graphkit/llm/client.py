@@ -193,7 +193,19 @@ class AnthropicModel:
         """Return how long to pause: what the server asks for, or twice as long each time; never all at one moment."""
         if wait is not None:
             return wait * (1 + 0.1 * self._chance.random())
-        return min(self._backoff * 2 ** (attempt - 1), _LONGEST_PAUSE) * (0.5 + 0.5 * self._chance.random())
+        longest = min(self._backoff * 2.0 ** (attempt - 1), _LONGEST_PAUSE)
+        return longest * (0.5 + 0.5 * self._chance.random())
+
+    def failure(self, error: Exception) -> ModelError:
+        """Return what an error of the client or the network means for a request.
+
+        Raises
+        ------
+        InputError
+            As :meth:`ask`.
+        """
+        found = self._failure(error)
+        return ModelError(found.what, lost=found.lost)
 
     def _failure(self, error: Exception) -> _Failure:
         """Return what an error means for the request; what isn't of the network or the server is raised again."""

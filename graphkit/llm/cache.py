@@ -1,0 +1,537 @@
+"""Replies kept in one SQLite file, so that none is paid for twice; the same file is a cassette that can be replayed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import difflib
+import itertools
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphkit.errors import InputError
+from graphkit.llm.requests import Model, Reply, Request, Usage
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+#: The environment variable that names the file.
+CACHE_VARIABLE = "GRAPHKIT_REPLIES"
+FILE_NAME = "replies.sqlite"
+
+#: Of the file's form; a file of a later one isn't touched.
+_VERSION = 1
+
+#: Seconds to wait while another process writes.
+_PATIENCE = 30.0
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS replies (
+    digest TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, text TEXT NOT NULL, answered_by TEXT NOT NULL,
+    stop_reason TEXT, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL,
+    cache_write_tokens INTEGER NOT NULL, attempts INTEGER NOT NULL, lost INTEGER NOT NULL, batch INTEGER NOT NULL,
+    kept_at REAL NOT NULL
+);
+CREATE INDEX IF NOT EXISTS replies_by_time ON replies (kept_at);
+CREATE TABLE IF NOT EXISTS uses (noted_at REAL NOT NULL, hits INTEGER NOT NULL, misses INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS batches (
+    number INTEGER PRIMARY KEY, id TEXT UNIQUE, intended_at REAL NOT NULL, requests INTEGER NOT NULL, ended_at REAL
+);
+CREATE TABLE IF NOT EXISTS batched (
+    digest TEXT PRIMARY KEY, batch INTEGER NOT NULL REFERENCES batches (number), request TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS batched_by_batch ON batched (batch);
+"""
+
+_REPLY = (
+    "text, answered_by, stop_reason, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, attempts, "
+    "lost, batch"
+)
+
+#: How much is looked at to find the recorded request that is nearest to one that isn't there.
+_CANDIDATES = 2000
+_COMPARED = 20
+_LONGEST_COMPARED = 4000
+_DIFFERENCES = 6
+
+
+def cache_path(home: Path, given: Path | None = None) -> Path:
+    """Return the file of replies: the given one, that of ``GRAPHKIT_REPLIES``, or the one in the home of graphkit."""
+    if given is not None:
+        return given
+    named = os.environ.get(CACHE_VARIABLE)
+    return Path(named) if named else home / FILE_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStats:
+    """What is kept of one model."""
+
+    entries: int
+    bytes: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStats:
+    """What a file of replies holds.
+
+    Attributes
+    ----------
+    size
+        Bytes on the disk; ``bytes`` of a model are those of its requests and replies.
+    oldest, newest
+        When the first and the last reply was kept, in seconds since 1970; None where there is none.
+    hits, misses
+        Of the last grading: how many replies were read here, and how many were asked for; None where none is known.
+    batches
+        How many batches are under way.
+    """
+
+    path: Path
+    size: int
+    models: dict[str, ModelStats]
+    oldest: float | None = None
+    newest: float | None = None
+    hits: int | None = None
+    misses: int | None = None
+    batches: int = 0
+
+    @property
+    def entries(self) -> int:
+        """How many replies there are."""
+        return sum(one.entries for one in self.models.values())
+
+
+class ReplyCache:
+    """Replies by the digest of their requests, in one file.
+
+    Each reply is written in a transaction of its own: a process that is killed loses none that it kept, and several
+    processes may use the file at once. It may be used in several threads.
+
+    Parameters
+    ----------
+    path
+        The file; it is made where there is none, unless ``must_exist``.
+
+    Raises
+    ------
+    InputError
+        The file is damaged, is of a later graphkit, can't be made, or isn't there though it must.
+    """
+
+    def __init__(self, path: Path, *, must_exist: bool = False) -> None:
+        self.path = path
+        if must_exist and not path.exists():
+            raise InputError("there is no file of recorded replies", where=str(path), remedy="Grade without --replay.")
+        self._lock = threading.RLock()
+        with self._told():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(
+                path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=32
+            )
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _prepare(self) -> None:
+        version = self._one("PRAGMA user_version")[0]
+        if version > _VERSION:
+            raise InputError(
+                f"the file of replies is of a later graphkit (form {version}, this one writes {_VERSION})",
+                where=str(self.path),
+                remedy="Use that graphkit, or another file: --cache FILE.",
+            )
+        # A process that is killed loses nothing in either mode; with the machine's power, the last replies may go.
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        if version == _VERSION:
+            return
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError:  # another process makes the file: SQLite doesn't wait for that by itself
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+        with self.transaction() as connection:
+            if connection.execute("PRAGMA user_version").fetchone()[0] == _VERSION:
+                return  # another process has just made it
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise InputError(
+                    "this is no file of replies but some other database",
+                    where=str(self.path),
+                    remedy=f"Name another: --cache FILE, or {CACHE_VARIABLE}.",
+                )
+            for statement in _TABLES.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tell in words what is wrong with the file."""
+        try:
+            yield
+        except OSError as error:
+            raise InputError(
+                f"the file of replies can't be used: {error.strerror}",
+                where=str(self.path),
+                remedy=f"Name another: --cache FILE, or {CACHE_VARIABLE}.",
+            ) from None
+        except sqlite3.OperationalError as error:
+            raise InputError(
+                f"the file of replies can't be used: {error}",
+                where=str(self.path),
+                remedy="Make room, or give the right to write there, or name another: "
+                f"--cache FILE, or {CACHE_VARIABLE}.",
+            ) from None
+        except sqlite3.DatabaseError as error:
+            raise InputError(
+                f"the file of replies is damaged: {error}",
+                where=str(self.path),
+                remedy="Move it away, with the files of its name that end in -wal and -shm: what it held is asked "
+                "anew. `sqlite3 FILE .recover` may save some of it.",
+            ) from None
+
+    @contextlib.contextmanager
+    def transaction(self, durable: bool = False) -> Iterator[sqlite3.Connection]:
+        """Give the connection for one transaction; nothing may be awaited in it.
+
+        ``durable``: once it has ended, it holds even if the machine loses its power.
+        """
+        with self._lock, self._told():
+            if durable:
+                self._connection.execute("PRAGMA synchronous = FULL")
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._connection
+                    self._connection.execute("COMMIT")
+                except BaseException:
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+                    raise
+            finally:
+                if durable:
+                    self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    def rows(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        with self._lock, self._told():
+            return self._connection.execute(query, tuple(values)).fetchall()
+
+    def _one(self, query: str, values: Iterable[Any] = ()) -> tuple[Any, ...]:
+        return self.rows(query, values)[0]
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def __enter__(self) -> ReplyCache:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Replies
+
+    def get(self, digest: str) -> Reply | None:
+        """Return the reply to the request of a digest, marked as cached; None where there is none."""
+        found = self.rows(f"SELECT {_REPLY} FROM replies WHERE digest = ?", (digest,))  # noqa: S608 - names of columns
+        if not found:
+            return None
+        text, model, stop, *tokens, attempts, lost, batch = found[0]
+        return Reply(text, model, stop, Usage(*tokens), attempts, lost, cached=True, batch=bool(batch))
+
+    def put(self, request: Request, reply: Reply) -> None:
+        """Keep a reply. One that is there already stays: it was paid first, and others may have used it."""
+        with self.transaction() as connection:
+            self.insert(connection, request.digest, request.model, request.text, reply)
+
+    def insert(self, connection: sqlite3.Connection, digest: str, model: str, request: str, reply: Reply) -> None:
+        """Keep a reply to a request of such JSON, within a transaction."""
+        usage = reply.usage
+        connection.execute(
+            f"INSERT OR IGNORE INTO replies (digest, model, request, {_REPLY}, kept_at) "  # noqa: S608 - names of columns
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(digest, model, request, reply.text, reply.model, reply.stop_reason),
+                *(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens),
+                *(reply.attempts, reply.lost, reply.batch, time.time()),
+            ),
+        )
+
+    def forget(self, digest: str) -> None:
+        """Drop a reply that can't be used, so that it is asked for again next time."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM replies WHERE digest = ?", (digest,))
+
+    def request(self, digest: str) -> Request | None:
+        """Return the request of a digest, to show it."""
+        found = self.rows("SELECT request FROM replies WHERE digest = ?", (digest,))
+        return Request.from_json(json.loads(found[0][0])) if found else None
+
+    def note_use(self, hits: int, misses: int) -> None:
+        """Note what a grading read here, and what it asked for."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM uses")
+            connection.execute("INSERT INTO uses VALUES (?, ?, ?)", (time.time(), hits, misses))
+
+    # Stats and pruning
+
+    def stats(self) -> CacheStats:
+        """Return what the file holds."""
+        query = (
+            "SELECT model, count(*), sum(length(CAST(request AS BLOB)) + length(CAST(text AS BLOB))), "
+            "sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens) "
+            "FROM replies GROUP BY model ORDER BY model"
+        )
+        models = {model: ModelStats(count, size, Usage(*tokens)) for model, count, size, *tokens in self.rows(query)}
+        oldest, newest = self._one("SELECT min(kept_at), max(kept_at) FROM replies")
+        hits, misses = (self.rows("SELECT hits, misses FROM uses") or [(None, None)])[0]
+        under_way = self._one("SELECT count(*) FROM batches WHERE ended_at IS NULL")[0]
+        return CacheStats(self.path, self.size(), models, oldest, newest, hits, misses, under_way)
+
+    def size(self) -> int:
+        """Return how many bytes the file takes, with what SQLite keeps beside it."""
+        paths = (Path(f"{self.path}{end}") for end in ("", "-wal"))
+        return sum(path.stat().st_size for path in paths if path.exists())
+
+    def prune(
+        self,
+        *,
+        older_than: float | None = None,
+        model: str | None = None,
+        to_bytes: int | None = None,
+        everything: bool = False,
+    ) -> int:
+        """Drop replies, and return how many: those that fit all that is given, of the oldest first.
+
+        Parameters
+        ----------
+        older_than
+            Seconds since they were kept.
+        to_bytes
+            Until what is left, of all models, has no more bytes than this.
+        """
+        if older_than is None and model is None and to_bytes is None and not everything:
+            return 0
+        condition, values = "1", list[Any]()
+        if older_than is not None:
+            condition, values = f"{condition} AND kept_at < ?", [*values, time.time() - older_than]
+        if model is not None:
+            condition, values = f"{condition} AND model = ?", [*values, model]
+        with self.transaction() as connection:
+            if to_bytes is None:
+                removed = connection.execute(f"DELETE FROM replies WHERE {condition}", values).rowcount  # noqa: S608
+            else:
+                size = "length(CAST(request AS BLOB)) + length(CAST(text AS BLOB))"
+                total = connection.execute(f"SELECT coalesce(sum({size}), 0) FROM replies").fetchone()[0]  # noqa: S608
+                rows = connection.execute(
+                    f"SELECT digest, {size} FROM replies WHERE {condition} ORDER BY kept_at, digest",  # noqa: S608
+                    values,
+                )
+                dropped = []
+                for digest, length in rows:
+                    if total <= to_bytes:
+                        break
+                    total -= length
+                    dropped.append((digest,))
+                connection.executemany("DELETE FROM replies WHERE digest = ?", dropped)
+                removed = len(dropped)
+        # The room is given back where nobody else uses the file; else the next replies fill it.
+        with self._lock, contextlib.suppress(sqlite3.OperationalError):
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return removed
+
+    # The nearest
+
+    def nearest(self, request: Request) -> tuple[str, Request] | None:
+        """Return the recorded request that is most like another one, with its digest; None where there is none.
+
+        First those that share the most pieces of text are found, then their other pieces are compared. The newest
+        requests are looked at, those of the same model before others.
+        """
+        rows = self.rows(
+            "SELECT digest, request FROM replies ORDER BY model = ? DESC, kept_at DESC LIMIT ?",
+            (request.model, _CANDIDATES),
+        )
+        own = set(_pieces(request))
+        found = [(digest, Request.from_json(json.loads(text))) for digest, text in rows]
+        shared = {digest: len(own & set(_pieces(one))) for digest, one in found}
+        found.sort(key=lambda pair: (pair[1].model == request.model, shared[pair[0]]), reverse=True)
+        return max(found[:_COMPARED], key=lambda pair: _likeness(request, pair[1]), default=None)
+
+
+class CachedModel:
+    """A model with a cache in front of it: what was asked before isn't asked again.
+
+    Two requests that are the same and under way at one time are asked once. ``hits`` and ``misses`` count which
+    replies were there, and which were asked for.
+    """
+
+    def __init__(self, model: Model, cache: ReplyCache) -> None:
+        self._model = model
+        self._cache = cache
+        self._under_way: dict[str, asyncio.Future[Reply]] = {}
+        self.hits = 0
+        self.misses = 0
+
+    async def ask(self, request: Request) -> Reply:
+        """Return the reply that is kept, or ask and keep it.
+
+        Raises
+        ------
+        ModelError
+            No reply could be had.
+        """
+        digest = request.digest
+        while (other := self._under_way.get(digest)) is not None:
+            await asyncio.wait({other})
+            if not other.cancelled():
+                self.hits += 1
+                return replace(other.result(), cached=True)
+        found = self._cache.get(digest)
+        if found is not None:
+            self.hits += 1
+            return found
+        self.misses += 1
+        waiting = self._under_way[digest] = asyncio.get_running_loop().create_future()
+        try:
+            reply = await self._model.ask(request)
+            self._cache.put(request, reply)
+        except Exception as error:
+            waiting.set_exception(error)
+            waiting.exception()  # whether anybody else waits for it or not
+            raise
+        else:
+            waiting.set_result(reply)
+            return reply
+        finally:
+            del self._under_way[digest]
+            waiting.cancel()
+
+    def forget(self, digest: str) -> None:
+        """Drop a reply that can't be used, so that it is asked for again next time."""
+        self._cache.forget(digest)
+
+
+class RecordedModel:
+    """Recorded replies and nothing else: no network, no cost, the same each time."""
+
+    def __init__(self, cache: ReplyCache) -> None:
+        self._cache = cache
+        self.hits = 0
+
+    async def ask(self, request: Request) -> Reply:
+        """Return the recorded reply.
+
+        Raises
+        ------
+        InputError
+            There is none; with the recorded request that is nearest, and how it differs.
+        """
+        found = self._cache.get(request.digest)
+        if found is not None:
+            self.hits += 1
+            return found
+        nearest = self._cache.nearest(request)
+        if nearest is None:
+            told = "nothing at all is recorded there"
+        else:
+            lines = "".join(f"\n    {line}" for line in differences(nearest[1], request))
+            told = f"the nearest is {nearest[0][:12]}, which differs so (- recorded, + asked for):{lines}"
+        raise InputError(
+            f"there is no recorded reply to the request {request.digest[:12]}; {told}",
+            where=str(self._cache.path),
+            remedy="Grade once without --replay to record it.",
+        )
+
+    def forget(self, digest: str) -> None:
+        """Keep the record as it is: what couldn't be used then can't be used now."""
+
+
+def differences(before: Request, after: Request) -> list[str]:
+    """Return in a few lines how a request differs from another: settings first, then lines of text.
+
+    >>> from graphkit.llm.requests import Block, Turn
+    >>> one = Request("m", (), (Turn("user", (Block("Grade this."),)),))
+    >>> differences(one, Request("n", (), (Turn("user", (Block("Grade that."),)),)))
+    ['- model: m', '+ model: n', '- user 1.1: Grade this.', '+ user 1.1: Grade that.']
+    """
+    found: list[str] = []
+    for name in ("model", "max_tokens", "effort"):
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            found += [f"- {name}: {old}", f"+ {name}: {new}"]
+    if before.schema != after.schema:
+        found += _changed("schema", json.dumps(before.schema, indent=1), json.dumps(after.schema, indent=1))
+    old_pieces, new_pieces = _pieces(before), _pieces(after)
+    for place in dict.fromkeys([*(name for name, _ in old_pieces), *(name for name, _ in new_pieces)]):
+        old, new = dict(old_pieces).get(place, ""), dict(new_pieces).get(place, "")
+        if old != new:
+            found += _changed(place, old, new)
+    if len(found) > 2 * _DIFFERENCES:
+        found = [*found[: 2 * _DIFFERENCES], f"... and {len(found) - 2 * _DIFFERENCES} more lines"]
+    return found
+
+
+def _changed(place: str, before: str, after: str) -> list[str]:
+    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))[2:]  # two name files
+    gone, come = ([line[1:] for line in lines if line[0] == sign] for sign in "-+")
+    found = []
+    for old, new in itertools.zip_longest(gone, come):
+        # Where a long line differs only at its end, that is what is shown.
+        same = 0 if old is None or new is None else _same_begin(old, new)
+        for sign, line in (("-", old), ("+", new)):
+            if line is not None:
+                found.append(f"{sign} {place}: {_around(line, same)}")
+    return found
+
+
+def _same_begin(one: str, other: str) -> int:
+    return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+
+
+def _around(text: str, place: int, before: int = 40, most: int = 160) -> str:
+    begin = max(0, place - before) if len(text) > most else 0
+    end = "…" if len(text) > begin + most else ""
+    return f"{'…' if begin else ''}{text[begin : begin + most]}{end}"
+
+
+def _pieces(request: Request) -> list[tuple[str, str]]:
+    """Return each block of a request with the name of its place."""
+    found = [(f"system {number}", block.text) for number, block in enumerate(request.system, 1)]
+    for place, turn in enumerate(request.turns, 1):
+        found += [(f"{turn.role} {place}.{number}", block.text) for number, block in enumerate(turn.blocks, 1)]
+    return found
+
+
+def _likeness(one: Request, other: Request) -> float:
+    """Return how alike two requests are, from 0 to 1: the mean over the places of their blocks."""
+    first, second = dict(_pieces(one)), dict(_pieces(other))
+    places = first.keys() | second.keys()
+    parts = [_alike(first.get(place, ""), second.get(place, "")) for place in places]
+    settings = [one.model == other.model, one.schema == other.schema, one.max_tokens == other.max_tokens]
+    return (sum(parts) + sum(settings)) / (len(parts) + len(settings))
+
+
+def _alike(one: str, other: str) -> float:
+    if one == other:
+        return 1.0
+    begins = one[:_LONGEST_COMPARED], other[:_LONGEST_COMPARED]
+    return difflib.SequenceMatcher(None, *begins, autojunk=False).quick_ratio()
