@@ -18,9 +18,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from graphkit.errors import InputError
 from graphkit.llm.budget import Budget
 from graphkit.llm.cache import ReplyCache
-from graphkit.llm.client import AnthropicModel, parameters, reply_of
+from graphkit.llm.client import AnthropicModel, NotThereError, parameters, reply_of
 from graphkit.llm.requests import ModelError, Request
 
 #: What the API takes in one batch, with room for what JSON adds.
@@ -29,6 +30,12 @@ MOST_BYTES = 240_000_000
 
 #: By how many seconds the server's clock may differ from this one.
 _CLOCKS = 300.0
+
+#: Seconds for sending a whole batch.
+_UPLOAD = 900.0
+
+#: How many times a batch is sent that doesn't arrive.
+_SUBMISSIONS = 3
 
 #: How many times results that break off are read again before it is told.
 _READINGS = 4
@@ -102,6 +109,7 @@ class Batches:
         self._tell = tell
         self._most_requests = most_requests
         self._most_bytes = most_bytes
+        self._kept_back: dict[str, float] = {}  # what the budget keeps back, by digest
 
     async def fill(self, requests: Iterable[Request]) -> BatchOutcome:
         """Have a reply to each request in the cache, or the reason why there is none; wait until all batches end.
@@ -162,15 +170,20 @@ class Batches:
     def _payable(self, requests: Iterable[Request], outcome: BatchOutcome) -> Iterable[Request]:
         """Yield the requests that the budget can pay for, together with all that is under way."""
         for request in requests:
-            if self._budget is not None and not self._budget.reserve(self._budget.most(request, batch=True)):
-                outcome.failures[request.digest] = ModelError(
-                    f"not sent: of {self._budget.limit:.4g} {self._budget.spent:.4g} are spent and "
-                    f"{self._budget.reserved:.4g} kept back",
-                    label="over_budget",
-                    attempts=0,
-                )
-            else:
-                yield request
+            if self._budget is not None:
+                most = self._budget.most(request, batch=True)
+                if not self._budget.reserve(most):
+                    error = ModelError(self._budget.refusal(most), label="over_budget", attempts=0)
+                    outcome.failures[request.digest] = error
+                    continue
+                self._kept_back[request.digest] = most
+            yield request
+
+    def _settle(self, digest: str, cost: float = 0.0) -> None:
+        """Count what a request cost; what a former process submitted was of that one's budget."""
+        most = self._kept_back.pop(digest, None)
+        if self._budget is not None and most is not None:
+            self._budget.settle(most, cost)
 
     def _parts(self, requests: Iterable[Request]) -> Iterable[list[tuple[Request, dict[str, Any]]]]:
         """Yield requests with their bodies, in parts that the API takes."""
@@ -203,19 +216,22 @@ class Batches:
     async def _send(self, intent: _Intent, bodies: list[dict[str, Any]], outcome: BatchOutcome) -> None:
         """Submit a batch, and never twice: after a failure in which it may have arrived, look for it first."""
 
-        async def send() -> Any:
-            created = await self._model.client.messages.batches.with_raw_response.create(requests=bodies)  # type: ignore[arg-type]
+        async def send() -> bytes:
+            batches = self._model.client.messages.batches.with_raw_response
+            created = await batches.create(requests=bodies, timeout=_UPLOAD)  # type: ignore[arg-type]
             return created.http_response.content
 
-        while True:
+        failure: ModelError | None = None
+        for _ in range(_SUBMISSIONS):
             try:
-                created = await self._model.call(send, repeatable=False)
-                batch = _batch(created.value)
+                batch = _batch((await self._model.call(send, repeatable=False, timeout=_UPLOAD)).value)
+            except InputError:
+                self._drop(intent)
+                raise
             except ModelError as error:
+                failure = error
                 if not error.lost:
-                    self._drop(intent)
-                    self._fail([body["custom_id"] for body in bodies], error, outcome)
-                    return
+                    break
                 self._tell(f"a batch may not have arrived ({error}); looking for it")
                 if await self._found(intent):
                     return
@@ -223,6 +239,9 @@ class Batches:
                 self._confirm(intent, batch["id"])
                 self._tell(f"batch {batch['id']}: {intent.requests} request(s) submitted")
                 return
+        self._drop(intent)
+        assert failure is not None
+        self._fail([body["custom_id"] for body in bodies], failure, outcome)
 
     def _confirm(self, intent: _Intent, batch: str) -> None:
         with self._cache.transaction(durable=True) as connection:
@@ -236,6 +255,7 @@ class Batches:
     def _fail(self, digests: Iterable[str], error: ModelError, outcome: BatchOutcome) -> None:
         for digest in digests:
             outcome.failures[digest] = error
+            self._settle(digest)
 
     # Intents without an id
 
@@ -276,7 +296,7 @@ class Batches:
         after: dict[str, str] = {}
         while True:
 
-            async def send(after: dict[str, str] = after) -> Any:
+            async def send(after: dict[str, str] = after) -> bytes:
                 page = await self._model.client.messages.batches.with_raw_response.list(
                     limit=100,
                     extra_query=after,
@@ -313,11 +333,18 @@ class Batches:
                 await asyncio.sleep(self._interval)
 
     async def _retrieved(self, batch: str) -> dict[str, Any]:
-        async def send() -> Any:
+        async def send() -> bytes:
             found = await self._model.client.messages.batches.with_raw_response.retrieve(batch)
             return found.http_response.content
 
-        return _batch((await self._model.call(send)).value)
+        try:
+            return _batch((await self._model.call(send)).value)
+        except NotThereError as error:
+            raise InputError(
+                f"the server doesn't know batch {batch}, which is under way here ({error.what})",
+                where=str(self._cache.path),
+                remedy="Use the account that submitted it; or forget it with `graphkit cache prune --batches`.",
+            ) from None
 
     async def _read(self, intent: _Intent, batch: Mapping[str, Any], outcome: BatchOutcome) -> None:
         """Keep the results of a batch, each as it comes, in whatever order; the batch has ended once all are there."""
@@ -350,14 +377,13 @@ class Batches:
             if reply is not None:
                 self._cache.insert(connection, digest, request.model, rows[0][0], reply)
             connection.execute("DELETE FROM batched WHERE digest = ?", (digest,))
-        if reply is not None:
-            outcome.succeeded += 1
-        else:
+        if reply is None:
             outcome.failures[digest] = failure
-        if self._budget is not None:
-            most = self._budget.most(request, batch=True)
-            cost = (self._budget.prices.cost(request.model, reply.usage, batch=True) or 0.0) if reply else 0.0
-            self._budget.settle(most, cost)
+            self._settle(digest)
+            return
+        outcome.succeeded += 1
+        cost = self._budget.prices.cost(request.model, reply.usage, batch=True) if self._budget is not None else None
+        self._settle(digest, cost or 0.0)
 
     async def _results(self, batch: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
         """Yield all results of a batch that has ended; where they break off they are read again, so some come twice.
@@ -367,6 +393,8 @@ class Batches:
         ModelError
             They can't be read to their end.
         """
+        if not batch.get("results_url"):
+            return  # the server keeps results for some weeks
         expected = sum(batch["request_counts"].values())
         for reading in range(1, _READINGS + 1):
             lines: list[dict[str, Any]] = []

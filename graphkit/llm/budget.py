@@ -55,6 +55,11 @@ class Budget:
         self.reserved += amount
         return True
 
+    def refusal(self, amount: float) -> str:
+        """Return why a request that can cost so much isn't sent."""
+        kept_back = f", {self.reserved:.4g} kept back for what is under way" if self.reserved > _TOLERANCE else ""
+        return f"not sent: it can cost {amount:.4g}; of {self.limit:.4g}, {self.spent:.4g} are spent{kept_back}"
+
     def settle(self, reserved: float, spent: float) -> None:
         """Count what was spent in the place of what was kept back."""
         self.reserved = max(0.0, self.reserved - reserved)
@@ -102,11 +107,7 @@ class BudgetedModel:
         budget = self._budget
         most = budget.most(request)
         if not await budget.reserved_for(most):
-            raise ModelError(
-                f"not sent: it can cost {most:.4g}, and of {budget.limit:.4g} {budget.spent:.4g} are spent",
-                label="over_budget",
-                attempts=0,
-            )
+            raise ModelError(budget.refusal(most), label="over_budget", attempts=0)
         spent = 0.0
         try:
             reply = await self._model.ask(request)

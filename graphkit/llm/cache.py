@@ -130,7 +130,11 @@ class ReplyCache:
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self.path = path
         if must_exist and not path.exists():
-            raise InputError("there is no file of recorded replies", where=str(path), remedy="Grade without --replay.")
+            raise InputError(
+                "there is no file of recorded replies",
+                where=str(path),
+                remedy=f"Grade with a model first, or name another: --cache FILE, or {CACHE_VARIABLE}.",
+            )
         self._lock = threading.RLock()
         with self._told():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -357,6 +361,12 @@ class ReplyCache:
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return removed
+
+    def forget_batches(self) -> int:
+        """Forget the batches that are under way, and return how many: their results won't be read."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM batched")
+            return connection.execute("DELETE FROM batches WHERE ended_at IS NULL").rowcount
 
     # The nearest
 

@@ -39,6 +39,10 @@ _AGAIN = (408, 409, 429)
 _NOT_DONE = (429, 529)
 
 
+class NotThereError(InputError):
+    """The server doesn't know what a request names: a model, a batch, or the whole address."""
+
+
 @dataclass(frozen=True)
 class Received:
     """What a server sent: JSON, after how many attempts, of which some may have been charged without a reply."""
@@ -152,11 +156,13 @@ class AnthropicModel:
         except ValueError as error:
             raise ModelError(f"{self._address} sent no message: {error}", attempts=got.attempts, lost=1) from None
 
-    async def call(self, send: Callable[[], Awaitable[bytes]], *, repeatable: bool = True) -> Received:
+    async def call(
+        self, send: Callable[[], Awaitable[bytes]], *, repeatable: bool = True, timeout: float | None = None
+    ) -> Received:
         """Return the JSON that the server sends, and send again what can be sent again.
 
         With ``repeatable`` false, nothing is sent twice that the server may have done: such a failure is raised at
-        once, with ``lost`` 1.
+        once, with ``lost`` 1. ``timeout`` is for what takes longer than a reply.
 
         Raises
         ------
@@ -168,7 +174,7 @@ class AnthropicModel:
         lost = 0
         for attempt in range(1, self._attempts + 1):
             try:
-                async with self._gate.passed() as sent, asyncio.timeout(self._timeout):
+                async with self._gate.passed() as sent, asyncio.timeout(timeout or self._timeout):
                     value = json.loads(await send())
                 self._gate.widen()
             except Exception as error:
@@ -235,7 +241,7 @@ class AnthropicModel:
                 what, remedy="Look at ANTHROPIC_API_KEY and at what it may do, and whether ANTHROPIC_BASE_URL is meant."
             ) from None
         if status == 404:
-            raise InputError(
+            raise NotThereError(
                 what, remedy="Name a model that the API has (--model), and see whether ANTHROPIC_BASE_URL is meant."
             ) from None
         told = error.response.headers.get("x-should-retry")
