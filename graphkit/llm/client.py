@@ -88,7 +88,7 @@ class AnthropicModel:
         self._attempts = max(1, attempts)
         self._backoff = backoff
         self._chance = random.Random(seed)  # noqa: S311 - it spreads pauses
-        self._gate = _Gate(max(1, concurrency))
+        self._gate = Gate(max(1, concurrency))
         # A client's connections belong to the event loop in which they were made.
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, anthropic.AsyncAnthropic] = (
             weakref.WeakKeyDictionary()
@@ -196,11 +196,15 @@ class AnthropicModel:
         raise AssertionError("unreachable")
 
     def _pause(self, wait: float | None, attempt: int) -> float:
-        """Return how long to pause: what the server asks for, or twice as long each time; never all at one moment."""
-        if wait is not None:
+        """Return how long to pause: what the server asks for, else twice as long each time; never all at one moment.
+
+        A server that keeps refusing though it got its pause gets twice as long, too.
+        """
+        if wait is not None and attempt == 1:
             return wait * (1 + 0.1 * self._chance.random())
-        longest = min(self._backoff * 2.0 ** (attempt - 1), _LONGEST_PAUSE)
-        return longest * (0.5 + 0.5 * self._chance.random())
+        doublings = attempt - 1 if wait is None else attempt - 2
+        own = min(self._backoff * 2.0**doublings, _LONGEST_PAUSE) * (0.5 + 0.5 * self._chance.random())
+        return own if wait is None else max(own, wait * (1 + 0.1 * self._chance.random()))
 
     def failure(self, error: Exception) -> ModelError:
         """Return what an error of the client or the network means for a request.
@@ -289,7 +293,7 @@ def _wait(headers: Mapping[str, str]) -> float | None:
     return max(0.0, moment.timestamp() - time.time())
 
 
-class _Gate:
+class Gate:
     """Lets so many through at once, in their order, and none while it is shut."""
 
     def __init__(self, most: int) -> None:

@@ -93,5 +93,5 @@ def test_prune_refuses_what_says_nothing(tmp_path: Path) -> None:
     assert "no file" in inside("cache", "prune", "--all", "--cache", "absent", cwd=tmp_path, code=2).err
     (tmp_path / "bad").write_bytes(b"x" * 5000)
     for command in ("stats", "prune"):
-        options = ("--all",) if command == "prune" else ()
-        assert "damaged" in graphkit("cache", command, *options, "--cache", "bad", cwd=tmp_path, code=2).err
+        every = ["--all"] if command == "prune" else []
+        assert "damaged" in graphkit("cache", command, *every, "--cache", "bad", cwd=tmp_path, code=2).err

@@ -11,6 +11,7 @@ import json
 import random
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -106,11 +107,12 @@ class BatchApi:
 
     ``result`` gets the parameters of each request, and returns a reply (its message, or why it errored) or one of
     ``"canceled"`` and ``"expired"``. Results come in another order than the requests. ``created`` gets each batch as
-    it is made and may return what is sent instead of it.
+    it is made and may return what is sent instead of it. A batch that is submitted arrives ``seconds`` later.
     """
 
     result: Callable[[dict[str, Any]], Reply | str]
     looks: int = 1
+    seconds: float = 0.0
     created: Callable[[Batch], Reply | Response | None] = lambda _: None
     results: Callable[[bytes], Response] = lambda data: Response(200, data)
     batches: dict[str, Batch] = field(default_factory=dict)
@@ -203,6 +205,7 @@ def served(reply: Script, batches: BatchApi | None = None) -> Iterator[Api]:
 
         def answer(self, body: dict[str, Any] | None) -> None:
             if self.path.startswith("/v1/messages/batches") and batches is not None:
+                time.sleep(batches.seconds if body is not None else 0.0)
                 with lock:
                     answer = batches.answer(api, self.path, body)
             else:

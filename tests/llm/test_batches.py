@@ -173,7 +173,12 @@ def test_budget_of_batches(tmp_path: Path) -> None:
 def test_wrong_credentials_leave_nothing_under_way(tmp_path: Path) -> None:
     """A batch that is refused was not submitted: it is told, and isn't looked for later."""
     path, refused = tmp_path / "replies.sqlite", [refusal(401, "authentication_error", "who are you")]
-    batches = BatchApi(on, created=lambda batch: batches.batches.pop(batch.id) and refused[0])
+
+    def created(batch: Batch) -> Reply:
+        del batches.batches[batch.id]
+        return refused[0]
+
+    batches = BatchApi(on, created=created)
     with served(no_messages, batches) as api:
         with pytest.raises(InputError, match="ANTHROPIC_API_KEY"):
             filled(api, path, FIVE)
@@ -360,3 +365,20 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
     assert all(sum(one) == 5 for one in counts)
     assert submitted(batches) == Counter(request.digest for request in FIVE)
     assert kept(path, FIVE) == [f"on number {number}" for number in range(5)]
+
+
+def test_nobody_takes_what_is_being_submitted_for_lost(tmp_path: Path) -> None:
+    """While one submits, and its batch takes longer to arrive than a lost one would, another waits for it."""
+    path, batches = tmp_path / "replies.sqlite", BatchApi(on, seconds=1.0)
+
+    async def one(model: AnthropicModel) -> BatchOutcome:
+        with ReplyCache(path) as cache:
+            return await Batches(model, cache, interval=0.02, patience=0.1).fill(FIVE)
+
+    async def both(model: AnthropicModel) -> list[BatchOutcome]:
+        return list(await asyncio.gather(one(model), one(model)))
+
+    with served(no_messages, batches) as api:
+        outcomes = with_client(api, both)
+    assert sorted(outcome.submitted for outcome in outcomes) == [0, 5]
+    assert submitted(batches) == Counter(request.digest for request in FIVE)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.llm.client import AnthropicModel, parameters, sendable
+from graphkit.llm.client import AnthropicModel, Gate, parameters, sendable
 from graphkit.llm.requests import Block, ModelError, Reply, Request, Turn, Usage
 from tests.helpers import ROOT
 from tests.helpers.api import Api, Response, Script, in_turn, limited, message, refusal, served, with_faults
@@ -316,6 +316,16 @@ def test_fewer_at_once_after_a_refusal() -> None:
     assert len(api.requests) < 120
 
 
+def test_server_that_asks_for_no_pause_gets_one() -> None:
+    """A server that refuses with retry-after 0 again and again isn't asked as fast as it goes: 0.1, 0.2, 0.4 s."""
+    watched = Watched(in_turn(*[limited(0)] * 4, MESSAGE), seconds=0.0)
+    with served(watched) as api:
+        reply = reply_to(api, asked(), backoff=0.1)
+    assert reply.attempts == 5
+    # The first is obeyed as it is; then at least half of 0.1, 0.2 and 0.4 s.
+    assert watched.begun[-1] - watched.begun[0] >= 0.35
+
+
 def test_faults_lose_nothing() -> None:
     """With 5 % refusals for the rate and 1 % errors of the server, each of 300 requests gets its own reply."""
     script = with_faults(lambda api, body: message(body["messages"][0]["content"]))
@@ -357,6 +367,26 @@ def test_cancelled_requests_give_their_place_back() -> None:
 
     with served(script) as api:
         assert with_client(api, work, concurrency=2) == "at last"
+
+
+def test_place_that_comes_at_the_moment_of_the_cancellation() -> None:
+    """Who is given a place and is cancelled before it can take it hands it on."""
+
+    async def take(gate: Gate) -> None:
+        async with gate.passed():
+            pass
+
+    async def work() -> None:
+        gate = Gate(1)
+        async with gate.passed():
+            waiting = asyncio.create_task(take(gate))
+            await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await asyncio.wait_for(take(gate), 5)
+
+    asyncio.run(work())
 
 
 # Credentials -------------------------------------------------------------------------------------------------------
