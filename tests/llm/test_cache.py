@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +21,8 @@ from graphkit.errors import InputError
 from graphkit.llm.cache import CachedModel, RecordedModel, ReplyCache, cache_path
 from graphkit.llm.requests import Block, ModelError, Reply, Request, Turn, Usage
 from tests.helpers import ROOT
+from tests.helpers.api import Api, message, served, with_faults
+from tests.helpers.api import Reply as Sent
 from tests.helpers.cli import environment
 from tests.helpers.models import Counting, asked
 
@@ -221,6 +227,73 @@ def test_waits_for_a_writer(tmp_path: Path) -> None:
         assert time.monotonic() - begin > 0.2
         assert cache.get(asked().digest) is not None
         holder.communicate(timeout=20)
+
+
+ASKER = """
+import asyncio, sys
+from pathlib import Path
+from graphkit.llm.cache import CachedModel, ReplyCache
+from graphkit.llm.client import AnthropicModel
+from tests.helpers.models import asked
+
+async def main():
+    with ReplyCache(Path(sys.argv[1])) as cache:
+        async with AnthropicModel(concurrency=8, backoff=0.01) as model:
+            cached = CachedModel(model, cache)
+
+            async def one(number):
+                reply = await cached.ask(asked(f"number {number}"))
+                print(f"number {number}: {reply.text}", flush=True)
+
+            await asyncio.gather(*(one(number) for number in range(200)))
+
+asyncio.run(main())
+"""
+
+
+def test_killed_and_run_again_pays_once(tmp_path: Path) -> None:
+    """Killed four times in the middle, then run to its end: what was kept before a kill is never asked for again."""
+    path, draw = file_in(tmp_path), random.Random(3)
+    answered: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    def script(api: Api, body: dict[str, Any]) -> Sent:
+        text = body["messages"][0]["content"]
+        time.sleep(0.01)
+        with lock:
+            answered[text] += 1
+        return message(f"on {text}")
+
+    told: dict[str, str] = {}
+    before: list[dict[str, int]] = []
+    with served(with_faults(script)) as api:
+        for more in (*(draw.randint(15, 45) for _ in range(4)), 1000):
+            process = subprocess.Popen(
+                [sys.executable, "-c", ASKER, path],
+                cwd=ROOT,
+                env=environment(api.env),
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            assert process.stdout is not None
+            until = len(told) + more  # those that are kept are told at once, then come those that are asked
+            for count, line in enumerate(process.stdout, 1):
+                name, _, text = line.strip().partition(": ")
+                told[name] = text
+                if count == until:
+                    os.kill(process.pid, signal.SIGKILL)
+                    break
+            process.stdout.close()
+            process.wait()
+            with lock:
+                before.append({name: answered[name] for name in told})
+    assert process.returncode == 0
+    assert told == {f"number {number}": f"on number {number}" for number in range(200)}
+    assert [len(one) for one in before] == sorted({len(one) for one in before})
+    for then in before:
+        assert {name: answered[name] for name in then} == then
+    # Only what was under way at a kill, of at most eight at once, was paid a second time.
+    assert sum(answered.values()) <= 200 + 4 * 8
 
 
 # What is wrong with a file -----------------------------------------------------------------------------------------
