@@ -397,16 +397,16 @@ class Batches:
             return  # the server keeps results for some weeks
         expected = sum(batch["request_counts"].values())
         for reading in range(1, _READINGS + 1):
-            lines: list[dict[str, Any]] = []
+            count = 0
             try:
                 async with self._model.client.messages.batches.with_streaming_response.results(batch["id"]) as response:
                     async for text in response.iter_lines():
                         if text.strip():
-                            lines.append(_result(text))
-                            yield lines[-1]
-                if len(lines) >= expected:
+                            yield _result(text)
+                            count += 1
+                if count >= expected:
                     return
-                raise ModelError(f"the results of batch {batch['id']} end after {len(lines)} of {expected}")
+                raise ModelError(f"the results of batch {batch['id']} end after {count} of {expected}")
             except ModelError as error:
                 failure = error
             except Exception as error:

@@ -35,8 +35,12 @@ _LONGEST_PAUSE = 60.0
 #: Statuses after which a request is sent again, besides every one of 500 and more.
 _AGAIN = (408, 409, 429)
 
-#: Of these, those that say that nothing was done: the request isn't charged, and may be sent again whatever it does.
+#: Statuses that say that nothing was done: what must not be done twice may be sent again.
 _NOT_DONE = (429, 529)
+
+#: Statuses of something in between, which knows nothing of what the server did, and charged; one that the server sends
+#: itself is never charged.
+_IN_BETWEEN = (408, 502, 504)
 
 
 class NotThereError(InputError):
@@ -183,10 +187,11 @@ class AnthropicModel:
                 if failure.limited:
                     self._gate.narrow(sent)
                 pause = self._pause(failure.wait, attempt)
-                final = not failure.again or (failure.lost and not repeatable)
+                doubled = failure.unsure and not repeatable
+                final = doubled or not failure.again
                 if final or attempt == self._attempts or pause > _LONGEST_WAIT:
                     waits = f"; it asks for a pause of {pause:.0f} s" if not final and pause > _LONGEST_WAIT else ""
-                    raise ModelError(f"{failure.what}{waits}", attempts=attempt, lost=lost) from error
+                    raise ModelError(f"{failure.what}{waits}", attempts=attempt, lost=max(lost, doubled)) from error
                 if failure.limited:
                     self._gate.shut(pause)
                 else:
@@ -224,17 +229,18 @@ class AnthropicModel:
         if isinstance(error, anthropic.APIStatusError):
             return self._refused(error)
         if isinstance(error, anthropic.APITimeoutError | TimeoutError):
-            return _Failure(f"no reply from {self._address} within {self._timeout:g} s", again=True, lost=1)
+            return _lost(f"no reply from {self._address} in time")
         if isinstance(error, anthropic.APIConnectionError):
             cause = error.__cause__
-            what = f"{type(cause).__name__}: {cause}" if cause is not None else str(error)
+            said = f"{type(cause).__name__}: {cause}" if cause is not None else str(error)
+            what = f"the connection to {self._address} failed: {said}"
             # What could not even be sent costs nothing.
             unsent = type(cause).__name__ in ("ConnectError", "ConnectTimeout", "PoolTimeout")
-            return _Failure(f"the connection to {self._address} failed: {what}", again=True, lost=int(not unsent))
+            return _Failure(what, again=True) if unsent else _lost(what)
         if isinstance(error, ValueError):  # also a UnicodeError
-            return _Failure(f"{self._address} sent what is no JSON: {error}", again=True, lost=1)
+            return _lost(f"{self._address} sent what is no JSON: {error}")
         if isinstance(error, anthropic.AnthropicError) or type(error).__module__.partition(".")[0] == "httpx2":
-            return _Failure(f"{self._address}: {type(error).__name__}: {error}", again=True, lost=1)
+            return _lost(f"{self._address}: {type(error).__name__}: {error}")
         raise error
 
     def _refused(self, error: anthropic.APIStatusError) -> _Failure:
@@ -253,7 +259,8 @@ class AnthropicModel:
         return _Failure(
             what,
             again=again,
-            lost=int(status >= 500 and status not in _NOT_DONE),
+            lost=int(status in _IN_BETWEEN),
+            unsure=status in _IN_BETWEEN or (status >= 500 and status not in _NOT_DONE),
             limited=status == 429,
             wait=_wait(error.response.headers),
         )
@@ -261,11 +268,23 @@ class AnthropicModel:
 
 @dataclass(frozen=True)
 class _Failure:
+    """Why an attempt gave nothing.
+
+    ``again``: another may; ``lost``: whether this one may have been charged, as 0 or 1; ``unsure``: the server may have
+    done what it was asked; ``limited``: it was refused for the rate; ``wait``: the pause that the server asks for.
+    """
+
     what: str
     again: bool
     lost: int = 0
+    unsure: bool = False
     limited: bool = False
     wait: float | None = None
+
+
+def _lost(what: str) -> _Failure:
+    """Return the failure of an attempt that was sent, and of which nobody knows what became."""
+    return _Failure(what, again=True, lost=1, unsure=True)
 
 
 def _said(error: anthropic.APIStatusError) -> str:

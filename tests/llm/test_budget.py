@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from graphkit.errors import InputError
 from graphkit.llm.budget import Budget, BudgetedModel
+from graphkit.llm.cache import CachedModel, ReplyCache
+from graphkit.llm.client import AnthropicModel
 from graphkit.llm.prices import PriceTable
 from graphkit.llm.requests import ModelError, Reply, Request, Usage
 from graphkit.records.usage import Prices
-from tests.helpers.models import Counting, asked
+from tests.helpers.api import Api, message, served, with_faults
+from tests.helpers.models import Counting, asked, with_client
 
 #: One unit a token of output, and nothing for the prompt: what a request can cost is its max_tokens.
 TABLE = PriceTable({"m": Prices(0.0, 1_000_000.0)}, "2026-10-24")
@@ -79,3 +83,38 @@ def test_price_must_be_known() -> None:
     for limit in (-1.0, float("nan"), float("inf")):
         with pytest.raises(InputError, match="amount of at least 0"):
             Budget(limit, TABLE, [])
+
+
+def test_stack_of_cache_budget_and_client(tmp_path: Path) -> None:
+    """Client, budget and cache together: faults pass the limit by nothing, what is kept costs nothing again."""
+    table = PriceTable({"claude-haiku-5-5": Prices(1.0, 10.0)}, "2026-10-24")
+    requests = [asked(f"number {number}", max_tokens=100) for number in range(60)]
+
+    def run(api: Api, limit: float, path: Path) -> tuple[Budget, CachedModel, list[Reply | BaseException]]:
+        budget = Budget(limit, table, ["claude-haiku-5-5"])
+
+        async def work(model: AnthropicModel) -> tuple[Budget, CachedModel, list[Reply | BaseException]]:
+            with ReplyCache(path) as cache:
+                stack = CachedModel(BudgetedModel(model, budget), cache)
+                asking = (stack.ask(request) for request in requests)
+                return budget, stack, await asyncio.gather(*asking, return_exceptions=True)
+
+        return with_client(api, work, concurrency=8)
+
+    # A reply of 10 and 5 tokens costs 10 x 1 + 5 x 10 = 60 a million. The most that one can: 8 or 9 bytes and 600 that
+    # are added, and 100 x 10: 1608 or 1609 a million.
+    script = with_faults(lambda api, body: message("fine", 10, 5), limits=0.1, errors=0.05)
+    with served(script) as api:
+        budget, stack, found = run(api, 0.0034, tmp_path / "replies.sqlite")
+        done = [one for one in found if isinstance(one, Reply)]
+        refused = [one for one in found if isinstance(one, ModelError)]
+        # Sent while what is spent and 0.001609 fit into 0.0034: 29 x 0.00006 = 0.00174 and one more, so 30.
+        assert len(done) == 30
+        assert {one.label for one in refused} == {"over_budget"}
+        assert budget.spent == pytest.approx(30 * 0.00006)
+        assert (stack.hits, stack.misses) == (0, 60)
+        # The same again with as much: what is there isn't paid again, and the other 30 are.
+        budget, stack, found = run(api, 0.0034, tmp_path / "replies.sqlite")
+        assert all(isinstance(one, Reply) for one in found)
+        assert budget.spent == pytest.approx(30 * 0.00006)
+        assert (stack.hits, stack.misses) == (30, 30)

@@ -155,7 +155,7 @@ BROKEN = Response(200, MESSAGE[1], cut=40)
     [
         ([refusal(429, "rate_limit_error", "slow")], 0),
         ([refusal(529, "overloaded_error", "busy")], 0),
-        ([refusal(500, "api_error", "oops"), refusal(503, "api_error", "oops")], 2),
+        ([refusal(500, "api_error", "oops"), refusal(503, "api_error", "oops")], 0),
         ([Response(502, b"<html>bad gateway</html>")], 1),
         ([Response(200, b'{"type": "mess')], 1),
         ([BROKEN, BROKEN], 2),
