@@ -56,7 +56,8 @@ class BatchOutcome:
     succeeded
         How many replies were read, those to others' requests in the same batches included.
     failures
-        Why requests have no reply, by digest. They may be submitted again.
+        Why requests have no reply, by digest: each that was wanted has a reply in the cache or stands here. They may
+        be submitted again.
     """
 
     cached: int = 0
@@ -129,6 +130,9 @@ class Batches:
             await self._resolve(outcome)
             await self._submit(wanted, outcome)
         await self._finish(outcome)
+        for digest in wanted:
+            if digest not in outcome.failures and self._cache.get(digest) is None:
+                outcome.failures[digest] = ModelError("the batch gave no reply, as another process read")
         return outcome
 
     async def resume(self) -> BatchOutcome:
@@ -156,16 +160,17 @@ class Batches:
     async def _submit(self, wanted: Mapping[str, Request], outcome: BatchOutcome) -> None:
         new: list[Request] = []
         for digest, request in wanted.items():
-            if self._cache.get(digest) is not None:
-                outcome.cached += 1
-            elif self._cache.rows("SELECT 1 FROM batched WHERE digest = ?", (digest,)):
+            # In this order: a result that another process reads meanwhile goes from the batch to the replies.
+            if self._cache.rows("SELECT 1 FROM batched WHERE digest = ?", (digest,)):
                 outcome.joined += 1
+            elif self._cache.get(digest) is not None:
+                outcome.cached += 1
             else:
                 new.append(request)
         for part in self._parts(self._payable(new, outcome)):
             intent = self._intend([request for request, _ in part])
-            await self._send(intent, [body for _, body in part], outcome)
-            outcome.submitted += len(part)
+            if await self._send(intent, [body for _, body in part], outcome):
+                outcome.submitted += len(part)
 
     def _payable(self, requests: Iterable[Request], outcome: BatchOutcome) -> Iterable[Request]:
         """Yield the requests that the budget can pay for, together with all that is under way."""
@@ -213,8 +218,8 @@ class Batches:
         assert number is not None
         return _Intent(number, None, now, len(requests))
 
-    async def _send(self, intent: _Intent, bodies: list[dict[str, Any]], outcome: BatchOutcome) -> None:
-        """Submit a batch, and never twice: after a failure in which it may have arrived, look for it first."""
+    async def _send(self, intent: _Intent, bodies: list[dict[str, Any]], outcome: BatchOutcome) -> bool:
+        """Submit a batch, and tell whether it was; never twice: where it may have arrived, look for it first."""
 
         async def send() -> bytes:
             batches = self._model.client.messages.batches.with_raw_response
@@ -234,14 +239,15 @@ class Batches:
                     break
                 self._tell(f"a batch may not have arrived ({error}); looking for it")
                 if await self._found(intent):
-                    return
+                    return True
             else:
                 self._confirm(intent, batch["id"])
                 self._tell(f"batch {batch['id']}: {intent.requests} request(s) submitted")
-                return
+                return True
         self._drop(intent)
         assert failure is not None
         self._fail([body["custom_id"] for body in bodies], failure, outcome)
+        return False
 
     def _confirm(self, intent: _Intent, batch: str) -> None:
         with self._cache.transaction(durable=True) as connection:

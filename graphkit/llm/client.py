@@ -42,6 +42,9 @@ _NOT_DONE = (429, 529)
 #: itself is never charged.
 _IN_BETWEEN = (408, 502, 504)
 
+#: The network's errors by which nothing was sent yet, and so nothing charged.
+_UNSENT = ("ConnectError", "ConnectTimeout", "PoolTimeout")
+
 
 class NotThereError(InputError):
     """The server doesn't know what a request names: a model, a batch, or the whole address."""
@@ -158,7 +161,9 @@ class AnthropicModel:
         try:
             return reply_of(got.value, got.attempts, got.lost)
         except ValueError as error:
-            raise ModelError(f"{self._address} sent no message: {error}", attempts=got.attempts, lost=1) from None
+            raise ModelError(
+                f"{self._address} sent no message: {error}", attempts=got.attempts, lost=got.lost + 1
+            ) from None
 
     async def call(
         self, send: Callable[[], Awaitable[bytes]], *, repeatable: bool = True, timeout: float | None = None
@@ -175,8 +180,9 @@ class AnthropicModel:
         InputError
             As :meth:`ask`.
         """
-        lost = 0
-        for attempt in range(1, self._attempts + 1):
+        attempt = lost = 0
+        while True:
+            attempt += 1
             try:
                 async with self._gate.passed() as sent, asyncio.timeout(timeout or self._timeout):
                     value = json.loads(await send())
@@ -191,14 +197,14 @@ class AnthropicModel:
                 final = doubled or not failure.again
                 if final or attempt == self._attempts or pause > _LONGEST_WAIT:
                     waits = f"; it asks for a pause of {pause:.0f} s" if not final and pause > _LONGEST_WAIT else ""
-                    raise ModelError(f"{failure.what}{waits}", attempts=attempt, lost=max(lost, doubled)) from error
+                    lost = max(lost, int(doubled))
+                    raise ModelError(f"{failure.what}{waits}", attempts=attempt, lost=lost) from error
                 if failure.limited:
                     self._gate.shut(pause)
                 else:
                     await asyncio.sleep(pause)
             else:
                 return Received(value, attempt, lost)
-        raise AssertionError("unreachable")
 
     def _pause(self, wait: float | None, attempt: int) -> float:
         """Return how long to pause: what the server asks for, else twice as long each time; never all at one moment.
@@ -228,15 +234,13 @@ class AnthropicModel:
 
         if isinstance(error, anthropic.APIStatusError):
             return self._refused(error)
-        if isinstance(error, anthropic.APITimeoutError | TimeoutError):
+        if isinstance(error, TimeoutError):
             return _lost(f"no reply from {self._address} in time")
-        if isinstance(error, anthropic.APIConnectionError):
+        if isinstance(error, anthropic.APIConnectionError):  # also one that took too long
             cause = error.__cause__
-            said = f"{type(cause).__name__}: {cause}" if cause is not None else str(error)
-            what = f"the connection to {self._address} failed: {said}"
-            # What could not even be sent costs nothing.
-            unsent = type(cause).__name__ in ("ConnectError", "ConnectTimeout", "PoolTimeout")
-            return _Failure(what, again=True) if unsent else _lost(what)
+            said = f"{type(cause).__name__} {cause}".strip() if cause is not None else str(error)
+            what = f"no reply from {self._address}: {said}"
+            return _Failure(what, again=True) if type(cause).__name__ in _UNSENT else _lost(what)
         if isinstance(error, ValueError):  # also a UnicodeError
             return _lost(f"{self._address} sent what is no JSON: {error}")
         if isinstance(error, anthropic.AnthropicError) or type(error).__module__.partition(".")[0] == "httpx2":

@@ -186,7 +186,7 @@ def test_wrong_credentials_leave_nothing_under_way(tmp_path: Path) -> None:
             assert cache.stats().batches == 0
         refused[0] = refusal(400, "invalid_request_error", "no such thing")
         outcome = filled(api, path, FIVE)
-        assert len(outcome.failures) == 5
+        assert (outcome.submitted, len(outcome.failures)) == (0, 5)
         assert all("no such thing" in str(error) for error in outcome.failures.values())
         with ReplyCache(path) as cache:
             assert cache.stats().batches == 0
@@ -384,3 +384,19 @@ def test_nobody_takes_what_is_being_submitted_for_lost(tmp_path: Path) -> None:
         outcomes = with_client(api, both)
     assert sorted(outcome.submitted for outcome in outcomes) == [0, 5]
     assert submitted(batches) == Counter(request.digest for request in FIVE)
+
+
+def test_failures_are_told_to_all_who_wait(tmp_path: Path) -> None:
+    """Of two that wait for one batch, only one reads a result; that it is none both tell."""
+    path = tmp_path / "replies.sqlite"
+    batches = BatchApi(lambda one: "expired" if one["messages"][0]["content"] == "number 1" else on(one), looks=4)
+
+    async def both(model: AnthropicModel) -> list[BatchOutcome]:
+        with ReplyCache(path) as cache:
+            waiting = [Batches(model, cache, interval=0.05, patience=0.1) for _ in range(2)]
+            return list(await asyncio.gather(*(one.fill(FIVE) for one in waiting)))
+
+    with served(no_messages, batches) as api:
+        outcomes = with_client(api, both)
+    assert [set(outcome.failures) for outcome in outcomes] == [{FIVE[1].digest}] * 2
+    assert sum(outcome.succeeded for outcome in outcomes) == 4
