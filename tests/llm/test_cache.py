@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.llm.cache import CachedModel, RecordedModel, ReplyCache, cache_path
+from graphkit.llm.cache import CachedModel, ReplyCache, cache_path
+from graphkit.llm.replay import RecordedModel
 from graphkit.llm.requests import Block, ModelError, Reply, Request, Turn, Usage
 from tests.helpers import ROOT
 from tests.helpers.api import Api, message, served, with_faults

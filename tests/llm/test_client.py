@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.llm.client import AnthropicModel, Gate, parameters, sendable
+from graphkit.llm.client import AnthropicModel, parameters, sendable
+from graphkit.llm.gate import Gate
 from graphkit.llm.requests import Block, ModelError, Reply, Request, Turn, Usage
 from tests.helpers import ROOT
 from tests.helpers.api import Api, Response, Script, in_turn, limited, message, refusal, served, with_faults
