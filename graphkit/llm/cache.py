@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS replies (
     digest TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, text TEXT NOT NULL, answered_by TEXT NOT NULL,
     stop_reason TEXT, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL,
     cache_write_tokens INTEGER NOT NULL, attempts INTEGER NOT NULL, lost INTEGER NOT NULL, batch INTEGER NOT NULL,
-    kept_at REAL NOT NULL
+    kept_at REAL NOT NULL, unusable INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX IF NOT EXISTS replies_by_time ON replies (kept_at);
 CREATE TABLE IF NOT EXISTS uses (noted_at REAL NOT NULL, hits INTEGER NOT NULL, misses INTEGER NOT NULL);
@@ -244,22 +244,27 @@ class ReplyCache:
 
     # Replies
 
-    def get(self, digest: str) -> Reply | None:
-        """Return the reply to the request of a digest, marked as cached; None where there is none."""
-        found = self.rows(f"SELECT {_REPLY} FROM replies WHERE digest = ?", (digest,))  # noqa: S608 - names of columns
+    def get(self, digest: str, unusable: bool = False) -> Reply | None:
+        """Return the reply to the request of a digest, marked as cached; None where there is none.
+
+        With ``unusable``, also one that was forgotten since it couldn't be used.
+        """
+        query = f"SELECT {_REPLY} FROM replies WHERE digest = ? AND unusable <= ?"  # noqa: S608 - names of columns
+        found = self.rows(query, (digest, unusable))
         if not found:
             return None
         text, model, stop, *tokens, attempts, lost, batch = found[0]
         return Reply(text, model, stop, Usage(*tokens), attempts, lost, cached=True, batch=bool(batch))
 
     def put(self, request: Request, reply: Reply) -> None:
-        """Keep a reply. One that is there already stays: it was paid first, and others may have used it."""
+        """Keep a reply. One that is there already stays, if it can be used: others may have used it."""
         with self.transaction() as connection:
             self.insert(connection, request.digest, request.model, request.text, reply)
 
     def insert(self, connection: sqlite3.Connection, digest: str, model: str, request: str, reply: Reply) -> None:
         """Keep a reply to a request of such JSON, within a transaction."""
         usage = reply.usage
+        connection.execute("DELETE FROM replies WHERE digest = ? AND unusable", (digest,))
         connection.execute(
             f"INSERT OR IGNORE INTO replies (digest, model, request, {_REPLY}, kept_at) "  # noqa: S608 - names of columns
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -271,9 +276,9 @@ class ReplyCache:
         )
 
     def forget(self, digest: str) -> None:
-        """Drop a reply that can't be used, so that it is asked for again next time."""
+        """Serve a reply that can't be used no more, so that it is asked for again next time; a replay still has it."""
         with self.transaction() as connection:
-            connection.execute("DELETE FROM replies WHERE digest = ?", (digest,))
+            connection.execute("UPDATE replies SET unusable = 1 WHERE digest = ?", (digest,))
 
     def request(self, digest: str) -> Request | None:
         """Return the request of a digest, to show it."""
@@ -410,5 +415,5 @@ class CachedModel:
             waiting.cancel()
 
     def forget(self, digest: str) -> None:
-        """Drop a reply that can't be used, so that it is asked for again next time."""
+        """Serve a reply that can't be used no more, so that it is asked for again next time."""
         self._cache.forget(digest)

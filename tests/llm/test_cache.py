@@ -423,6 +423,21 @@ def test_replay_serves_what_is_recorded(tmp_path: Path) -> None:
         assert (reply.text, reply.cached) == ("fine", True)
 
 
+def test_replay_meets_what_could_not_be_used(tmp_path: Path) -> None:
+    """A reply that was forgotten is asked for again, and a replay still has it, until a better one is kept."""
+    request = judged("x calls y", "Grade it.")
+    with ReplyCache(file_in(tmp_path)) as cache:
+        cache.put(request, Reply("no JSON", "m", "end_turn", Usage(1, 1)))
+        cache.forget(request.digest)
+        assert cache.get(request.digest) is None
+        assert asyncio.run(RecordedModel(cache).ask(request)).text == "no JSON"
+        cache.put(request, REPLY)
+        found = cache.get(request.digest)
+        assert found is not None
+        assert found.text == asyncio.run(RecordedModel(cache).ask(request)).text == "fine"
+        assert cache.stats().entries == 1
+
+
 def test_replay_names_the_nearest(tmp_path: Path) -> None:
     """For a request that isn't there, the one with the same instruction and the most similar answer is named."""
     recorded = [
