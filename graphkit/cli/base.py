@@ -49,6 +49,11 @@ def with_json(command: Callable[..., None]) -> Callable[..., None]:
     return _with(command, _JSON)
 
 
+def with_home(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command ``--json`` and the option that says in which folder graphkit keeps what is its own."""
+    return _with(command, {**_JSON, "data": _GRAPH["data"]})
+
+
 def with_graph(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command ``--json`` and the options that say which database it opens."""
     return _with(command, {**_JSON, **_GRAPH})

@@ -59,11 +59,27 @@ class Request:
             "effort": self.effort,
         }
 
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Request:
+        """Return the request of such JSON: the same digest, and no prefix known as shared."""
+        return cls(
+            model=value["model"],
+            system=tuple(Block(text) for text in value["system"]),
+            turns=tuple(Turn(turn["role"], tuple(Block(text) for text in turn["blocks"])) for turn in value["turns"]),
+            schema=value["schema"],
+            max_tokens=value["max_tokens"],
+            effort=value["effort"],
+        )
+
+    @cached_property
+    def text(self) -> str:
+        """Everything that determines the reply, as JSON whose bytes are always the same."""
+        return json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
+
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of everything that determines the reply, in hexadecimal."""
-        text = json.dumps(self.as_json(), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
     def characters(self) -> int:
@@ -111,8 +127,12 @@ class Reply:
         Why it stopped: ``"end_turn"``, ``"max_tokens"`` (the text is cut off), ``"refusal"``, ...
     attempts
         How many times the request was sent, until this reply came.
+    lost
+        How many of these attempts may have been charged though no reply came back: what timed out, or was cut off.
     cached
         Whether it was read from the local cache: then its usage was paid before.
+    batch
+        Whether it came through a batch, at the price of one.
     """
 
     text: str
@@ -120,7 +140,9 @@ class Reply:
     stop_reason: str | None
     usage: Usage
     attempts: int = 1
+    lost: int = 0
     cached: bool = False
+    batch: bool = False
 
 
 class Model(Protocol):
@@ -140,10 +162,12 @@ class Model(Protocol):
 class ModelError(Exception):
     """A request that got no reply, with what the server or the network said; ``label`` is one word for it.
 
-    It isn't a mistake of the user's, and ends no run: the verdict is kept as a failure.
+    It isn't a mistake of the user's, and ends no run: the verdict is kept as a failure. ``attempts`` is how often it
+    was sent, ``lost`` how many of these may have been charged.
     """
 
-    def __init__(self, what: str, label: str = "no_reply", attempts: int = 1) -> None:
+    def __init__(self, what: str, label: str = "no_reply", attempts: int = 1, lost: int = 0) -> None:
         super().__init__(what)
         self.label = label
         self.attempts = attempts
+        self.lost = lost

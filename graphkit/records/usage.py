@@ -42,18 +42,49 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million tokens cost, in whatever currency."""
+    """What a million tokens cost, in whatever currency.
+
+    Attributes
+    ----------
+    cache_read, cache_write
+        Of prompt tokens that a server had kept, and of those that it keeps for the next request; None where they cost
+        what any other does.
+    batch
+        The share of all this that a request costs in a batch.
+    long_prompt, long
+        How many tokens a prompt may have at these prices, and the prices of a request whose prompt has more.
+    """
 
     prompt: float
     output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+    batch: float = 1.0
+    long_prompt: int | None = None
+    long: Prices | None = None
 
-    def of(self, prompt_tokens: int, output_tokens: int) -> float:
-        """Return what some tokens cost.
+    def of(
+        self, prompt_tokens: int, output_tokens: int, cache_read_tokens: int = 0, cache_write_tokens: int = 0
+    ) -> float:
+        """Return what the tokens of one request cost; ``prompt_tokens`` are those that no cache had or keeps.
 
         >>> Prices(1.0, 5.0).of(2_000_000, 100_000)
         2.5
+        >>> Prices(1.0, 5.0, cache_read=0.1, cache_write=1.25).of(0, 0, 1_000_000, 2_000_000)
+        2.6
         """
-        return (prompt_tokens * self.prompt + output_tokens * self.output) / 1_000_000
+        tokens = prompt_tokens + cache_read_tokens + cache_write_tokens
+        if self.long is not None and self.long_prompt is not None and tokens > self.long_prompt:
+            return self.long.of(prompt_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
+        read = self.prompt if self.cache_read is None else self.cache_read
+        write = self.prompt if self.cache_write is None else self.cache_write
+        parts = (
+            prompt_tokens * self.prompt,
+            output_tokens * self.output,
+            cache_read_tokens * read,
+            cache_write_tokens * write,
+        )
+        return math.fsum(parts) / 1_000_000
 
 
 def figures_of(answer: Any) -> Figures:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphkit.errors import InputError
+from graphkit.llm.client import AnthropicModel
+from graphkit.llm.requests import Block, Model, ModelError, Request, Turn
 from graphkit.records.models import Question
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System
-
-if TYPE_CHECKING:
-    import anthropic
 
 #: The name by which ``--condition`` means this baseline: what the model knows from its training.
 TRAINING = "training"
@@ -21,6 +20,8 @@ DEFAULT_PROMPT = (
     "Answer the question about a system of several code repositories from what you know. You can't look anything up. "
     "Name repositories, files and symbols where you know them, and say so where you don't.\n\n{question}"
 )
+
+_MANY = 10_000
 
 
 class NoAnswerError(Exception):
@@ -54,37 +55,29 @@ def baseline(
 ) -> System:
     """Return the baseline as a system. The key and the address come from the client's own environment variables.
 
-    The client repeats a request that was refused for its rate, twice and with the pause that the server asks for.
+    A request that was refused for its rate is repeated, with the pause that the server asks for.
 
     Raises
     ------
     InputError
         The client isn't installed, or has no credentials.
     """
-    try:
-        import anthropic
-    except ImportError:
-        raise InputError(
-            "the condition training needs the Anthropic client", remedy="pip install 'graphkit[anthropic]'"
-        ) from None
-    try:
-        client = anthropic.AsyncAnthropic(timeout=timeout)
-    except (anthropic.AnthropicError, ValueError, OSError) as error:
-        raise InputError(f"the Anthropic client can't be made: {error}") from None
-    if client.api_key is None and client.auth_token is None and client.credentials is None:
-        raise InputError(
-            "the condition training has no credentials for the Anthropic API", remedy="Set ANTHROPIC_API_KEY."
-        )
+    # How many questions are asked at once, the runner decides.
+    client = AnthropicModel(concurrency=_MANY, timeout=timeout, user=f"the condition {TRAINING}")
     mark = hashlib.sha256(prompt.encode()).hexdigest()[:12]
     return System(
-        TRAINING, _Model(client, model, prompt, max_tokens), f"{model}, prompt {mark}, {max_tokens} tokens", True, True
+        TRAINING,
+        _Baseline(client, model, prompt, max_tokens),
+        f"{model}, prompt {mark}, {max_tokens} tokens",
+        True,
+        True,
     )
 
 
-class _Model:
+class _Baseline:
     """A model that answers questions from what it knows."""
 
-    def __init__(self, client: anthropic.AsyncAnthropic, model: str, prompt: str, max_tokens: int) -> None:
+    def __init__(self, client: Model, model: str, prompt: str, max_tokens: int) -> None:
         self._client = client
         self._model = model
         self._prompt = prompt
@@ -92,15 +85,14 @@ class _Model:
 
     async def __call__(self, question: Question, context: Context) -> dict[str, Any]:
         """Ask the model; what it used is counted also where it returns no text."""
-        message = await self._client.messages.create(
-            model=self._model,
-            max_tokens=self._max_tokens,
-            messages=[{"role": "user", "content": self._prompt.replace("{question}", question.question)}],
-        )
-        usage = message.usage
-        cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
-        context.used(prompt_tokens=usage.input_tokens + cached, output_tokens=usage.output_tokens)
-        text = "".join(block.text for block in message.content if block.type == "text")
-        if not text.strip():
-            raise NoAnswerError(f"the model returned no text (stop reason: {message.stop_reason})")
-        return {"answer": text}
+        text = self._prompt.replace("{question}", question.question)
+        request = Request(self._model, (), (Turn("user", (Block(text),)),), max_tokens=self._max_tokens)
+        try:
+            reply = await self._client.ask(request)
+        except ModelError as error:
+            # The type of an error is kept with it, and that of the client says more.
+            raise error.__cause__ or error from None
+        context.used(prompt_tokens=reply.usage.prompt_tokens, output_tokens=reply.usage.output_tokens)
+        if not reply.text.strip():
+            raise NoAnswerError(f"the model returned no text (stop reason: {reply.stop_reason})")
+        return {"answer": reply.text}

@@ -1,0 +1,466 @@
+"""Requests in batches, at half the price and within a day: submitted once, read whenever they end, kept in the cache.
+
+What is submitted is written down twice: as an intent before it is sent, and with the batch's id once the server has
+answered. A process that is killed in between leaves an intent without an id: the next one looks among the server's
+batches for one that holds just these requests, and sends them again only where there is none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from graphkit.errors import InputError
+from graphkit.llm.budget import Budget
+from graphkit.llm.cache import ReplyCache
+from graphkit.llm.client import AnthropicModel, NotThereError, parameters, reply_of
+from graphkit.llm.requests import ModelError, Request
+
+#: What the API takes in one batch, with room for what JSON adds.
+MOST_REQUESTS = 100_000
+MOST_BYTES = 240_000_000
+
+#: By how many seconds the server's clock may differ from this one.
+_CLOCKS = 300.0
+
+#: Seconds for sending a whole batch.
+_UPLOAD = 900.0
+
+#: How many times a batch is sent that doesn't arrive.
+_SUBMISSIONS = 3
+
+#: How many times results that break off are read again before it is told.
+_READINGS = 4
+
+
+@dataclass
+class BatchOutcome:
+    """What came of requests that were to be answered in batches.
+
+    Attributes
+    ----------
+    cached
+        How many had a reply before.
+    joined
+        How many were under way already, in a batch of a former process or of another one.
+    submitted
+        How many were sent now.
+    succeeded
+        How many replies were read, those to others' requests in the same batches included.
+    failures
+        Why requests have no reply, by digest: each that was wanted has a reply in the cache or stands here. They may
+        be submitted again.
+    """
+
+    cached: int = 0
+    joined: int = 0
+    submitted: int = 0
+    succeeded: int = 0
+    failures: dict[str, ModelError] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Intent:
+    number: int
+    id: str | None
+    intended_at: float
+    requests: int
+
+
+class Batches:
+    """The Message Batches API in front of a cache.
+
+    Parameters
+    ----------
+    budget
+        What may be spent; requests that don't fit are not sent, and fail as ``over_budget``.
+    interval
+        Seconds between two looks at what is under way.
+    patience
+        Seconds after which a batch that was sent by a process that is gone would be seen, had it arrived.
+    tell
+        Is called with a line about what happens.
+    """
+
+    def __init__(
+        self,
+        model: AnthropicModel,
+        cache: ReplyCache,
+        *,
+        budget: Budget | None = None,
+        interval: float = 30.0,
+        patience: float = 60.0,
+        tell: Callable[[str], None] = lambda _: None,
+        most_requests: int = MOST_REQUESTS,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self._model = model
+        self._cache = cache
+        self._budget = budget
+        self._interval = interval
+        self._patience = patience
+        self._tell = tell
+        self._most_requests = most_requests
+        self._most_bytes = most_bytes
+        self._kept_back: dict[str, float] = {}  # what the budget keeps back, by digest
+
+    async def fill(self, requests: Iterable[Request]) -> BatchOutcome:
+        """Have a reply to each request in the cache, or the reason why there is none; wait until all batches end.
+
+        Killed at any moment, it is called again with the same requests, and goes on.
+
+        Raises
+        ------
+        InputError
+            No request can have a reply: the credentials or the address are wrong.
+        ModelError
+            The server can't be reached any more; what is under way stays so, and is read next time.
+        """
+        outcome = BatchOutcome()
+        wanted = {request.digest: request for request in requests}
+        async with self._alone():
+            await self._resolve(outcome)
+            await self._submit(wanted, outcome)
+        await self._finish(outcome)
+        for digest in wanted:
+            if digest not in outcome.failures and self._cache.get(digest) is None:
+                outcome.failures[digest] = ModelError("the batch gave no reply, as another process read")
+        return outcome
+
+    async def resume(self) -> BatchOutcome:
+        """Wait for what is under way, of whatever process, and submit nothing new."""
+        return await self.fill(())
+
+    # Submitting
+
+    @contextlib.asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """Let no other process submit from the same file; the lock of one that is killed is gone with it."""
+        with Path(f"{self._cache.path}.submitting").open("w") as file:
+            told = False
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if not told:
+                        self._tell("another process submits batches; waiting for it")
+                        told = True
+                    await asyncio.sleep(0.2)
+            yield
+
+    async def _submit(self, wanted: Mapping[str, Request], outcome: BatchOutcome) -> None:
+        new: list[Request] = []
+        for digest, request in wanted.items():
+            # In this order: a result that another process reads meanwhile goes from the batch to the replies.
+            if self._cache.rows("SELECT 1 FROM batched WHERE digest = ?", (digest,)):
+                outcome.joined += 1
+            elif self._cache.get(digest) is not None:
+                outcome.cached += 1
+            else:
+                new.append(request)
+        for part in self._parts(self._payable(new, outcome)):
+            intent = self._intend([request for request, _ in part])
+            if await self._send(intent, [body for _, body in part], outcome):
+                outcome.submitted += len(part)
+
+    def _payable(self, requests: Iterable[Request], outcome: BatchOutcome) -> Iterable[Request]:
+        """Yield the requests that the budget can pay for, together with all that is under way."""
+        for request in requests:
+            if self._budget is not None:
+                most = self._budget.most(request, batch=True)
+                if not self._budget.reserve(most):
+                    error = ModelError(self._budget.refusal(most), label="over_budget", attempts=0)
+                    outcome.failures[request.digest] = error
+                    continue
+                self._kept_back[request.digest] = most
+            yield request
+
+    def _settle(self, digest: str, cost: float = 0.0) -> None:
+        """Count what a request cost; what a former process submitted was of that one's budget."""
+        most = self._kept_back.pop(digest, None)
+        if self._budget is not None and most is not None:
+            self._budget.settle(most, cost)
+
+    def _parts(self, requests: Iterable[Request]) -> Iterable[list[tuple[Request, dict[str, Any]]]]:
+        """Yield requests with their bodies, in parts that the API takes."""
+        part: list[tuple[Request, dict[str, Any]]] = []
+        size = 0
+        for request in requests:
+            body = {"custom_id": request.digest, "params": parameters(request)}
+            length = len(json.dumps(body)) + 2
+            if part and (len(part) == self._most_requests or size + length > self._most_bytes):
+                yield part
+                part, size = [], 0
+            part.append((request, body))
+            size += length
+        if part:
+            yield part
+
+    def _intend(self, requests: list[Request]) -> _Intent:
+        """Write down what is about to be submitted."""
+        now = time.time()
+        with self._cache.transaction(durable=True) as connection:
+            values = (now, len(requests))
+            number = connection.execute("INSERT INTO batches (intended_at, requests) VALUES (?, ?)", values).lastrowid
+            connection.executemany(
+                "INSERT INTO batched (digest, batch, request) VALUES (?, ?, ?)",
+                [(request.digest, number, request.text) for request in requests],
+            )
+        assert number is not None
+        return _Intent(number, None, now, len(requests))
+
+    async def _send(self, intent: _Intent, bodies: list[dict[str, Any]], outcome: BatchOutcome) -> bool:
+        """Submit a batch, and tell whether it was; never twice: where it may have arrived, look for it first."""
+
+        async def send() -> bytes:
+            batches = self._model.client.messages.batches.with_raw_response
+            created = await batches.create(requests=bodies, timeout=_UPLOAD)  # type: ignore[arg-type]
+            return created.http_response.content
+
+        failure: ModelError | None = None
+        for _ in range(_SUBMISSIONS):
+            try:
+                batch = _batch((await self._model.call(send, repeatable=False, timeout=_UPLOAD)).value)
+            except InputError:
+                self._drop(intent)
+                raise
+            except ModelError as error:
+                failure = error
+                if not error.lost:
+                    break
+                self._tell(f"a batch may not have arrived ({error}); looking for it")
+                if await self._found(intent):
+                    return True
+            else:
+                self._confirm(intent, batch["id"])
+                self._tell(f"batch {batch['id']}: {intent.requests} request(s) submitted")
+                return True
+        self._drop(intent)
+        assert failure is not None
+        self._fail([body["custom_id"] for body in bodies], failure, outcome)
+        return False
+
+    def _confirm(self, intent: _Intent, batch: str) -> None:
+        with self._cache.transaction(durable=True) as connection:
+            connection.execute("UPDATE batches SET id = ? WHERE number = ?", (batch, intent.number))
+
+    def _drop(self, intent: _Intent) -> None:
+        with self._cache.transaction(durable=True) as connection:
+            connection.execute("DELETE FROM batched WHERE batch = ?", (intent.number,))
+            connection.execute("DELETE FROM batches WHERE number = ?", (intent.number,))
+
+    def _fail(self, digests: Iterable[str], error: ModelError, outcome: BatchOutcome) -> None:
+        for digest in digests:
+            outcome.failures[digest] = error
+            self._settle(digest)
+
+    # Intents without an id
+
+    async def _resolve(self, outcome: BatchOutcome) -> None:
+        """Find out of each intent that has no id whether it was submitted; forget those that weren't."""
+        for intent in self._intents("id IS NULL"):
+            self._tell(f"{intent.requests} request(s) may have been submitted by a process that was ended; looking")
+            if not await self._found(intent):
+                self._drop(intent)
+
+    async def _found(self, intent: _Intent) -> bool:
+        """Tell whether the server has the batch of an intent; it is confirmed then.
+
+        The server tells which requests a batch has only by its results. One that was made since, has as many requests
+        and isn't known otherwise may be it: it is waited for.
+        """
+        arrived = max(0.0, intent.intended_at + self._patience - time.time())
+        await asyncio.sleep(min(arrived, self._patience))
+        rows = self._cache.rows("SELECT digest FROM batched WHERE batch = ?", (intent.number,))
+        digests = {digest for (digest,) in rows}
+        known = {batch for (batch,) in self._cache.rows("SELECT id FROM batches WHERE id IS NOT NULL")}
+        for batch in await self._listed(intent.intended_at - _CLOCKS):
+            if batch["id"] in known or sum(batch["request_counts"].values()) != intent.requests:
+                continue
+            while batch["processing_status"] != "ended":
+                self._tell(f"batch {batch['id']} may be the one; waiting until it ends")
+                await asyncio.sleep(self._interval)
+                batch = await self._retrieved(batch["id"])
+            if {line["custom_id"] async for line in self._results(batch)} == digests:
+                self._confirm(intent, batch["id"])
+                self._tell(f"batch {batch['id']} is the one")
+                return True
+        return False
+
+    async def _listed(self, since: float) -> list[dict[str, Any]]:
+        """Return the server's batches that were made since a moment, the newest first."""
+        found: list[dict[str, Any]] = []
+        after: dict[str, str] = {}
+        while True:
+
+            async def send(after: dict[str, str] = after) -> bytes:
+                page = await self._model.client.messages.batches.with_raw_response.list(
+                    limit=100,
+                    extra_query=after,
+                )
+                return page.http_response.content
+
+            page = (await self._model.call(send)).value
+            if not isinstance(page, Mapping) or not isinstance(page.get("data"), list):
+                raise ModelError(f"the server's list of batches has another form: {json.dumps(page)[:200]}")
+            batches = [_batch(one) for one in page["data"]]
+            recent = [one for one in batches if _moment(one) >= since]
+            found += recent
+            if not page.get("has_more") or not batches or len(recent) < len(batches):
+                return found
+            after = {"after_id": batches[-1]["id"]}
+
+    # Waiting and reading
+
+    def _intents(self, condition: str) -> list[_Intent]:
+        query = f"SELECT number, id, intended_at, requests FROM batches WHERE {condition} ORDER BY number"  # noqa: S608
+        return [_Intent(*row) for row in self._cache.rows(query)]
+
+    async def _finish(self, outcome: BatchOutcome) -> None:
+        """Read each batch that has ended, until none is under way."""
+        while under_way := self._intents("id IS NOT NULL AND ended_at IS NULL"):
+            for intent in under_way:
+                assert intent.id is not None
+                batch = await self._retrieved(intent.id)
+                if batch["processing_status"] == "ended":
+                    await self._read(intent, batch, outcome)
+            if left := self._intents("id IS NOT NULL AND ended_at IS NULL"):
+                requests = sum(intent.requests for intent in left)
+                self._tell(f"{len(left)} batch(es) under way, {requests} request(s)")
+                await asyncio.sleep(self._interval)
+
+    async def _retrieved(self, batch: str) -> dict[str, Any]:
+        async def send() -> bytes:
+            found = await self._model.client.messages.batches.with_raw_response.retrieve(batch)
+            return found.http_response.content
+
+        try:
+            return _batch((await self._model.call(send)).value)
+        except NotThereError as error:
+            raise InputError(
+                f"the server doesn't know batch {batch}, which is under way here ({error.what})",
+                where=str(self._cache.path),
+                remedy="Use the account that submitted it; or forget it with `graphkit cache prune --batches`.",
+            ) from None
+
+    async def _read(self, intent: _Intent, batch: Mapping[str, Any], outcome: BatchOutcome) -> None:
+        """Keep the results of a batch, each as it comes, in whatever order; the batch has ended once all are there."""
+        read: set[str] = set()
+        async for line in self._results(batch):
+            digest = line["custom_id"]
+            if digest not in read:
+                read.add(digest)
+                self._keep(digest, line["result"], outcome)
+        with self._cache.transaction(durable=True) as connection:
+            left = connection.execute("SELECT digest FROM batched WHERE batch = ?", (intent.number,)).fetchall()
+            connection.execute("DELETE FROM batched WHERE batch = ?", (intent.number,))
+            connection.execute("UPDATE batches SET ended_at = ? WHERE number = ?", (time.time(), intent.number))
+        missing = ModelError(f"batch {intent.id} has no result for the request")
+        self._fail((digest for (digest,) in left), missing, outcome)
+        self._tell(f"batch {intent.id}: {len(read)} result(s) read")
+
+    def _keep(self, digest: str, result: Mapping[str, Any], outcome: BatchOutcome) -> None:
+        rows = self._cache.rows("SELECT request FROM batched WHERE digest = ?", (digest,))
+        if not rows:
+            return  # another process has read it already, or it isn't one of ours
+        request = Request.from_json(json.loads(rows[0][0]))
+        reply, failure = None, ModelError(f"the batch gave no reply: {_reason(result)}")
+        if result.get("type") == "succeeded":
+            try:
+                reply = reply_of(result.get("message"), batch=True)
+            except ValueError as error:
+                failure = ModelError(f"the batch gave no message: {error}", lost=1)
+        with self._cache.transaction() as connection:
+            if reply is not None:
+                self._cache.insert(connection, digest, request.model, rows[0][0], reply)
+            connection.execute("DELETE FROM batched WHERE digest = ?", (digest,))
+        if reply is None:
+            outcome.failures[digest] = failure
+            self._settle(digest)
+            return
+        outcome.succeeded += 1
+        cost = self._budget.prices.cost(request.model, reply.usage, batch=True) if self._budget is not None else None
+        self._settle(digest, cost or 0.0)
+
+    async def _results(self, batch: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        """Yield all results of a batch that has ended; where they break off they are read again, so some come twice.
+
+        Raises
+        ------
+        ModelError
+            They can't be read to their end.
+        """
+        if not batch.get("results_url"):
+            return  # the server keeps results for some weeks
+        expected = sum(batch["request_counts"].values())
+        for reading in range(1, _READINGS + 1):
+            count = 0
+            try:
+                async with self._model.client.messages.batches.with_streaming_response.results(batch["id"]) as response:
+                    async for text in response.iter_lines():
+                        if text.strip():
+                            yield _result(text)
+                            count += 1
+                if count >= expected:
+                    return
+                raise ModelError(f"the results of batch {batch['id']} end after {count} of {expected}")
+            except ModelError as error:
+                failure = error
+            except Exception as error:
+                failure = self._model.failure(error)
+            if reading < _READINGS:
+                await asyncio.sleep(min(self._interval, 2.0**reading))
+        raise failure
+
+
+def _batch(value: Any) -> dict[str, Any]:
+    """Return a batch of the API, after a look at what is used of it."""
+    counts = value.get("request_counts") if isinstance(value, dict) else None
+    if (
+        not isinstance(counts, dict)
+        or not all(isinstance(count, int) for count in counts.values())
+        or not isinstance(value.get("id"), str)
+        or not isinstance(value.get("processing_status"), str)
+    ):
+        raise ModelError(f"the server sent no batch: {json.dumps(value)[:200]}", lost=1)
+    return dict(value)
+
+
+def _moment(batch: Mapping[str, Any]) -> float:
+    try:
+        return datetime.fromisoformat(str(batch.get("created_at"))).timestamp()
+    except ValueError:
+        return time.time()  # a date of another form hides no batch
+
+
+def _result(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    if (
+        not isinstance(value, dict)
+        or not isinstance(value.get("custom_id"), str)
+        or not isinstance(value.get("result"), dict)
+    ):
+        raise ModelError(f"a line of the results has another form: {text[:200]}")
+    return value
+
+
+def _reason(result: Mapping[str, Any]) -> str:
+    """Return why a request of a batch has no reply."""
+    error = result.get("error")
+    inner = error.get("error") if isinstance(error, Mapping) else None
+    said = inner if isinstance(inner, Mapping) else error
+    if isinstance(said, Mapping) and said.get("message"):
+        return f"{result.get('type')}, {said.get('type')}: {said['message']}"
+    return str(result.get("type"))

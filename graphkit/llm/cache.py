@@ -1,0 +1,419 @@
+"""Replies kept in one SQLite file, so that none is paid for twice."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphkit.errors import InputError
+from graphkit.llm.requests import Model, Reply, Request, Usage
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+#: The environment variable that names the file.
+CACHE_VARIABLE = "GRAPHKIT_REPLIES"
+FILE_NAME = "replies.sqlite"
+
+#: Of the file's form; a file of a later one isn't touched.
+_VERSION = 1
+
+#: Seconds to wait while another process writes.
+_PATIENCE = 30.0
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS replies (
+    digest TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, text TEXT NOT NULL, answered_by TEXT NOT NULL,
+    stop_reason TEXT, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL,
+    cache_write_tokens INTEGER NOT NULL, attempts INTEGER NOT NULL, lost INTEGER NOT NULL, batch INTEGER NOT NULL,
+    kept_at REAL NOT NULL, unusable INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX IF NOT EXISTS replies_by_time ON replies (kept_at);
+CREATE TABLE IF NOT EXISTS uses (noted_at REAL NOT NULL, hits INTEGER NOT NULL, misses INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS batches (
+    number INTEGER PRIMARY KEY, id TEXT UNIQUE, intended_at REAL NOT NULL, requests INTEGER NOT NULL, ended_at REAL
+);
+CREATE TABLE IF NOT EXISTS batched (
+    digest TEXT PRIMARY KEY, batch INTEGER NOT NULL REFERENCES batches (number), request TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS batched_by_batch ON batched (batch);
+"""
+
+_REPLY = (
+    "text, answered_by, stop_reason, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, attempts, "
+    "lost, batch"
+)
+
+
+def cache_path(home: Path, given: Path | None = None) -> Path:
+    """Return the file of replies: the given one, that of ``GRAPHKIT_REPLIES``, or the one in the home of graphkit."""
+    if given is not None:
+        return given
+    named = os.environ.get(CACHE_VARIABLE)
+    return Path(named) if named else home / FILE_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStats:
+    """What is kept of one model."""
+
+    entries: int
+    bytes: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStats:
+    """What a file of replies holds.
+
+    Attributes
+    ----------
+    size
+        Bytes on the disk; ``bytes`` of a model are those of its requests and replies.
+    oldest, newest
+        When the first and the last reply was kept, in seconds since 1970; None where there is none.
+    hits, misses
+        Of the last grading: how many replies were read here, and how many were asked for; None where none is known.
+    batches
+        How many batches are under way.
+    """
+
+    path: Path
+    size: int
+    models: dict[str, ModelStats]
+    oldest: float | None = None
+    newest: float | None = None
+    hits: int | None = None
+    misses: int | None = None
+    batches: int = 0
+
+    @property
+    def entries(self) -> int:
+        """How many replies there are."""
+        return sum(one.entries for one in self.models.values())
+
+
+class ReplyCache:
+    """Replies by the digest of their requests, in one file.
+
+    Each reply is written in a transaction of its own: a process that is killed loses none that it kept, and several
+    processes may use the file at once. It may be used in several threads.
+
+    Parameters
+    ----------
+    path
+        The file; it is made where there is none, unless ``must_exist``.
+
+    Raises
+    ------
+    InputError
+        The file is damaged, is of a later graphkit, can't be made, or isn't there though it must.
+    """
+
+    def __init__(self, path: Path, *, must_exist: bool = False) -> None:
+        self.path = path
+        if must_exist and not path.exists():
+            raise InputError(
+                "there is no file of recorded replies",
+                where=str(path),
+                remedy=f"Grade with a model first, or name another: --cache FILE, or {CACHE_VARIABLE}.",
+            )
+        self._lock = threading.RLock()
+        with self._told():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(
+                path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=32
+            )
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _prepare(self) -> None:
+        version = self._one("PRAGMA user_version")[0]
+        if version > _VERSION:
+            raise InputError(
+                f"the file of replies is of a later graphkit (form {version}, this one writes {_VERSION})",
+                where=str(self.path),
+                remedy="Use that graphkit, or another file: --cache FILE.",
+            )
+        # A process that is killed loses nothing in either mode; with the machine's power, the last replies may go.
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        if version == _VERSION:
+            return
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError:  # another process makes the file: SQLite doesn't wait for that by itself
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+        with self.transaction() as connection:
+            if connection.execute("PRAGMA user_version").fetchone()[0] == _VERSION:
+                return  # another process has just made it
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise InputError(
+                    "this is no file of replies but some other database",
+                    where=str(self.path),
+                    remedy=f"Name another: --cache FILE, or {CACHE_VARIABLE}.",
+                )
+            for statement in _TABLES.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tell in words what is wrong with the file."""
+        try:
+            yield
+        except OSError as error:
+            raise InputError(
+                f"the file of replies can't be used: {error.strerror}",
+                where=str(self.path),
+                remedy=f"Name another: --cache FILE, or {CACHE_VARIABLE}.",
+            ) from None
+        except sqlite3.OperationalError as error:
+            raise InputError(
+                f"the file of replies can't be used: {error}",
+                where=str(self.path),
+                remedy="Make room, or give the right to write there, or name another: "
+                f"--cache FILE, or {CACHE_VARIABLE}.",
+            ) from None
+        except sqlite3.DatabaseError as error:
+            raise InputError(
+                f"the file of replies is damaged: {error}",
+                where=str(self.path),
+                remedy="Move it away, with the files of its name that end in -wal and -shm: what it held is asked "
+                "anew. `sqlite3 FILE .recover` may save some of it.",
+            ) from None
+
+    @contextlib.contextmanager
+    def transaction(self, durable: bool = False) -> Iterator[sqlite3.Connection]:
+        """Give the connection for one transaction; nothing may be awaited in it.
+
+        ``durable``: once it has ended, it holds even if the machine loses its power.
+        """
+        with self._lock, self._told():
+            if durable:
+                self._connection.execute("PRAGMA synchronous = FULL")
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._connection
+                    self._connection.execute("COMMIT")
+                except BaseException:
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+                    raise
+            finally:
+                if durable:
+                    self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    def rows(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        with self._lock, self._told():
+            return self._connection.execute(query, tuple(values)).fetchall()
+
+    def _one(self, query: str, values: Iterable[Any] = ()) -> tuple[Any, ...]:
+        return self.rows(query, values)[0]
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def __enter__(self) -> ReplyCache:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Replies
+
+    def get(self, digest: str, unusable: bool = False) -> Reply | None:
+        """Return the reply to the request of a digest, marked as cached; None where there is none.
+
+        With ``unusable``, also one that was forgotten since it couldn't be used.
+        """
+        query = f"SELECT {_REPLY} FROM replies WHERE digest = ? AND unusable <= ?"  # noqa: S608 - names of columns
+        found = self.rows(query, (digest, unusable))
+        if not found:
+            return None
+        text, model, stop, *tokens, attempts, lost, batch = found[0]
+        return Reply(text, model, stop, Usage(*tokens), attempts, lost, cached=True, batch=bool(batch))
+
+    def put(self, request: Request, reply: Reply) -> None:
+        """Keep a reply. One that is there already stays, if it can be used: others may have used it."""
+        with self.transaction() as connection:
+            self.insert(connection, request.digest, request.model, request.text, reply)
+
+    def insert(self, connection: sqlite3.Connection, digest: str, model: str, request: str, reply: Reply) -> None:
+        """Keep a reply to a request of such JSON, within a transaction."""
+        usage = reply.usage
+        connection.execute("DELETE FROM replies WHERE digest = ? AND unusable", (digest,))
+        connection.execute(
+            f"INSERT OR IGNORE INTO replies (digest, model, request, {_REPLY}, kept_at) "  # noqa: S608 - names of columns
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(digest, model, request, reply.text, reply.model, reply.stop_reason),
+                *(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens),
+                *(reply.attempts, reply.lost, reply.batch, time.time()),
+            ),
+        )
+
+    def forget(self, digest: str) -> None:
+        """Serve a reply that can't be used no more, so that it is asked for again next time; a replay still has it."""
+        with self.transaction() as connection:
+            connection.execute("UPDATE replies SET unusable = 1 WHERE digest = ?", (digest,))
+
+    def request(self, digest: str) -> Request | None:
+        """Return the request of a digest, to show it."""
+        found = self.rows("SELECT request FROM replies WHERE digest = ?", (digest,))
+        return Request.from_json(json.loads(found[0][0])) if found else None
+
+    def note_use(self, hits: int, misses: int) -> None:
+        """Note what a grading read here, and what it asked for."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM uses")
+            connection.execute("INSERT INTO uses VALUES (?, ?, ?)", (time.time(), hits, misses))
+
+    # Stats and pruning
+
+    def stats(self) -> CacheStats:
+        """Return what the file holds."""
+        query = (
+            "SELECT model, count(*), sum(length(CAST(request AS BLOB)) + length(CAST(text AS BLOB))), "
+            "sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens) "
+            "FROM replies GROUP BY model ORDER BY model"
+        )
+        models = {model: ModelStats(count, size, Usage(*tokens)) for model, count, size, *tokens in self.rows(query)}
+        oldest, newest = self._one("SELECT min(kept_at), max(kept_at) FROM replies")
+        hits, misses = (self.rows("SELECT hits, misses FROM uses") or [(None, None)])[0]
+        under_way = self._one("SELECT count(*) FROM batches WHERE ended_at IS NULL")[0]
+        return CacheStats(self.path, self.size(), models, oldest, newest, hits, misses, under_way)
+
+    def size(self) -> int:
+        """Return how many bytes the file takes, with what SQLite keeps beside it."""
+        paths = (Path(f"{self.path}{end}") for end in ("", "-wal"))
+        return sum(path.stat().st_size for path in paths if path.exists())
+
+    def prune(
+        self,
+        *,
+        older_than: float | None = None,
+        model: str | None = None,
+        to_bytes: int | None = None,
+        everything: bool = False,
+    ) -> int:
+        """Drop replies, and return how many: those that fit all that is given, of the oldest first.
+
+        Parameters
+        ----------
+        older_than
+            Seconds since they were kept.
+        to_bytes
+            Until what is left, of all models, has no more bytes than this.
+        """
+        if older_than is None and model is None and to_bytes is None and not everything:
+            return 0
+        condition, values = "1", list[Any]()
+        if older_than is not None:
+            condition, values = f"{condition} AND kept_at < ?", [*values, time.time() - older_than]
+        if model is not None:
+            condition, values = f"{condition} AND model = ?", [*values, model]
+        with self.transaction() as connection:
+            if to_bytes is None:
+                removed = connection.execute(f"DELETE FROM replies WHERE {condition}", values).rowcount  # noqa: S608
+            else:
+                size = "length(CAST(request AS BLOB)) + length(CAST(text AS BLOB))"
+                total = connection.execute(f"SELECT coalesce(sum({size}), 0) FROM replies").fetchone()[0]  # noqa: S608
+                rows = connection.execute(
+                    f"SELECT digest, {size} FROM replies WHERE {condition} ORDER BY kept_at, digest",  # noqa: S608
+                    values,
+                )
+                dropped = []
+                for digest, length in rows:
+                    if total <= to_bytes:
+                        break
+                    total -= length
+                    dropped.append((digest,))
+                connection.executemany("DELETE FROM replies WHERE digest = ?", dropped)
+                removed = len(dropped)
+        # The room is given back where nobody else uses the file; else the next replies fill it.
+        with self._lock, contextlib.suppress(sqlite3.OperationalError):
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return removed
+
+    def forget_batches(self) -> int:
+        """Forget the batches that are under way, and return how many: their results won't be read."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM batched")
+            return connection.execute("DELETE FROM batches WHERE ended_at IS NULL").rowcount
+
+
+class CachedModel:
+    """A model with a cache in front of it: what was asked before isn't asked again.
+
+    Two requests that are the same and under way at one time are asked once. ``hits`` and ``misses`` count which
+    replies were there, and which were asked for.
+    """
+
+    def __init__(self, model: Model, cache: ReplyCache) -> None:
+        self._model = model
+        self._cache = cache
+        self._under_way: dict[str, asyncio.Future[Reply]] = {}
+        self.hits = 0
+        self.misses = 0
+
+    async def ask(self, request: Request) -> Reply:
+        """Return the reply that is kept, or ask and keep it.
+
+        Raises
+        ------
+        ModelError
+            No reply could be had.
+        """
+        digest = request.digest
+        while (other := self._under_way.get(digest)) is not None:
+            await asyncio.wait({other})
+            if not other.cancelled():
+                self.hits += 1
+                return replace(other.result(), cached=True)
+        found = self._cache.get(digest)
+        if found is not None:
+            self.hits += 1
+            return found
+        self.misses += 1
+        waiting = self._under_way[digest] = asyncio.get_running_loop().create_future()
+        try:
+            reply = await self._model.ask(request)
+            self._cache.put(request, reply)
+        except Exception as error:
+            waiting.set_exception(error)
+            waiting.exception()  # whether anybody else waits for it or not
+            raise
+        else:
+            waiting.set_result(reply)
+            return reply
+        finally:
+            del self._under_way[digest]
+            waiting.cancel()
+
+    def forget(self, digest: str) -> None:
+        """Serve a reply that can't be used no more, so that it is asked for again next time."""
+        self._cache.forget(digest)
