@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import graphkit
-from graphkit.cli.app import COMMANDS
+from graphkit.cli.app import COMMANDS, GROUPS
 from tests.helpers import ROOT
 from tests.helpers.cli import environment
 
@@ -153,7 +153,7 @@ def test_help_is_quick(command: tuple[str, ...]) -> None:
     modules = loaded(*command)
     assert not modules & set(HEAVY)
     allowed = {"graphkit", "graphkit.errors", "graphkit.cli"}
-    allowed |= {f"graphkit.cli.{name}" for name in ("app", "base", "options", "db", *COMMANDS)}
+    allowed |= {f"graphkit.cli.{name}" for name in ("app", "base", "options", *GROUPS, *COMMANDS)}
     assert {name for name in modules if name.startswith("graphkit")} == allowed
 
 
@@ -161,7 +161,7 @@ def test_each_command_has_its_file() -> None:
     """The modules of the command line are the commands, each by its name, and the helpers that they share."""
     modules = {name.removeprefix("graphkit.cli.") for name in MODULES if name.startswith("graphkit.cli.")}
     helpers = {"app", "base", "options", "progress", "tables", "scorecards", "comparisons"}
-    assert modules == {*COMMANDS, "db"} | helpers
+    assert modules == {*COMMANDS, *GROUPS} | helpers
 
 
 def test_scoring_loads_no_database(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from graphkit.cli.base import Commands
-from graphkit.cli.db import db
 
 #: The commands in the order of the help: each is a function in the module of its name.
 COMMANDS = (
@@ -31,6 +30,9 @@ COMMANDS = (
     "schema",
 )
 
+#: The groups of commands, after those: each is the variable of its name in the module of its name.
+GROUPS = ("db", "ragas")
+
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
@@ -43,7 +45,8 @@ app = typer.Typer(
 )
 for name in COMMANDS:
     app.command(name.replace("_", "-"))(getattr(import_module(f"graphkit.cli.{name}"), name))
-app.add_typer(db, name="db")
+for name in GROUPS:
+    app.add_typer(getattr(import_module(f"graphkit.cli.{name}"), name), name=name)
 
 
 def _version(value: bool) -> None:

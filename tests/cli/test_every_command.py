@@ -18,7 +18,7 @@ import typer
 
 import graphkit as package
 from graphkit.analysis import paired
-from graphkit.cli.app import app
+from graphkit.cli.app import GROUPS, app
 from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES
 from graphkit.records.schemas import RECORDS
@@ -118,13 +118,13 @@ def test_examples_of_the_page_are_commands() -> None:
     assert len(examples) > 10
     for example in examples:
         words = example.split()
-        name = tuple(words[:2]) if words[0] == "db" else (words[0],)
+        name = tuple(words[:2]) if words[0] in GROUPS else (words[0],)
         known = {text for option in COMMANDS[name].params for text in option.opts}
         given = {word for word in words if re.match(r"--?[a-z]", word)}
         assert given <= known, example
 
 
-@pytest.mark.parametrize("words", [(), ("db",), ("evaluate",), ("db", "status")], ids=" ".join)
+@pytest.mark.parametrize("words", [(), ("db",), ("ragas",), ("evaluate",), ("db", "status")], ids=" ".join)
 def test_help(words: tuple[str, ...], tmp_path: Path) -> None:
     """--help and -h tell the usage, end with 0, and leave nothing behind."""
     done = graphkit(*words, "--help", cwd=tmp_path, code=0)
