@@ -63,15 +63,12 @@ class Asked:
         """Send the request as it is."""
         import anthropic
 
+        messages: list[Any] = [
+            {"role": turn.role, "content": [{"type": "text", "text": block.text} for block in turn.blocks]}
+            for turn in request.turns
+        ]
         async with anthropic.AsyncAnthropic(max_retries=0) as client:
-            said = await client.messages.create(
-                model=request.model,
-                max_tokens=request.max_tokens,
-                messages=[
-                    {"role": turn.role, "content": [{"type": "text", "text": block.text} for block in turn.blocks]}
-                    for turn in request.turns
-                ],
-            )
+            said = await client.messages.create(model=request.model, max_tokens=request.max_tokens, messages=messages)
         text = "".join(block.text for block in said.content if block.type == "text")
         usage = Usage(said.usage.input_tokens, said.usage.output_tokens)
         return Reply(text, said.model, said.stop_reason, usage)
