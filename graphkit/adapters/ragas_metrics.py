@@ -136,6 +136,12 @@ def metrics_of(names: Sequence[str], model: Model | None = None, model_name: str
     return found
 
 
+def asks_a_model(names: Sequence[str]) -> bool:
+    """Tell whether a metric of these names asks a model."""
+    collections = library().metrics.collections
+    return any("llm" in _required(getattr(collections, name)) for name in names if name in collections.__all__)
+
+
 def _required(call: Any) -> list[str]:
     """Return the names of what a call needs."""
     return [

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import Commands, as_json, print_json, print_line, say, tell, with_json
+from graphkit.cli.base import Commands, as_json, print_json, print_line, say, settings, tell, with_home, with_json
 from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, on_error_value
 
 if TYPE_CHECKING:
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Report
+    from graphkit.llm.prices import PriceTable
+    from graphkit.llm.requests import Model
     from graphkit.records.scores import Score
+
+#: What a metric asks where nobody names another model.
+MODEL = "claude-haiku-5-5"
 
 ragas = typer.Typer(
     cls=Commands,
@@ -120,7 +125,7 @@ def scores(
 
 
 @ragas.command()
-@with_json
+@with_home
 def evaluate(
     run: RunArgument,
     metric: Annotated[
@@ -128,6 +133,10 @@ def evaluate(
     ],
     dataset: DatasetOption = None,
     texts: TextsOption = None,
+    model: Annotated[str, typer.Option("--model", metavar="NAME", help="What a metric asks that asks one.")] = MODEL,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", min=0, metavar="USD", help="Ask no more before this would be passed.")
+    ] = None,
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Answers and metrics at once.")] = 4,
     out: OutOption = None,
     on_error: OnErrorOption = ON_ERROR,
@@ -136,13 +145,33 @@ def evaluate(
     import asyncio
 
     from graphkit.adapters.ragas import samples_of_run
-    from graphkit.adapters.ragas_metrics import metrics_of, scores_of
+    from graphkit.adapters.ragas_metrics import asks_a_model, metrics_of, scores_of
     from graphkit.files.problems import Report
+    from graphkit.llm.prices import PriceTable
+    from graphkit.llm.requests import Reply
 
-    metrics = metrics_of(metric)
+    prices = PriceTable.read()
+
+    def cost(reply: Reply) -> float | None:
+        return 0.0 if reply.cached else prices.cost(reply.model, reply.usage)
+
+    asked = _model(model, max_cost, prices, concurrency) if asks_a_model(metric) else None
+    metrics = metrics_of(metric, asked, model)
     report = Report(on_error_value(on_error))
     samples = samples_of_run(run, _dataset(run, dataset), report, _texts(texts or [], report))
-    _keep(asyncio.run(scores_of(samples, metrics, concurrency)), out, run, report)
+    _keep(asyncio.run(scores_of(samples, metrics, concurrency, cost)), out, run, report)
+
+
+def _model(name: str, max_cost: float | None, prices: PriceTable, concurrency: int) -> Model:
+    """Return the model, behind the cache and the budget."""
+    from graphkit.llm.budget import Budget, BudgetedModel
+    from graphkit.llm.cache import CachedModel, ReplyCache, cache_path
+    from graphkit.llm.client import AnthropicModel
+
+    model: Model = AnthropicModel(concurrency=concurrency, user="this metric of RAGAS")
+    if max_cost is not None:
+        model = BudgetedModel(model, Budget(max_cost, prices, [name]))
+    return CachedModel(model, ReplyCache(cache_path(settings().data)))
 
 
 def _dataset(run: Path, folder: Path | None) -> Dataset:

@@ -244,3 +244,28 @@ def test_evaluated_on_the_command_line(tmp_path: Path) -> None:
     assert len(found) == 4
     assert "failed: time-out" in done.err
     assert os.environ["RAGAS_DO_NOT_TRACK"] == "true"
+
+
+def test_a_metric_that_asks_a_model_on_the_command_line(tmp_path: Path) -> None:
+    """Faithfulness by the command: 1 of 2 statements is 0.5, paid once, for the second time its replies are kept.
+
+    Two requests of 10 and 2 tokens; nothing beyond the budget is asked.
+    """
+    run = tiny(tmp_path / "data", QUESTIONS, ANSWERS)
+
+    def reply(_: Api, body: dict[str, Any]) -> Any:
+        return message(VERDICTS if "verdict" in str(body["messages"]) else STATEMENTS)
+
+    command = ("ragas", "evaluate", run, "-m", "Faithfulness")
+    home = {"GRAPHKIT_HOME": str(tmp_path / "home")}
+    with served(reply) as api:
+        poor = inside(*command, "--max-cost", "0", "--json", cwd=tmp_path, env={**api.env, **home}, code=0)
+        assert (poor.object()["mean"], len(api.requests)) == (None, 0)
+        for _ in range(2):
+            done = inside(*command, "--json", cwd=tmp_path, env={**api.env, **home}, code=0)
+            assert (done.object()["mean"], done.object()["scored"]) == (0.5, 1)
+        assert len(api.requests) == 2
+    assert "no credentials" in inside(*command, cwd=tmp_path, env=home, code=2).err
+    scores = read_scores([run.parent / "r.grades/ragas.scores.jsonl"], Report())
+    [score] = [score for score in scores if score.value is not None]
+    assert (score.prompt_tokens, score.output_tokens, score.cost) == (20, 4, 0)
