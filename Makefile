@@ -4,13 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint format bench lock clean
+.PHONY: demo test test-ragas lint format bench lock clean
 
 demo: $(VENV)/.run
 	$(BIN)/graphkit demo
 
 test: $(VENV)/.test lint
 	$(BIN)/python -m pytest
+
+# RAGAS wants versions of its own, so the tests that run it have an environment of their own.
+test-ragas: .venv-ragas/.done
+	GRAPHKIT_REQUIRE_RAGAS=1 .venv-ragas/bin/python -m pytest tests/adapters
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
@@ -48,13 +52,21 @@ $(VENV)/.test: $(VENV)/.run requirements/test.txt
 	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
 	@touch $@
 
+.venv-ragas/.done: requirements/ragas.txt pyproject.toml
+	@echo "Making .venv-ragas (once; under two minutes)"
+	@$(PYTHON) -m venv .venv-ragas
+	@.venv-ragas/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/ragas.txt
+	@.venv-ragas/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	@touch $@
+
 # Compiles the locked versions anew: with hashes, for every platform, without index addresses.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package graphkit \
 	--custom-compile-command "make lock"
 lock:
 	$(LOCK) requirements/run.in -o requirements/run.txt
 	$(LOCK) requirements/test.in -o requirements/test.txt
+	$(LOCK) requirements/ragas.in -o requirements/ragas.txt
 	$(LOCK) benchmarks/requirements.in -o benchmarks/requirements.txt
 
 clean:
-	rm -rf $(VENV) .venv-bench .mypy_cache .ruff_cache .pytest_cache dist
+	rm -rf $(VENV) .venv-bench .venv-ragas .mypy_cache .ruff_cache .pytest_cache dist

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
+import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +20,18 @@ from graphkit.files.reading import RecordReader
 from tests.helpers import engines
 from tests.helpers.cli import Graph
 from tests.helpers.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
+from tests.helpers.guard import sitecustomize as guard
 
 # A job of a script starts with interrupts ignored, and hands that on: the tests that interrupt need them as usual.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Nothing of the suite, nor of what it starts, reaches beyond loopback; what tried is written to a file.
+_refusals = Path(tempfile.mkstemp(prefix="graphkit-refused-")[1])
+os.environ[guard.LOG] = str(_refusals)
+os.environ.update(guard.guarded(os.environ))
+guard.install()
+atexit.register(_refusals.unlink)
 
 _tests_run: Counter[str] = Counter()
 _names: dict[str, str] = {}
@@ -32,6 +43,22 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ENVIRONMENT:
         if name.startswith(SETTINGS_PREFIXES):
             monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def refused(_clean_environment: None) -> Iterator[Callable[[], list[str]]]:
+    """What reached beyond loopback since it was asked last: a test that doesn't ask fails by it, caught or not."""
+    seen = _refusals.stat().st_size
+
+    def since() -> list[str]:
+        nonlocal seen
+        data = _refusals.read_bytes()[seen:]
+        seen += len(data)
+        return data.decode().splitlines()
+
+    yield since
+    if reached := since():
+        pytest.fail(f"the test reached beyond loopback: {'; '.join(reached)}", pytrace=False)
 
 
 @pytest.fixture

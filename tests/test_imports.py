@@ -78,6 +78,7 @@ MAY_IMPORT = {
     "measures": {"errors", "records"},
     "database": {"errors", "records"},
     "llm": {"errors", "records", "files"},
+    "adapters": {"errors", "records", "files", "measures", "llm"},
     "systems": {"errors", "records", "files", "llm"},
     "judges": {"errors", "records", "files", "measures", "llm"},
     "graph": {"errors", "records", "files", "measures", "database"},
@@ -86,7 +87,7 @@ MAY_IMPORT = {
     "trust": {"errors", "records", "files", "measures", "database", "llm", "judges", "graph", "scoring", "analysis"},
     "report": {"errors", "records", "files", "measures", "database", "graph", "scoring", "analysis"},
     "cli": {
-        *("errors", "records", "files", "measures", "database", "llm", "judges"),
+        *("errors", "records", "files", "measures", "database", "llm", "adapters", "judges"),
         *("systems", "graph", "scoring", "analysis", "trust", "report"),
     },
 }

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.files.jsonl import open_binary
+from graphkit.files.atomic import written
 from graphkit.files.problems import Problem, Report
 from graphkit.files.reading import parse_record, read_records
+from graphkit.files.tables import meant, read_table, write_table
 from graphkit.records.scores import Score
 
 
@@ -44,6 +44,24 @@ def _records(path: Path, report: Report) -> Iterator[tuple[str, Score]]:
         yield from read_records(path, Score, report)
 
 
+def write_scores(path: Path, scores: Iterable[Score]) -> None:
+    """Write scores as JSON Lines or, by the ending of the name, as CSV; the file appears whole, or not at all.
+
+    Raises
+    ------
+    InputError
+        The ending isn't known, or the file can't be written.
+    """
+    rows = (score.model_dump() for score in scores)
+    if path.suffix not in (".csv", ".jsonl"):
+        raise InputError("scores can't be written in this form", where=str(path), remedy="Use .jsonl or .csv.")
+    with written(path) as temporary:
+        if path.suffix == ".csv":
+            write_table(temporary, tuple(Score.model_fields), rows)
+        else:
+            temporary.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
 def _checked(path: Path, rows: Iterable[dict[str, Any]], report: Report) -> Iterator[tuple[str, Score]]:
     """Validate the rows of a table as the lines of JSON are; a table has its header on the first line."""
     for number, row in enumerate(rows, 2):
@@ -68,13 +86,8 @@ _BESIDE = ("parameters",)
 
 
 def _csv_rows(path: Path) -> Iterator[dict[str, Any]]:
-    with open_binary(path) as stream:
-        try:
-            text = stream.read().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise InputError("the file isn't text in UTF-8", where=f"{path}:{error.start}") from None
-    for row in csv.DictReader(text.splitlines(keepends=True)):
-        yield {name: _cell(name, value) for name, value in row.items() if name and name not in _BESIDE}
+    for _, row in read_table(path):
+        yield {name: _cell(name, value) for name, value in row.items() if name not in _BESIDE}
 
 
 def _cell(name: str, text: Any) -> Any:
@@ -85,8 +98,7 @@ def _cell(name: str, text: Any) -> Any:
             return json.loads(text.lower() if text.lower() in ("true", "false", "null") else text)
         except ValueError:
             return text
-    # A leading quote keeps a spreadsheet from taking text as a formula.
-    return text[1:] if text[:1] == "'" and text[1:2] in ("=", "+", "-", "@", "\t", "\r") else text
+    return meant(text)
 
 
 def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:

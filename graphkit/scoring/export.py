@@ -7,7 +7,6 @@ same rows as a table; ``.xml`` JUnit for CI; ``.md`` a table for a pull request.
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from xml.etree import ElementTree
 
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
+from graphkit.files.tables import write_table
 from graphkit.measures.registry import declared
 from graphkit.records.words import shown
 from graphkit.scoring.results import Evaluation
@@ -105,15 +105,7 @@ def _flat(results: Sequence[Evaluation]) -> Records:
 
 
 def _csv(path: Path, results: Sequence[Evaluation]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        table = csv.DictWriter(stream, COLUMNS)
-        table.writeheader()
-        table.writerows({name: _harmless(value) for name, value in record.items()} for record in _flat(results))
-
-
-def _harmless(value: Any) -> Any:
-    """Keep a spreadsheet from taking text as a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    write_table(path, COLUMNS, _flat(results))
 
 
 def _parquet(path: Path, results: Sequence[Evaluation]) -> None:

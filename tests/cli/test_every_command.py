@@ -124,7 +124,7 @@ def test_examples_of_the_page_are_commands() -> None:
         assert given <= known, example
 
 
-@pytest.mark.parametrize("words", [(), ("db",), ("cache",), ("evaluate",), ("db", "status")], ids=" ".join)
+@pytest.mark.parametrize("words", [(), ("db",), ("cache",), ("ragas",), ("evaluate",), ("db", "status")], ids=" ".join)
 def test_help(words: tuple[str, ...], tmp_path: Path) -> None:
     """--help and -h tell the usage, end with 0, and leave nothing behind."""
     done = graphkit(*words, "--help", cwd=tmp_path, code=0)

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -335,10 +335,11 @@ def test_server_that_is_no_database(rude_port: int) -> None:
         Store.open(Settings(uri=f"bolt://127.0.0.1:{rude_port}"))
 
 
-def test_unknown_host() -> None:
+def test_unknown_host(refused: Callable[[], list[str]]) -> None:
     """A host that has no address is told apart from one that doesn't answer."""
     with pytest.raises(DatabaseError, match="host of this address isn't known"):
         Store.open(Settings(uri="bolt://nowhere.invalid:7687"))
+    assert {line.partition(": ")[2] for line in refused()} == {"look-up of nowhere.invalid"}
 
 
 @pytest.mark.parametrize("agent", ["Neo4j/5.20.0", "Neo4j/4.4.41", "Neo4j/5.22.0"])

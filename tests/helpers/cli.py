@@ -18,6 +18,7 @@ import typer
 from graphkit.database.store import Store
 from tests.helpers import ROOT
 from tests.helpers.engines import clean_environment
+from tests.helpers.guard.sitecustomize import guarded
 
 COMMAND = (sys.executable, "-m", "graphkit")
 Row = dict[str, Any]
@@ -75,7 +76,7 @@ class Done:
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment of a child: this checkout, no settings of the machine, wide lines, and what is added."""
-    return {
+    wanted = {
         **clean_environment(os.environ),
         "PYTHONPATH": str(ROOT),
         "COLUMNS": "400",
@@ -84,6 +85,7 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         **(extra or {}),
     }
+    return guarded(wanted)
 
 
 def graphkit(

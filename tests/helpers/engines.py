@@ -14,14 +14,19 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
+from tests.helpers.guard.sitecustomize import guarded, is_local
 
 ENVIRONMENT: Mapping[str, str] = dict(os.environ)
-"""The environment that the suite was started with; tests see one without the settings of graphkit and Neo4j."""
+"""The environment that the suite was started with; tests see one without settings, addresses and keys of services."""
 
-SETTINGS_PREFIXES = ("NEO4J_", "GRAPHKIT_", "ANTHROPIC_")
+SETTINGS_PREFIXES = (
+    *("NEO4J_", "GRAPHKIT_", "ANTHROPIC_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "RAGAS_"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"),
+)
 ENGINES = ("embedded", "neo4j")
 
 _FOLDER = Path(__file__).parent / "neo4j"
@@ -59,8 +64,8 @@ class EngineSettings:
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without the settings of graphkit, Neo4j and Anthropic."""
-    return {name: value for name, value in environment.items() if not name.startswith(SETTINGS_PREFIXES)}
+    """Return an environment without settings and keys, in which a Python reaches loopback only."""
+    return guarded({name: value for name, value in environment.items() if not name.startswith(SETTINGS_PREFIXES)})
 
 
 def child_environment(settings: Settings) -> dict[str, str]:
@@ -108,6 +113,11 @@ def neo4j_server(heap: str = "1g") -> Iterator[Neo4jServer]:
 
 
 def _named_server() -> Neo4jServer:
+    host = urlsplit(ENVIRONMENT["NEO4J_URI"]).hostname
+    if not is_local(host):
+        raise Unavailable(
+            f"NEO4J_URI names {host}, and the tests reach loopback only: forward its port to this machine"
+        )
     server = Neo4jServer(
         uri=ENVIRONMENT["NEO4J_URI"],
         source="NEO4J_URI",
@@ -217,7 +227,10 @@ def _fetch(jars: Path) -> None:
     goal = "dependency:copy-dependencies"
     command = ["mvn", "-q", "-B", "-f", str(_FOLDER / "pom.xml"), goal, f"-DoutputDirectory={partial}"]
     try:
-        fetched = subprocess.run(command, capture_output=True, text=True, timeout=_MAVEN_SECONDS, check=False)
+        # What the tests need is fetched in the machine's own environment, before they begin.
+        fetched = subprocess.run(
+            command, capture_output=True, text=True, timeout=_MAVEN_SECONDS, check=False, env=ENVIRONMENT
+        )
     except subprocess.TimeoutExpired as error:
         raise Unavailable(f"Maven didn't fetch Neo4j within {_MAVEN_SECONDS} seconds") from error
     if fetched.returncode != 0:

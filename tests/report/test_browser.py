@@ -27,6 +27,7 @@ ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND",  # no name of another machine, whoever asks
 )
 REQUIRED = os.environ.get("GRAPHKIT_REQUIRE_BROWSER") == "1"
 

@@ -10,7 +10,7 @@ import pytest
 import graphkit as package
 from graphkit.errors import InputError
 from graphkit.files.problems import Report
-from graphkit.files.scores import read_scores
+from graphkit.files.scores import read_scores, write_scores
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.scores import gradings
 from graphkit.records.scores import Score
@@ -199,3 +199,12 @@ def test_a_score_is_built_by_name() -> None:
     """The record takes the names that other tools use for the same thing."""
     read = {"run_id": "r", "question_id": "q", "metric": "m", "score": True}
     assert Score.model_validate(read) == Score(run="r", question="q", measure="m", value=True)
+
+
+def test_cells_of_any_length_and_separators(tmp_path: Path) -> None:
+    """A CSV cell may be longer than Python's reader takes by itself, and hold what splitlines() ends a line at."""
+    explanation = "x\u2028y\x0bz" + "long " * 50_000
+    score = Score(run="r", question="q", measure="m", value=1.0, explanation=explanation, label="'=1+1")
+    write_scores(tmp_path / "s.csv", [score])
+    assert "''=1+1" in (tmp_path / "s.csv").read_text("utf-8")
+    assert read_scores([tmp_path / "s.csv"], Report()) == [score]

@@ -1,0 +1,502 @@
+"""RAGAS data sets: a run with its questions as rows of RAGAS's columns and back, and RAGAS's values as scores.
+
+The library isn't needed for any of it: ``adapters.ragas_metrics`` is what runs its metrics.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic.types import StrictStr
+
+from graphkit.errors import InputError, did_you_mean
+from graphkit.files.atomic import written
+from graphkit.files.dataset import Dataset
+from graphkit.files.decoding import LeanAnswer, LeanQuestion
+from graphkit.files.jsonl import is_file_name, read_lines
+from graphkit.files.problems import Problem, Report
+from graphkit.files.reading import RecordReader, parse_record
+from graphkit.files.tables import meant, read_table, write_table
+from graphkit.measures.base import failed
+from graphkit.measures.case import Case
+from graphkit.records.models import Name, Record, Text
+from graphkit.records.scores import LARGEST, Score
+
+#: Who gives the scores, and what stands before the name of a metric: RAGAS has measures of the same names as ours.
+RAGAS = "ragas"
+
+#: The columns of a RAGAS data set that a run and its questions fill.
+COLUMNS = (
+    *("user_input", "retrieved_contexts", "reference_contexts", "retrieved_context_ids", "reference_context_ids"),
+    *("response", "reference"),
+)
+
+_LISTS = tuple(column for column in COLUMNS if "context" in column)
+
+#: What else a row of RAGAS may hold that is no value of a metric.
+_BESIDE = ("multi_responses", "rubrics", "persona_name", "query_style", "query_length", "synthesizer_name")
+
+#: Why there is no score where RAGAS's value is NaN, or its cell empty.
+NAN = "RAGAS gave no value (NaN)"
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Id = Annotated[Name, BeforeValidator(_as_text)]
+
+
+class Sample(Record):
+    """One row of a RAGAS data set: a question with the answer of a run. None is a column that the row doesn't have.
+
+    The former names of the columns are read, too.
+    """
+
+    run: Name | None = None
+    question_id: Id | None = None
+    user_input: Text = Field(validation_alias=AliasChoices("user_input", "question"))
+    retrieved_contexts: tuple[StrictStr, ...] | None = Field(
+        default=None, validation_alias=AliasChoices("retrieved_contexts", "contexts")
+    )
+    reference_contexts: tuple[StrictStr, ...] | None = None
+    retrieved_context_ids: tuple[Id, ...] | None = None
+    reference_context_ids: tuple[Id, ...] | None = None
+    response: StrictStr | None = Field(default=None, validation_alias=AliasChoices("response", "answer"))
+    reference: StrictStr | None = Field(default=None, validation_alias=AliasChoices("reference", "ground_truth"))
+
+    def columns(self) -> dict[str, Any]:
+        """Return what the columns of RAGAS hold."""
+        plain = {name: getattr(self, name) for name in COLUMNS}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+
+
+@dataclass(frozen=True)
+class RunSamples:
+    """A run as RAGAS takes it.
+
+    Attributes
+    ----------
+    samples
+        A row for each answer.
+    failed, missing
+        The questions that the run failed on, each with why, and those that it has no record for: they have no row.
+    """
+
+    run: str
+    samples: Sequence[Sample]
+    failed: Mapping[str, str]
+    missing: Sequence[str]
+
+
+# A run to rows ---------------------------------------------------------------------------------------------------
+
+
+def samples_of_run(
+    run_file: Path, dataset: Dataset, report: Report, texts: Mapping[str, str] | None = None
+) -> RunSamples:
+    """Return the rows of a run.
+
+    Parameters
+    ----------
+    texts
+        The texts of chunks by their ids, for the gold chunks that the run retrieved for no question.
+
+    Raises
+    ------
+    InputError
+        A file or a record can't be used and the report doesn't skip, or the file holds no run, or several.
+    """
+    questions = {question.id: question for _, question in dataset.questions(report)}
+    answers = _answers(run_file, questions, report)
+    report.settle(usable=len(answers))
+    runs = {answer.run for answer in answers.values()}
+    if len(runs) != 1:
+        what = f"the file holds records of {len(runs)} runs" if runs else "the file holds no record"
+        raise InputError(what, where=str(run_file), remedy="Write each run into a file of its own.")
+    known = {chunk.id: chunk.text for one in answers.values() for chunk in one.retrieved if chunk.text is not None}
+    known |= texts or {}
+    given = [(questions[name], answer) for name, answer in answers.items() if answer.error is None]
+    return RunSamples(
+        run=runs.pop(),
+        samples=[_sample(question, answer, known, run_file, report) for question, answer in given],
+        failed={name: answer.error for name, answer in answers.items() if answer.error is not None},
+        missing=[name for name in questions if name not in answers],
+    )
+
+
+def _answers(run_file: Path, questions: Collection[str], report: Report) -> dict[str, LeanAnswer]:
+    answers: dict[str, LeanAnswer] = {}
+    for number, answer in RecordReader(run_file, LeanAnswer, report):
+        what, remedy = None, None
+        if answer.question_id not in questions:
+            what, remedy = "the question id is not in the dataset", "Check --dataset."
+        elif answer.question_id in answers:
+            what = "the question already has a record"
+        if what is None:
+            answers[answer.question_id] = answer
+        else:
+            report.add(Problem(f"{run_file}:{number}", what, record=answer.question_id, remedy=remedy))
+    return answers
+
+
+def _sample(
+    question: LeanQuestion, answer: LeanAnswer, known: Mapping[str, str], run_file: Path, report: Report
+) -> Sample:
+    chunks = Case(question, answer).chunks
+    gold = [name for name, gain in question.relevant.items() if gain > 0]
+    texts = [chunk.text for chunk in chunks if chunk.text is not None]
+    gold_texts = [known[name] for name in gold if name in known]
+    if len(texts) < len(chunks):
+        what = "retrieved_contexts stays empty: the run holds no text of some chunks that it retrieved"
+        report.note(Problem(str(run_file), what, record=question.id))
+    if len(gold_texts) < len(gold):
+        # Half of them would measure another gold; those that this run retrieved would flatter it.
+        what = "reference_contexts stays empty: the text of a gold chunk isn't known (--texts gives it)"
+        report.note(Problem(str(run_file), what, record=question.id))
+    return Sample(
+        run=answer.run,
+        question_id=question.id,
+        user_input=question.question,
+        retrieved_contexts=tuple(texts) if len(texts) == len(chunks) else None,
+        reference_contexts=tuple(gold_texts) if gold and len(gold_texts) == len(gold) else None,
+        retrieved_context_ids=tuple(chunk.id for chunk in chunks),
+        reference_context_ids=tuple(gold) or None,
+        response=answer.answer,
+        reference=question.gold_answer,
+    )
+
+
+def write_samples(path: Path, samples: Iterable[Sample]) -> None:
+    """Write rows as ``.jsonl``, which ``EvaluationDataset.from_jsonl`` reads, or as ``.csv`` with lists as JSON.
+
+    ``run`` and ``question_id`` stand beside RAGAS's columns, which it passes over: by them the rows are known again.
+
+    Raises
+    ------
+    InputError
+        The ending isn't known, or the file can't be written.
+    """
+    check_samples_file(path)
+    rows = ({"run": sample.run, "question_id": sample.question_id, **sample.columns()} for sample in samples)
+    with written(path) as temporary:
+        if path.suffix == ".csv":
+            # JSON as it is written here, a list of texts, is a list of Python as well.
+            cells = (
+                {name: _json(cell) if isinstance(cell, list) else cell for name, cell in row.items()} for row in rows
+            )
+            write_table(temporary, ("run", "question_id", *COLUMNS), cells)
+        else:
+            temporary.write_text("".join(f"{_json(row)}\n" for row in rows), encoding="utf-8")
+
+
+def check_samples_file(path: Path) -> None:
+    """Refuse a file whose ending no data set has, before any work is done for it."""
+    if path.suffix not in (".csv", ".jsonl"):
+        raise InputError(
+            "a RAGAS data set can't be written in this form", where=str(path), remedy="Use .jsonl or .csv."
+        )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+# Rows to a dataset with a run ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row as it was read: where, its columns, and the values of metrics."""
+
+    where: str
+    sample: Sample
+    values: Mapping[str, float | None]
+
+
+def read_rows(path: Path, report: Report, metrics: Sequence[str] = ()) -> list[Row]:
+    """Return the rows of a data set, or of results: ``.jsonl`` or ``.csv``.
+
+    Parameters
+    ----------
+    metrics
+        Which columns are values of metrics; by default those that hold nothing but numbers.
+
+    Raises
+    ------
+    InputError
+        The file can't be read, a record can't be used and the report doesn't skip, or a metric isn't there.
+    """
+    raw = list(_raw_rows(path, report))
+    names = list(dict.fromkeys(name for _, row in raw for name in row))
+    own = {*Sample.model_fields, "question", "contexts", "answer", "ground_truth", *_BESIDE}
+    numeric = [name for name in names if name not in own and all(_is_number(row.get(name)) for _, row in raw)]
+    for name in metrics:
+        if name not in numeric:
+            hint = did_you_mean(name, numeric)
+            what = f"the column {name!r} " + ("holds what is no number" if name in names else "isn't there")
+            remedy = f"{hint}There are: {', '.join(numeric)}." if numeric else "No column holds numbers."
+            raise InputError(what, where=str(path), remedy=remedy)
+    chosen = list(metrics) or numeric
+    rows = []
+    for where, row in raw:
+        columns = {name: value for name, value in row.items() if name not in numeric and name not in _BESIDE}
+        sample = parse_record(Sample, json.dumps(columns).encode(), where, report)
+        if sample is not None:
+            rows.append(Row(where, sample, {name: _number(row.get(name)) for name in chosen}))
+    report.settle(usable=len(rows))
+    return rows
+
+
+def _raw_rows(path: Path, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
+    if path.suffix == ".csv":
+        for number, cells in read_table(path):
+            yield f"{path}:{number}", {name: _cell(name, text) for name, text in cells.items()}
+        return
+    if not is_file_name(path.name):
+        raise InputError("a RAGAS data set isn't read in this form", where=str(path), remedy="Use .jsonl or .csv.")
+    for number, line in read_lines(path):
+        where = f"{path}:{number}"
+        try:
+            row = json.loads(line.decode("utf-8-sig"))
+        except (ValueError, RecursionError):
+            row = None
+        if isinstance(row, dict):
+            yield where, row
+        else:
+            parse_record(Sample, line, where, report)  # which says what is wrong with it
+
+
+def _cell(name: str, text: str) -> Any:
+    if text == "":
+        return None
+    if name in _LISTS or name == "contexts":
+        for read in (json.loads, ast.literal_eval):  # ours, and Python's as pandas writes it
+            try:
+                return read(text)
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+        return text
+    if name in COLUMNS or name in Sample.model_fields or name in _BESIDE:
+        return meant(text)
+    try:
+        return {"true": 1.0, "false": 0.0}.get(text.lower()) if text.lower() in ("true", "false") else float(text)
+    except ValueError:
+        return meant(text)
+
+
+def _is_number(value: object) -> bool:
+    return value is None or isinstance(value, int | float)
+
+
+def _number(value: object) -> float | None:
+    """Return a value as a number that a score can hold; None for NaN and the infinities."""
+    if not isinstance(value, int | float) or not abs(value) <= LARGEST:
+        return None
+    return float(value)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A data set of RAGAS as graphkit's records: lines of ``questions.jsonl`` and of a run, and scores."""
+
+    run: str
+    questions: Sequence[dict[str, Any]]
+    answers: Sequence[dict[str, Any]]
+    scores: Sequence[Score]
+
+
+def imported(path: Path, report: Report, run: str | None = None, metrics: Sequence[str] = ()) -> Imported:
+    """Return a data set of RAGAS as questions, the answers of a run, and scores where columns hold values of metrics.
+
+    A row without ``question_id`` is called by its number, a context without an id by a digest of its text, so that
+    a retrieved context is the reference context of the same text.
+
+    Raises
+    ------
+    InputError
+        The file can't be read, a record can't be used and the report doesn't skip, or no one run is named.
+    """
+    rows = read_rows(path, report, metrics)
+    runs = sorted({row.sample.run for row in rows if row.sample.run is not None})
+    if run is None and len(runs) != 1:
+        what = f"the rows are of {len(runs)} runs" if runs else "no row says of which run it is"
+        raise InputError(what, where=str(path), remedy="Name the run by --run.")
+    name = run or runs[0]
+    ids = _ids_of_texts(rows)
+    questions: dict[str, dict[str, Any]] = {}
+    answers = []
+    scores: list[Score] = []
+    for number, row in enumerate(rows, 1):
+        sample = row.sample
+        question = sample.question_id or f"row-{number}"
+        mistake = "the question already has a row" if question in questions else _mismatch(sample)
+        if mistake is not None:
+            report.add(Problem(row.where, mistake, record=question))
+            continue
+        gold = sample.reference_context_ids or [ids[text] for text in sample.reference_contexts or ()]
+        questions[question] = {"id": question, "question": sample.user_input} | _given(
+            gold_answer=sample.reference, relevant=dict.fromkeys(gold, 1) or None
+        )
+        answers.append(
+            {"run": name, "question_id": question} | _given(retrieved=_chunks(sample, ids), answer=sample.response)
+        )
+        scores += _scores(name, question, row.values, None)
+    report.settle(usable=len(questions))
+    return Imported(name, list(questions.values()), answers, scores)
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _ids_of_texts(rows: Iterable[Row]) -> dict[str, str]:
+    ids: dict[str, str] = {}
+    for row in rows:
+        sample = row.sample
+        for names, texts in (
+            (sample.retrieved_context_ids, sample.retrieved_contexts),
+            (sample.reference_context_ids, sample.reference_contexts),
+        ):
+            if names is not None and texts is not None and len(names) == len(texts):
+                for name, text in zip(names, texts, strict=True):
+                    ids.setdefault(text, name)
+    for row in rows:
+        for text in (*(row.sample.retrieved_contexts or ()), *(row.sample.reference_contexts or ())):
+            ids.setdefault(text, f"text-{hashlib.sha256(text.encode()).hexdigest()[:16]}")
+    return ids
+
+
+def _mismatch(sample: Sample) -> str | None:
+    for kind in ("retrieved", "reference"):
+        names, texts = getattr(sample, f"{kind}_context_ids"), getattr(sample, f"{kind}_contexts")
+        if names is not None and texts is not None and len(names) != len(texts):
+            return f"{kind}_context_ids names {len(names)} contexts, and {kind}_contexts holds {len(texts)}"
+    return None
+
+
+def _chunks(sample: Sample, ids: Mapping[str, str]) -> list[dict[str, str]] | None:
+    names, texts = sample.retrieved_context_ids, sample.retrieved_contexts
+    if texts is None:
+        return None if names is None else [{"id": name} for name in names]
+    return [
+        {"id": name, "text": text} for name, text in zip(names or [ids[text] for text in texts], texts, strict=True)
+    ]
+
+
+def write_dataset(folder: Path, data: Imported) -> list[Path]:
+    """Write questions and run into a folder as a dataset, and return the files; what is there isn't overwritten.
+
+    Raises
+    ------
+    InputError
+        One of the files is there already, or can't be written.
+    """
+    run_file = folder / "runs" / f"{_file_name(data.run)}.jsonl"
+    files: dict[Path, Sequence[dict[str, Any]]] = {folder / "questions.jsonl": data.questions, run_file: data.answers}
+    for path in files:
+        if path.exists():
+            raise InputError("the file is there already", where=str(path), remedy="Name a new folder by --out.")
+    try:
+        run_file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the folder can't be made: {error.strerror}", where=str(run_file.parent)) from None
+    for path, lines in files.items():
+        with written(path) as temporary:
+            temporary.write_text("".join(f"{_json(line)}\n" for line in lines), encoding="utf-8")
+    return list(files)
+
+
+def _file_name(run: str) -> str:
+    """Return a run's name as that of a file, without what a path gives a meaning to."""
+    return "".join(char if char.isalnum() or char in "-_." else "_" for char in run).lstrip(".")[:100] or "run"
+
+
+# Values to scores ------------------------------------------------------------------------------------------------
+
+
+def scores_of_results(
+    path: Path,
+    run_file: Path,
+    dataset: Dataset,
+    report: Report,
+    metrics: Sequence[str] = (),
+    version: str | None = None,
+) -> list[Score]:
+    """Return what RAGAS's results are worth for a run: a score for each of its answers and each metric.
+
+    A row belongs to the question that its ``question_id`` names, else to the one of the same text. What has no value
+    has a reason.
+
+    Raises
+    ------
+    InputError
+        A file or a record can't be used and the report doesn't skip, or no column holds values.
+    """
+    rows = read_rows(path, report, metrics)
+    names = list(rows[0].values) if rows else []
+    if not names:
+        raise InputError("no column holds values of metrics", where=str(path), remedy="Write the results with scores.")
+    run = samples_of_run(run_file, dataset, report)
+    answered = {sample.question_id: None for sample in run.samples if sample.question_id is not None}
+    by_text: dict[str, list[str]] = {}
+    for sample in run.samples:
+        by_text.setdefault(sample.user_input, []).append(sample.question_id or "")
+    values: dict[str, Mapping[str, float | None]] = {}
+    for row in rows:
+        given = row.sample.question_id
+        found = by_text.get(row.sample.user_input, []) if given is None else [given]
+        what, remedy = None, "Check the run and its dataset."
+        if row.sample.run not in (None, run.run):
+            what = f"the row is of the run {row.sample.run}, not of {run.run}"
+        elif len(found) > 1:
+            what = f"{len(found)} questions have this text"
+            remedy = "Give the question's id in a column question_id."
+        elif not found or found[0] not in answered:
+            what = f"the run {run.run} has no answer to this question"
+        elif found[0] in values:
+            what = "the question already has a row"
+        if what is None:
+            values[found[0]] = row.values
+        else:
+            report.add(Problem(row.where, what, record=given or row.sample.user_input[:100], remedy=remedy))
+    report.settle(usable=len(values))
+    no_row = dict.fromkeys(names)
+    scores: list[Score] = []
+    for name in answered:
+        reason = NAN if name in values else "RAGAS's results have no row for this answer"
+        scores += _scores(run.run, name, values.get(name, no_row), version, reason)
+    for name, error in run.failed.items():
+        scores += _scores(run.run, name, no_row, version, failed(error))
+    return scores
+
+
+def _scores(
+    run: str, question: str, values: Mapping[str, float | None], version: str | None, reason: str = NAN
+) -> Iterator[Score]:
+    for name, value in values.items():
+        yield Score(
+            run=run,
+            question=question,
+            measure=measure_name(name),
+            value=value,
+            reason=reason if value is None else None,
+            grader=RAGAS,
+            version=version,
+        )
+
+
+def measure_name(metric: str) -> str:
+    """Return the name under which a metric's values stand beside our measures.
+
+    >>> measure_name("faithfulness")
+    'ragas.faithfulness'
+    """
+    return f"{RAGAS}.{metric}"

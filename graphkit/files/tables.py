@@ -1,0 +1,64 @@
+"""Tables as CSV: cells that no spreadsheet takes for a formula, and rows however long a cell is."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from graphkit.errors import InputError
+from graphkit.files.jsonl import MAX_LINE, open_binary
+
+#: What a spreadsheet takes for a formula at the beginning of a cell, also behind the quotes that keep it from that.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+def harmless(value: Any) -> Any:
+    """Return a cell that a spreadsheet doesn't take for a formula: a quote stands before text that looks like one.
+
+    >>> harmless("=1+1"), harmless(-1), meant(harmless("'=1+1"))
+    ("'=1+1", -1, "'=1+1")
+    """
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def meant(text: str) -> str:
+    """Return the text of a cell without the quote that :func:`harmless` puts before it."""
+    return text[1:] if text[:1] == "'" and _FORMULA.match(text) else text
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows under a line of column names."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        table = csv.DictWriter(stream, columns)
+        table.writeheader()
+        table.writerows({name: harmless(value) for name, value in row.items()} for row in rows)
+
+
+def read_table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield (number of its last line, cells by column) of each row; what stands in no column is left out.
+
+    Raises
+    ------
+    InputError
+        The file can't be read, isn't UTF-8, has no columns, or is no CSV.
+    """
+    with open_binary(path) as stream:
+        try:
+            text = stream.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InputError("the file isn't text in UTF-8", where=f"{path}:{error.start}") from None
+    limit = csv.field_size_limit(MAX_LINE)
+    table = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        if not table.fieldnames:
+            raise InputError("the file is empty", where=str(path), remedy="Its first line must name the columns.")
+        for row in table:
+            yield table.line_num, {name: cell for name, cell in row.items() if name and cell is not None}
+    except csv.Error as error:
+        raise InputError(f"the file can't be read as CSV: {error}", where=f"{path}:{table.line_num}") from None
+    finally:
+        csv.field_size_limit(limit)

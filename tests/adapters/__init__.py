@@ -1,0 +1,1 @@
+"""Tests of forms and tools of others."""

@@ -1,0 +1,1 @@
+"""The folder that stands on the path of every Python that a test starts: see ``sitecustomize``."""
