@@ -197,5 +197,3 @@ def _citation_rows(verdict: Verdict, mark: dict[str, str], names: Sequence[str])
             "needed": one.needed,
             "reason": one.reason,
         }
-
-

@@ -1,4 +1,4 @@
-"""Verdicts in the graph: stored beside answers, replaced as a whole, gone with their run, and asked by failure queries."""
+"""Verdicts in the graph: stored beside answers, replaced as a whole, gone with their run, asked by failure queries."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_nothing_is_written_where_something_is_unknown(empty_store: Store, tmp_p
     graphkit.evaluate(world(tmp_path), store=empty_store)
     with pytest.raises(InputError, match="no run is called 's'"):
         load_verdicts(empty_store, [verdict("q1"), verdict("q1", run="s")])
-    with pytest.raises(InputError, match="1 verdict on r are of questions that .* such as 'q9'"):
+    with pytest.raises(InputError, match=r"1 verdict on r are of questions that .* such as 'q9'"):
         load_verdicts(empty_store, [verdict("q1"), verdict("q9")])
     assert held(empty_store) == {}
 
@@ -302,4 +302,3 @@ def test_plausible_verdicts_on_storefront(empty_store: Store, tmp_path: Path) ->
     assert [(row["question"], row["source"]) for row in lucky] == [
         (row["question"], row["source"]) for row in missed if row["question"] in right
     ]
-
