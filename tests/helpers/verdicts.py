@@ -38,10 +38,12 @@ def plausible(run_file: Path, judge: str = "lexical") -> Iterator[Verdict]:
 
     Claims rest on the walked edges in turn, each cites its chunk, and every fifth question's verdict has failed.
     """
+    seen: set[str] = set()
     for number, record in enumerate(read_jsonl(run_file)):
         answer = Answer.model_validate(record)
-        if answer.error is not None:
+        if answer.error is not None or answer.question_id in seen:
             continue
+        seen.add(answer.question_id)
         if number % 5 == 4:
             yield verdict(
                 answer.question_id, run=answer.run, judge=judge, failure="unreadable", reason="no JSON", attempts=2

@@ -11,10 +11,12 @@ import graphkit as package
 from graphkit.errors import InputError
 from graphkit.files.problems import Report
 from graphkit.files.scores import read_scores
+from graphkit.files.verdict_files import grades_folder, write_verdicts
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.scores import gradings
 from graphkit.records.scores import Score
 from tests.helpers.cli import Graph, Row, graphkit, tiny, write_lines
+from tests.helpers.verdicts import claim, verdict
 
 JUDGE: Row = {"grader": "a judge", "version": "2"}
 
@@ -191,6 +193,31 @@ def test_scores_are_kept_beside_the_answers(tmp_path: Path, any_graph: Graph) ->
     compared = graphkit("compare", "r", "s", "-m", "Groundedness", "--json", cwd=tmp_path, env=any_graph.env, code=0)
     (result,) = compared.object()["groups"][0]["measures"]
     assert (result["measure"], result["first"], result["second"], result["wins"]) == ("Groundedness", 0.0, 1.0, 2)
+
+
+def test_recorded_verdicts_are_loaded(tmp_path: Path, any_graph: Graph) -> None:
+    """load-scores takes the files of a grading as they lie beside the run, and failures tells them without judging."""
+    any_graph.store.schema(schema_statements())
+    run = tiny(tmp_path)
+    graphkit("evaluate", "-m", "EdgeRecall", run, cwd=tmp_path, env=any_graph.env, code=0)
+    folder = grades_folder(run)
+    folder.mkdir()
+    write_lines(folder / "lexical.scores.jsonl", given(grader="lexical"))
+    lies = verdict("q1", claims=[claim("x calls \x1b[31mz", support="UNSUPPORTED", mismatch="no such quote")])
+    write_verdicts(folder / "lexical.verdicts.jsonl", [lies, verdict("q2", failure="refused", reason="no")])
+    files = sorted(folder.iterdir())
+    for _ in range(2):
+        done = graphkit("load-scores", *files, "--json", cwd=tmp_path, env=any_graph.env, code=0)
+        assert done.object() == {"scores": {"r": 2}, "verdicts": {"r": 2}}
+    told = graphkit("load-scores", *files, cwd=tmp_path, env=any_graph.env, code=0).out
+    assert told.splitlines() == ["r: 2 scores loaded", "r: 2 verdicts loaded"]
+    asked = ("failures", "r", "--kind", "unsupported-claims")
+    (row,) = graphkit(*asked, "--json", cwd=tmp_path, env=any_graph.env, code=0).objects()
+    assert (row["question"], row["mismatch"], row["named"]) == ("q1", "no such quote", [])
+    assert "\x1b" not in graphkit(*asked, cwd=tmp_path, env=any_graph.env, code=0).out
+    bad = write_lines(tmp_path / "bad.verdicts.jsonl", [{"run": "r", "question": "q1"}])
+    refused = graphkit("load-scores", bad, cwd=tmp_path, env=any_graph.env, code=2).err
+    assert "bad.verdicts.jsonl:1: record 'q1': the field 'grader' is missing" in refused
 
 
 def test_versions_are_not_mixed(tmp_path: Path, any_graph: Graph) -> None:

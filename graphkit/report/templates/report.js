@@ -295,7 +295,7 @@
   const data_ = (text) => el("span", { class: "data" }, text);
 
   // What judges said -----------------------------------------------------------------------------------------------
-  const mark = ([kind, text]) => el("span", { class: `tag ${kind}` }, text);
+  const mark = ([kind, text]) => [" ", el("span", { class: `tag ${kind}` }, text), " "];
   const SUPPORT = { DIRECT: ["good", "supported directly"], INFERRED: ["good", "supported by inference"], UNSUPPORTED: ["bad", "not supported"] };
   const GOLD_SAYS = { SUPPORTED: ["good", "the gold answer says so"], CONTRADICTED: ["bad", "the gold answer says otherwise"], NOT_MENTIONED: ["turn", "the gold answer doesn't say"] };
   const IN_GOLD = new Map([[true, ["good", "in gold"]], [false, ["turn", "not in gold"]], [null, ["", "gold isn't known"]]]);
@@ -312,16 +312,16 @@
       el("q", { class: "data" }, quote), " in ", data_(chunk), where(chunk),
       occurs ? null : ": the quote doesn't occur there and doesn't count", occurs && !alone ? el("span", { class: "dim" }, " together with the others only") : null);
     const citation = ([text, target, chunks, correct, needed, reason]) => el("li", { class: "citation" },
-      "cites ", data_(text), text === target ? null : [" (", data_(target), ")"], " ", mark(CORRECT.get(correct)),
+      "cites ", data_(text), text === target ? null : [" (", data_(target), ")"], mark(CORRECT.get(correct)),
       reason === null ? null : data_(reason), needed === false ? el("span", { class: "dim" }, " not needed") : null,
       chunks.length ? el("span", { class: "dim" }, " means ", chunks.map((chunk, place) => [place ? ", " : "", data_(chunk)])) : null);
     const claim = (one, citations) => el("li", { class: `claim ${one.support.toLowerCase()}` },
-      el("span", { class: "data" }, one.text), " ", mark(SUPPORT[one.support]), one.gold === null ? null : mark(GOLD_SAYS[one.gold]),
+      el("span", { class: "data" }, one.text), mark(SUPPORT[one.support]), one.gold === null ? null : mark(GOLD_SAYS[one.gold]),
       one.sentence === null ? null : el("span", { class: "dim" }, `sentence ${one.sentence}`),
       one.mismatch === null ? null : el("p", { class: "missed data" }, one.mismatch),
       el("ul", {}, one.evidence.map(evidence),
         one.more_evidence ? el("li", { class: "dim" }, `and ${one.more_evidence} more`) : null,
-        one.edge === null ? null : el("li", { class: "edge-of" }, "rests on the walked edge ", data_(`${one.edge[0]} -${one.edge[1]}-> ${one.edge[2]}`), " ", mark(IN_GOLD.get(one.edge[3]))),
+        one.edge === null ? null : el("li", { class: "edge-of" }, "rests on the walked edge ", data_(`${one.edge[0]} -${one.edge[1]}-> ${one.edge[2]}`), mark(IN_GOLD.get(one.edge[3]))),
         one.cited.map((place) => citation(citations[place])),
         one.cited_support === null ? null : el("li", { class: "dim" }, one.cited_support ? "its citations together support it" : "its citations together don't support it")));
     const verdict = (one) => {
