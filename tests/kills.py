@@ -6,8 +6,8 @@
 Commands run in forked processes with small transactions, so that a small world has many moments to die in. Two versions
 of a dataset and of a run replace each other, and every kill comes while that goes on or about then. After each kill the
 graph is read: whatever it marks as whole (a dataset, a run, its scores, the verdicts on it) must equal what an
-undisturbed load left, and whatever isn't marked must be told as interrupted. After every fifth kill a command is run to its end,
-mostly that for the *former* files, and everything must be there, once.
+undisturbed load left, and whatever isn't marked must be told as interrupted. After every fifth kill a command is run
+to its end, mostly that for the *former* files, and everything must be there, once.
 """
 
 from __future__ import annotations
