@@ -51,7 +51,7 @@ class GradingCost:
 
     def __str__(self) -> str:
         """Say it in a line."""
-        known = f", of {self.unknown} of them the cost isn't known" if self.unknown and self.cost is not None else ""
+        known = f", the cost of {self.unknown} isn't known" if self.unknown and self.cost is not None else ""
         price = "at a cost that isn't known" if self.cost is None else f"for {_money(self.cost)}{known}"
         earlier = f" ({counted(self.cached, 'verdict')} paid for earlier)" if self.cached else ""
         said = f"grading: {counted(self.verdicts, 'verdict')} {price}{earlier}"

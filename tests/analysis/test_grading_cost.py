@@ -41,7 +41,7 @@ def test_the_share_of_grading() -> None:
     ("costs", "run", "cost", "spent", "told"),
     [
         ([None], RUN, None, None, "grading: 1 verdict at a cost that isn't known; the run cost 8.00"),
-        ([0.5, None], RUN, 0.5, None, "for 0.5000, of 1 of them the cost isn't known; the run cost 8.00"),
+        ([0.5, None], RUN, 0.5, None, "for 0.5000, the cost of 1 isn't known; the run cost 8.00"),
         ([0.5], FREE, 0.5, 0.5, "for 0.5000; what the run cost isn't known"),
         ([0.5], None, 0.5, 0.5, "for 0.5000; what the run cost isn't known"),
         ([0.5], summarised([Figures(1.0, None, None, None, 0.0)])["cost"], 0.5, 0.5, "the run cost 0.0000"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import graphkit
+from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.graph import judgements
@@ -226,6 +227,15 @@ def test_claims_are_asked_by_name(empty_store: Store, tmp_path: Path) -> None:
             **{"reason": "no room", "attempts": 2},
         }
     ]
+    told = {
+        "unsupported-claims": "nothing retrieved supports the claim in sentence 3: b calls z "
+        "(the quote doesn't occur), though lexical named y:b at 2",
+        "bad-citations": "the citation [y:b] is wrong: claim not supported, at the claim: b calls d",
+        "claims-off-gold": "the claim in sentence 2 rests on an edge that gold doesn't hold, y:b -R-> y:d: b calls d",
+        "failed-verdicts": "lexical gave no verdict by claims after 2 tries: truncated, no room",
+    }
+    for kind, text in told.items():
+        assert sentence(kind, graphkit.failures(empty_store, "r", kind)[0]) == text
     for kind in ("unsupported-claims", "bad-citations", "claims-off-gold"):
         assert asked(empty_store, kind, "question", question="q2") == []
         assert len(asked(empty_store, kind, "question", limit=1)) == 1
@@ -277,7 +287,11 @@ def test_a_right_answer_by_a_wrong_path(
         **{"question": "q1", "judged": judged, "path": "p", "position": 1, "source": "y:b", "relation": "R"},
         **{"target": "y:c", "repo": "y", "commit": "2", "went_to": ["y:d"]},
     }
-    assert graphkit.failures(empty_store, "r", "right-answer-wrong-path") == ([expected] if judged else [])
+    found = graphkit.failures(empty_store, "r", "right-answer-wrong-path")
+    assert found == ([expected] if judged else [])
+    assert [sentence("right-answer-wrong-path", row) for row in found] == (
+        ["was judged right, but step 1 was not walked (y at 2): y:b -R-> y:c; went to y:d instead"] if judged else []
+    )
 
 
 def test_plausible_verdicts_on_storefront(empty_store: Store, tmp_path: Path) -> None:
