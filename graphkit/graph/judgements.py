@@ -56,6 +56,11 @@ def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict
 
     Earlier verdicts of the judge on the run are replaced as a whole, whichever graders asked for them. Evidence is
     linked where its chunk is among those that the answer retrieved.
+
+    Parameters
+    ----------
+    verdicts
+        Of this run and judge, on each question one a grader at most.
     """
     by_question: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
