@@ -23,8 +23,8 @@ from graphkit.measures.registry import DEFAULT_MEASURES, bounds_of, declared, lo
 from graphkit.records.commits import CommitGraph
 from graphkit.records.scores import Score
 from graphkit.records.verdicts import Verdict
-from graphkit.report.claims import verdicts_on
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
+from graphkit.report.said import verdicts_on
 from graphkit.report.text import script_json, visible
 from graphkit.scoring.evaluate import known_from_files
 from graphkit.scoring.from_files import score_file

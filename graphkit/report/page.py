@@ -20,8 +20,8 @@ from graphkit.files.problems import OnError, Report
 from graphkit.records.scores import Score
 from graphkit.records.verdicts import Verdict
 from graphkit.records.words import counted, shown
-from graphkit.report.claims import judged_blocks, judges
 from graphkit.report.data import ReportData, gather, scoreboard, summary
+from graphkit.report.said import judged_blocks, judges
 from graphkit.report.text import middle, script_json, visible
 
 _TEMPLATES = Path(__file__).parent / "templates"

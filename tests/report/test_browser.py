@@ -17,8 +17,8 @@ from graphkit.report.text import visible
 from tests.helpers import cli
 from tests.helpers.datasets import STOREFRONT, pallets, read_jsonl, write_jsonl
 from tests.helpers.verdicts import plausible, verdict
-from tests.report.test_claims import SAID, hostile_verdicts
 from tests.report.test_page import HOSTILE, hostile_dataset
+from tests.report.test_said import SAID, hostile_verdicts
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page

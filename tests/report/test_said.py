@@ -11,7 +11,7 @@ from graphkit.errors import InputError
 from graphkit.files.verdict_files import grades_folder, write_verdicts
 from graphkit.records.verdicts import Citation
 from graphkit.report import write_report
-from graphkit.report.claims import CLAIMS, LISTED, TEXT, judged
+from graphkit.report.said import CLAIMS, LISTED, TEXT, judged
 from tests.helpers import cli
 from tests.helpers.cli import tiny, write_lines
 from tests.helpers.datasets import write_jsonl
