@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from graphkit.files.assets import storefront_folder
     from graphkit.files.dataset import Dataset
     from graphkit.files.scores import read_scores
+    from graphkit.files.verdict_files import read_verdicts
     from graphkit.graph.datasets import load
     from graphkit.graph.failures import failures
+    from graphkit.graph.judgements import load_verdicts
     from graphkit.graph.opening import open_store
     from graphkit.graph.scores import load_scores
     from graphkit.measures.base import CutMeasure, Measure, Unscored
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     )
     from graphkit.records.scores import Score
     from graphkit.records.usage import Prices
+    from graphkit.records.verdicts import Verdict
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.networks import comparison_graph, gold_graph, score_graphs, walked_graph
     from graphkit.scoring.results import Evaluation, Summary
@@ -95,6 +98,9 @@ _HOMES = {
     "graphkit.graph.opening": ("open_store",),
     "graphkit.graph.scores": ("load_scores",),
     "graphkit.files.scores": ("read_scores",),
+    "graphkit.files.verdict_files": ("read_verdicts",),
+    "graphkit.graph.judgements": ("load_verdicts",),
+    "graphkit.records.verdicts": ("Verdict",),
     "graphkit.scoring.evaluate": ("evaluate",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -131,6 +137,7 @@ __all__ = [
     "Step",
     "Summary",
     "Unscored",
+    "Verdict",
     "WalkStep",
     "check_dataset",
     "compare_grades",
@@ -143,9 +150,11 @@ __all__ = [
     "load",
     "load_config",
     "load_scores",
+    "load_verdicts",
     "open_store",
     "parse_measure",
     "read_scores",
+    "read_verdicts",
     "register",
     "run_systems",
     "score_graphs",

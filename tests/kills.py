@@ -5,9 +5,9 @@
 
 Commands run in forked processes with small transactions, so that a small world has many moments to die in. Two versions
 of a dataset and of a run replace each other, and every kill comes while that goes on or about then. After each kill the
-graph is read: whatever it marks as whole (a dataset, a run, the scores of a measure) must equal what an undisturbed
-load left, and whatever isn't marked must be told as interrupted. After every fifth kill a command is run to its end,
-mostly that for the *former* files, and everything must be there, once.
+graph is read: whatever it marks as whole (a dataset, a run, its scores, the verdicts on it) must equal what an
+undisturbed load left, and whatever isn't marked must be told as interrupted. After every fifth kill a command is run
+to its end, mostly that for the *former* files, and everything must be there, once.
 """
 
 from __future__ import annotations
@@ -35,13 +35,16 @@ from graphkit.database.embedded.locks import wait_until
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError
+from graphkit.files.verdict_files import grades_folder, write_verdicts
 from graphkit.graph import datasets as loading
-from graphkit.graph import runs, scores
+from graphkit.graph import judgements, runs, scores
 from graphkit.graph.claims import unfinished_loads
+from graphkit.graph.judgements import judgings
 from graphkit.graph.queries import cypher, schema_statements
 from graphkit.graph.scores import gradings
 from tests.helpers.datasets import generate, read_jsonl, write_jsonl
 from tests.helpers.engines import child_environment, empty, free_port, start_neo4j
+from tests.helpers.verdicts import plausible
 
 RUN = "walker"
 MEASURES = ("EdgeRecall", "RR", "Coherence")
@@ -87,13 +90,20 @@ def write_world(folder: Path) -> None:
         known = {one["id"] for one in asked}
         for number, records in enumerate(answers, 1):
             kept = [{**one, "run": RUN} for one in records if one["question_id"] in known]
-            write_jsonl(dataset / "runs" / f"{number}.jsonl", kept)
+            file = write_jsonl(dataset / "runs" / f"{number}.jsonl", kept)
+            grades_folder(file).mkdir()
+            write_verdicts(verdicts_file(folder, f"{version}{number}"), plausible(file))
     (folder / "kill_system.py").write_text(SYSTEM)
 
 
 def run_file(folder: Path, version: str) -> Path:
     """Return the run of a version such as ``A1``."""
     return folder / version[0] / "world" / "runs" / f"{version[1]}.jsonl"
+
+
+def verdicts_file(folder: Path, version: str) -> Path:
+    """Return the verdicts on the run of a version."""
+    return grades_folder(run_file(folder, version)) / "lexical.verdicts.jsonl"
 
 
 # What the graph holds ----------------------------------------------------------------------------------------------
@@ -122,6 +132,10 @@ PARTS = {
         *map(_relationship, ("TRAVERSED", "WALKED", "RETRIEVED", "PRODUCED", "ANSWERS")),
     ),
     "scores": (_node("Score"), _node("Grading"), *map(_relationship, ("SCORED", "GRADED"))),
+    "verdicts": (
+        *map(_node, ("Verdict", "Claim", "Citation", "Judging")),
+        *map(_relationship, ("JUDGED", "JUDGED_BY", "CLAIMS", "CITES", "SUPPORTED_BY", "POINTS_TO")),
+    ),
 }
 _VOLATILE = ("loaded_at", "folder", "file")
 
@@ -145,7 +159,7 @@ def _steady(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def marks(store: Store) -> dict[str, str]:
-    """Return which version the graph says it holds whole: of the dataset, of the run, and of the scores."""
+    """Return which version the graph says it holds whole: of the dataset, the run, its scores and the verdicts."""
     found = dict.fromkeys(PARTS, "")
     for row in store.read(cypher("read/datasets")):
         found["dataset"] = str(row["digest"] or "")
@@ -155,6 +169,9 @@ def marks(store: Store) -> dict[str, str]:
             held = gradings(store, str(row["id"]))
             if all(name in held and held[name].complete for name in MEASURES):
                 found["scores"] = found["run"]
+            judged = judgings(store, str(row["id"]))
+            if judged and all(one.complete for one in judged.values()):
+                found["verdicts"] = found["run"]
     return found
 
 
@@ -179,7 +196,7 @@ def start(arguments: list[str], environment: dict[str, str], folder: Path) -> in
         os.chdir(folder)
         sys.path.insert(0, str(folder))
         loading.BATCH, loading.RECORDS, loading.CLEARED = 40, 6, 40
-        runs.RECORDS, scores.QUESTIONS = 6, 10
+        runs.RECORDS, scores.QUESTIONS, judgements.QUESTIONS = 6, 10, 4
         sys.argv = ["graphkit", *arguments]
         from graphkit.cli import main
 
@@ -311,6 +328,10 @@ class Kills:
         measures = [word for name in MEASURES for word in ("-m", name)]
         return ["evaluate", *measures, str(run_file(self.folder, version))]
 
+    def judge(self, version: str) -> list[str]:
+        """Return the command that loads the verdicts on the run of a version, which the graph holds."""
+        return ["load-scores", str(verdicts_file(self.folder, version))]
+
     # Before: what undisturbed commands leave, and how long they take
 
     def prepare(self) -> None:
@@ -320,6 +341,7 @@ class Kills:
             for version in ("A1", "A2", "B1", "B2"):
                 empty(store)
                 self.finish(self.evaluate(version))
+                self.finish(self.judge(version))
                 found, marked = fingerprint(store), marks(store)
                 assert all(marked.values()), marked
                 for part, digest in marked.items():
@@ -328,6 +350,7 @@ class Kills:
             ("load", ["load", str(self.folder / "A" / "world")]),
             ("evaluate", self.evaluate("A1")),
             ("scores", self.evaluate("A1")),
+            ("verdicts", self.judge("A1")),
         ):
             begin = time.monotonic()
             self.finish(arguments)
@@ -372,12 +395,15 @@ class Kills:
     def kill_load(self, kind: str, tally: Tally) -> None:
         """Kill a load of another version, or the database under it, and compare what is left with its marks."""
         dataset, number = self.version[0], self.version[1]
-        if kind in ("load", "server") or self.draw.random() < 0.3:
+        if kind in ("load", "server") or (kind != "verdicts" and self.draw.random() < 0.3):
             dataset = "B" if dataset == "A" else "A"
-        if kind != "scores":
+        if kind not in ("scores", "verdicts"):
             number = "2" if number == "1" else "1"
         following = dataset + number
         arguments = ["load", str(self.folder / dataset / "world")] if kind == "load" else self.evaluate(following)
+        if kind == "verdicts":
+            self.finish(arguments)  # verdicts are loaded beside the answers that they are on
+            arguments = self.judge(following)
         moment = self.draw.uniform(0.1, 1.0) * self.seconds["evaluate" if kind == "server" else kind]
         if kind == "server":
             process = start(arguments, child_environment(self.database.settings), self.folder)
@@ -426,6 +452,7 @@ class Kills:
     def repair(self, store: Store, tally: Tally) -> None:
         """Run a command to its end: nothing is unfinished then, and everything is there, once."""
         self.finish(self.evaluate(self.version))
+        self.finish(self.judge(self.version))
         marked = marks(store)
         if unfinished := [str(load) for load in unfinished_loads(store)] + [
             name for name in marked if not marked[name]
@@ -467,7 +494,7 @@ def _digest(path: Path) -> str:
 
 
 #: How often each kind of command is killed, in parts of a whole; the database is costly to start again.
-SHARES = {"load": 30, "evaluate": 30, "scores": 10, "run": 8, "grade": 8, "report": 8, "server": 6}
+SHARES = {"load": 28, "evaluate": 26, "scores": 10, "verdicts": 6, "run": 8, "grade": 8, "report": 8, "server": 6}
 
 
 def series(database: Database, folder: Path, kills: int, seed: int) -> dict[str, Tally]:

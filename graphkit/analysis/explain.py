@@ -67,12 +67,49 @@ def _failed(row: Failure) -> str:
     return f"was not answered: {row['error']}"
 
 
+def _failed_verdict(row: Failure) -> str:
+    tries = f" after {counted(row['attempts'], 'try', 'tries')}" if row["attempts"] > 1 else ""
+    return f"{row['judge']} gave no verdict by {row['grader']}{tries}: {row['failure']}, {row['reason'] or 'no reason'}"
+
+
+def _sentence_of(row: Failure) -> str:
+    return f" in sentence {row['sentence']}" if row["sentence"] else ""
+
+
+def _unsupported(row: Failure) -> str:
+    why = f" ({row['mismatch']})" if row["mismatch"] else ""
+    named = f", though {row['judge']} named {', '.join(row['named'])}" if row["named"] else ""
+    return f"nothing retrieved supports the claim{_sentence_of(row)}: {row['claim']}{why}{named}"
+
+
+def _bad_citation(row: Failure) -> str:
+    at = f", at the claim: {row['claims'][0]}" if row["claims"] else ""
+    return f"the citation {row['citation']} is wrong: {row['reason'] or 'no reason is given'}{at}"
+
+
+def _off_gold(row: Failure) -> str:
+    edge = f"{row['source']} -{row['relation'] or ''}-> {row['target']}"
+    return f"the claim{_sentence_of(row)} rests on an edge that gold doesn't hold, {edge}: {row['claim']}"
+
+
+def _lucky(row: Failure) -> str:
+    where = f" ({row['repo']} at {row['commit']})" if row["repo"] and row["commit"] else ""
+    edge = f"{row['source']} -{row['relation'] or ''}-> {row['target']}"
+    went = f"; went to {', '.join(row['went_to'])} instead" if row["went_to"] else ""
+    return f"was judged right, but step {row['position']} was not walked{where}: {edge}{went}"
+
+
 SENTENCES: dict[str, Callable[[Failure], str]] = {
     "failed-questions": _failed,
     "wrong-turns": _wrong_turn,
     "missed-edges": _missed_edge,
     "missed-boundaries": _missed_boundary,
     "right-files-wrong-path": _right_files,
+    "unsupported-claims": _unsupported,
+    "bad-citations": _bad_citation,
+    "claims-off-gold": _off_gold,
+    "right-answer-wrong-path": _lucky,
+    "failed-verdicts": _failed_verdict,
     "wrong-repositories": _wrong_repository,
     "incoherent-pairs": _incoherent,
     "unknown-commits": _unknown_commit,

@@ -14,23 +14,33 @@ from graphkit.cli.options import ON_ERROR, OnErrorOption, on_error_value
 @with_graph
 def load_scores(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Scores that others gave (.jsonl, .csv, .parquet).")
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Scores that others gave (.jsonl, .csv, .parquet), and verdicts (.verdicts.jsonl)."
+        ),
     ],
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
-    """Put scores of another tool, a judge or a person beside the answers of runs in the graph."""
+    """Put scores and verdicts of another tool, a judge or a person beside the answers of runs in the graph."""
     from graphkit.files.problems import Report
     from graphkit.files.scores import read_scores
+    from graphkit.files.verdict_files import holds_verdicts, read_verdicts
+    from graphkit.graph.judgements import load_verdicts
     from graphkit.graph.scores import load_scores
     from graphkit.records.words import counted
 
     report = Report(on_error_value(on_error))
-    scores = read_scores(files, report)
+    judged = [file for file in files if holds_verdicts(file)]
+    scored = [file for file in files if not holds_verdicts(file)]
+    scores = read_scores(scored, report) if scored else []
+    verdicts = read_verdicts(judged, report) if judged else []
     with open_graph() as store:
         stored = load_scores(store, scores)
+        kept = load_verdicts(store, verdicts)
     tell(report)
     if as_json():
-        print_json(stored)
+        print_json(stored if not judged else {"scores": stored, "verdicts": kept})
         return
-    for run, count in stored.items():
-        print_line(f"{run}: {counted(count, 'score')} loaded")
+    for what, counts in (("score", stored), ("verdict", kept)):
+        for run, count in counts.items():
+            print_line(f"{run}: {counted(count, what)} loaded")

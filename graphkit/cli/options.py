@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from graphkit.analysis.compare import By
     from graphkit.files.problems import OnError
     from graphkit.records.scores import Score
+    from graphkit.records.verdicts import Verdict
     from graphkit.scoring.evaluate import Engine
     from graphkit.scoring.results import Label
 
@@ -34,6 +35,10 @@ ConfigOption = Annotated[
 ScoresOption = Annotated[
     list[Path] | None,
     typer.Option("--scores", metavar="FILE", help="Add scores that others gave (.jsonl, .csv, .parquet)."),
+]
+VerdictsOption = Annotated[
+    list[Path] | None,
+    typer.Option("--verdicts", metavar="FILE", help="Show what judges said (.jsonl). [default: those beside the run]"),
 ]
 OnErrorOption = Annotated[
     str, typer.Option("--on-error", metavar="fail|skip", help="Refuse bad records, or leave them out and report them.")
@@ -61,6 +66,17 @@ def given_scores(files: list[Path], skip: OnError) -> list[Score]:
 
     report = Report(skip)
     given = read_scores(files, report) if files else []
+    tell(report)
+    return given
+
+
+def given_verdicts(files: list[Path], skip: OnError) -> list[Verdict]:
+    """Return what ``--verdicts`` adds, and report what was left out of it."""
+    from graphkit.files.problems import Report
+    from graphkit.files.verdict_files import read_verdicts
+
+    report = Report(skip)
+    given = read_verdicts(files, report) if files else []
     tell(report)
     return given
 

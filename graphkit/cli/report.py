@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, tell, with_graph
+from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, tell, with_graph
 from graphkit.cli.options import (
     ON_ERROR,
     ConfigOption,
     DatasetOption,
     OnErrorOption,
     ScoresOption,
+    VerdictsOption,
     given_scores,
+    given_verdicts,
     on_error_value,
 )
 
@@ -36,16 +38,18 @@ def report(
         typer.Option("--measure", "-m", metavar="NAME", help="Also show this one; may be repeated."),
     ] = None,
     scores: ScoresOption = None,
+    verdicts: VerdictsOption = None,
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
-    """Write one self-contained page: scores, and each gold path with the walk drawn over it."""
+    """Write one self-contained page: scores, each gold path with the walk drawn over it, and what judges said."""
     from graphkit.analysis.layers import load_config
     from graphkit.report import write_report
 
     reports: list[Report] = []
     layers, skip = load_config(config), on_error_value(on_error)
-    given = given_scores(scores or [], skip)
     files, folders = _files(runs)
+    given = given_scores(scores or _scores_beside(files), skip)
+    said = given_verdicts(verdicts or _verdicts_beside(files), skip)
     write_report(
         files,
         out,
@@ -55,6 +59,7 @@ def report(
         config=layers,
         measures=measure or (),
         scores=given,
+        verdicts=said,
         on_error=skip,
         reports=reports,
     )
@@ -64,6 +69,27 @@ def report(
         print_json({"report": str(out), "bytes": out.stat().st_size})
     else:
         print_line(str(out))
+
+
+def _verdicts_beside(files: list[Path]) -> list[Path]:
+    """Return the verdicts that gradings left beside the runs, of every judge."""
+    from graphkit.files.verdict_files import VERDICTS, graded_files
+
+    return [found for file in files for found in graded_files(file, VERDICTS)]
+
+
+def _scores_beside(files: list[Path]) -> list[Path]:
+    """Return the scores that a grading left beside each run; of several judges it isn't known whose are meant."""
+    from graphkit.files.verdict_files import SCORES, graded_files
+
+    chosen: list[Path] = []
+    for file in files:
+        found = graded_files(file, SCORES)
+        if len(found) == 1:
+            chosen += found
+        elif found:
+            say(f"note: {len(found)} judges graded {file}: choose whose scores are shown by --scores {found[0]}")
+    return chosen
 
 
 def _files(runs: list[str]) -> tuple[list[Path], dict[Path, Path]]:

@@ -57,7 +57,9 @@ def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R |
         report.add(Problem(where, f"a record must be a JSON object, not {_kind(value)}"))
         return None
     aliases = other_names(model)
-    ids = (*_ID_FIELDS, *(aliases[key] for key in _ID_FIELDS if key in aliases))
+    ids = [*_ID_FIELDS, *(aliases[key] for key in _ID_FIELDS if key in aliases)]
+    if "id" not in model.model_fields:
+        ids.append("question")  # of a score or a verdict; in a question it is the text
     name = next((_shortened(str(value[key])) for key in ids if isinstance(value.get(key), str | int)), None)
     if b"\\ud" in line.lower() and _has_half_character(value):
         what = "a text holds half of a character (a lone surrogate, \\ud800 to \\udfff)"

@@ -18,6 +18,7 @@ from graphkit.files.reading import RecordReader
 from graphkit.graph import rows as to_rows
 from graphkit.graph.claims import Claim, claim
 from graphkit.graph.datasets import Progress, batched, clear, file_digest, name_artifacts, quiet
+from graphkit.graph.judgements import clear_verdicts
 from graphkit.graph.queries import cypher
 from graphkit.graph.scores import clear_scores
 
@@ -124,9 +125,10 @@ def run_digest(run_file: Path, questions: Iterable[str]) -> str:
 
 
 def _clear_run(store: Store, run: str) -> None:
-    """Delete what the graph holds of a run, and the scores that it had."""
+    """Delete what the graph holds of a run, and the scores and verdicts that it had."""
     store.write(cypher("load/run_changes"), {"id": run})
     clear_scores(store, run)
+    clear_verdicts(store, run)
     clear(store, "load/clear_traversed", {"run": run})
     clear(store, "load/clear_answers", {"run": run})
 

@@ -22,7 +22,9 @@ from graphkit.measures.outcome import STAGES, outcome
 from graphkit.measures.registry import DEFAULT_MEASURES, bounds_of, declared, lower_is_better, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.scores import Score
+from graphkit.records.verdicts import Verdict
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
+from graphkit.report.said import verdicts_on
 from graphkit.report.text import script_json, visible
 from graphkit.scoring.evaluate import known_from_files
 from graphkit.scoring.from_files import score_file
@@ -48,6 +50,7 @@ class RunData:
     flags: list[int] = field(default_factory=list)
     found: list[tuple[int, int]] = field(default_factory=list)
     judged: list[tuple[str, str, str]] = field(default_factory=list)
+    verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
 
 
 @dataclass
@@ -72,6 +75,7 @@ def gather(
     config: Config | None = None,
     measures: Sequence[str] = (),
     scores: Sequence[Score] = (),
+    verdicts: Sequence[Verdict] = (),
     on_error: OnError = "fail",
     reports: list[Report] | None = None,
 ) -> ReportData:
@@ -89,6 +93,8 @@ def gather(
         What is shown beside the measures that every page has.
     scores
         What others gave the answers of these runs: shown as graphkit's own.
+    verdicts
+        What judges said of these answers: shown claim by claim, beside each answer.
     reports
         Takes what there is to tell about each run's records.
 
@@ -114,6 +120,7 @@ def gather(
         report = Report(on_error)
         report.merge(dataset_report)
         run = _scored(data, file, known, report, spools.enter_context(Spool(Block, together=1)), scores)
+        run.verdicts = verdicts_on(run.evaluation.run, verdicts, run.values)
         if reports is not None:
             reports.append(report)
         if any(one.evaluation.run == run.evaluation.run for one in data.runs):

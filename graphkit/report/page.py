@@ -18,8 +18,10 @@ from graphkit.analysis.layers import NOT_JUDGED, Config
 from graphkit.files.atomic import written
 from graphkit.files.problems import OnError, Report
 from graphkit.records.scores import Score
+from graphkit.records.verdicts import Verdict
 from graphkit.records.words import counted, shown
 from graphkit.report.data import ReportData, gather, scoreboard, summary
+from graphkit.report.said import judged_blocks, judges
 from graphkit.report.text import middle, script_json, visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -56,21 +58,33 @@ def page(data: ReportData) -> Iterator[str]:
     yield from template.generate(
         title=visible(data.title),
         dataset=visible(data.dataset.name),
-        runs=[_run(run.evaluation, run.card) for run in data.runs],
+        runs=[
+            {
+                **_run(run.evaluation, run.card),
+                "judges": judges(run.verdicts, run.evaluation.efficiency.get("cost")),
+            }
+            for run in data.runs
+        ],
         rows=scoreboard(data),
         partial=any(run.card.partial for run in data.runs),
         not_judged=NOT_JUDGED,
-        blocks=(
-            {"id": f"d-{number}-{block.number}", "json": Markup(block.json)}  # noqa: S704 - made by script_json
-            for number, run in enumerate(data.runs)
-            for block in run.details
-        ),
+        blocks=_blocks(data),
         summary=lambda: json_for_html(summary(data)),
         style=style,
         script=script,
         style_source=style_source,
         script_source=script_source,
     )
+
+
+def _blocks(data: ReportData) -> Iterator[dict[str, Any]]:
+    """Yield the details of questions, and what judges said of them, as texts that stand in the page."""
+    places = {listed[0]: place for place, listed in enumerate(data.questions) if listed}
+    for number, run in enumerate(data.runs):
+        for block in run.details:
+            yield {"id": f"d-{number}-{block.number}", "json": Markup(block.json)}  # noqa: S704 - made by script_json
+        for block_number, text in judged_blocks(run.verdicts, places, run.blocks):
+            yield {"id": f"j-{number}-{block_number}", "json": Markup(text)}  # noqa: S704 - made by script_json
 
 
 def _run(evaluation: Any, card: Any) -> dict[str, Any]:
@@ -114,6 +128,7 @@ def write_report(
     config: Config | None = None,
     measures: Sequence[str] = (),
     scores: Sequence[Score] = (),
+    verdicts: Sequence[Verdict] = (),
     on_error: OnError = "fail",
     reports: list[Report] | None = None,
 ) -> Path:
@@ -129,6 +144,8 @@ def write_report(
         What is shown beside the measures that every page has.
     scores
         What others gave the answers of these runs: shown as graphkit's own.
+    verdicts
+        What judges said of these answers: shown claim by claim, beside each answer.
 
     Raises
     ------
@@ -145,6 +162,7 @@ def write_report(
             config=config,
             measures=measures,
             scores=scores,
+            verdicts=verdicts,
             on_error=on_error,
             reports=reports,
         )

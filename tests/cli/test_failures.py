@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from graphkit.files.verdict_files import write_verdicts
 from graphkit.graph.queries import named_queries
 from tests.helpers import ROOT
 from tests.helpers.cli import Done, Graph, Row, graphkit, inside
+from tests.helpers.verdicts import plausible
 
 STOREFRONT = ROOT / "fixtures" / "storefront"
 RUN, OTHER = "storefront-graph", "storefront-graph-v2"
@@ -29,10 +31,13 @@ SHOWN = {
 
 
 @pytest.fixture(scope="module")
-def shop(graph: Graph) -> Graph:
-    """The graph with two runs of the storefront."""
+def shop(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    """The graph with two runs of the storefront, and verdicts on one of them."""
     runs = [STOREFRONT / "runs" / f"{name}.jsonl" for name in (RUN, OTHER)]
     graphkit("evaluate", "-m", "EdgeRecall", *runs, cwd=STOREFRONT, env=graph.env, code=0)
+    verdicts = tmp_path_factory.mktemp("grades") / "lexical.verdicts.jsonl"
+    write_verdicts(verdicts, plausible(runs[0]))
+    graphkit("load-scores", verdicts, cwd=STOREFRONT, env=graph.env, code=0)
     return graph
 
 

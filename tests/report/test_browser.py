@@ -16,7 +16,9 @@ from graphkit.report import write_report
 from graphkit.report.text import visible
 from tests.helpers import cli
 from tests.helpers.datasets import STOREFRONT, pallets, read_jsonl, write_jsonl
+from tests.helpers.verdicts import plausible, verdict
 from tests.report.test_page import HOSTILE, hostile_dataset
+from tests.report.test_said import SAID, hostile_verdicts
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
@@ -491,6 +493,67 @@ def test_hostile_text_is_shown_and_never_run(opened: Opened, tmp_path: Path) -> 
         assert page.locator("dialog .question").text_content() == visible(text)
         assert page.locator("#answer").text_content() == visible(text)
         assert page.locator("dialog pre.chunk").text_content() == visible(text)
+        assert page.locator("dialog :is(script, img, iframe, a)").count() == 0
+        page.keyboard.press("Escape")
+        page.locator("dialog[open]").wait_for(state="detached")
+    assert page.locator("script:not([type])").count() == 1
+
+
+def test_an_answer_is_shown_claim_by_claim(opened: Opened, tmp_path: Path) -> None:
+    """Each claim shows its support, quote, chunk with rank, edge and citation with why not; then what wasn't shown."""
+    failed = verdict("q1", grader="rubric", failure="refused", reason="it said no")
+    run = cli.tiny(tmp_path)
+    opened.open(write_report([run], tmp_path / "r.html", verdicts=[SAID, failed]), "#r/q1")
+    page = opened.page
+    page.locator("#judged").wait_for()
+    claims = page.locator("dialog .claims > li")
+    supported, unsupported = (" ".join(claims.nth(place).inner_text().split()) for place in (0, 1))
+    assert supported.startswith("x calls y supported directly")
+    assert "y() in a:m.py#x (rank 1)" in supported
+    assert "rests on the walked edge a:m.py#x -CALLS-> a:m.py#y in gold" in supported
+    assert "cites [a/m.py] (a/m.py) correct not needed means a:m.py#x" in supported
+    assert unsupported.startswith("x calls z not supported the gold answer says otherwise")
+    assert "no such chunk" in unsupported
+    assert "cites [b/n.py] (b/n.py) wrong not in the retrieved context" in unsupported
+    assert page.locator("dialog .left-out").inner_text() == "Not shown to the judge, for want of room: a:m.py#w"
+    assert "No verdict: refused: it said no" in page.locator("dialog .verdict").nth(1).inner_text()
+    page.evaluate("location.hash = '#r/q2'")
+    page.get_by_role("heading", name="q2").wait_for()
+    assert page.locator("#judged").count() == 0
+
+
+def test_verdicts_follow_the_run_and_the_question(opened: Opened, tmp_path: Path) -> None:
+    """Over two judged runs of the fixture each question shows the claims on its own answer, and others show none."""
+    runs = [STOREFRONT / "runs" / f"storefront-{name}.jsonl" for name in ("graph", "bm25", "graph-v2")]
+    verdicts = [one for run in runs[:2] for one in plausible(run)]
+    opened.open(write_report(runs, tmp_path / "r.html", verdicts=verdicts))
+    page = opened.page
+    assert page.locator("#judges h3").count() == 2
+    for name, question in (("graph", "sf-30"), ("bm25", "sf-02"), ("graph-v2", "sf-30")):
+        run = f"storefront-{name}"
+        page.evaluate(f"location.hash = '#{run}/{question}'")
+        page.locator("dialog h2", has_text=run).filter(has_text=question).wait_for()
+        on_it = [one for one in verdicts if (one.run, one.question) == (run, question)]
+        assert page.locator("dialog .verdict").count() == len(on_it)
+        texts = page.locator("dialog .claim > span.data").all_inner_texts()
+        assert texts == [each.text for one in on_it for each in one.claims]
+
+
+def test_hostile_verdicts_are_shown_and_never_run(opened: Opened, tmp_path: Path) -> None:
+    """Claims, quotes, citations, edges and reasons of hostile strings are shown as they are; nothing of it runs."""
+    run = hostile_dataset(tmp_path)
+    verdicts: Any = hostile_verdicts(run)
+    opened.open(write_report([run], tmp_path / "r.html", verdicts=verdicts))
+    page = opened.page
+    links = page.locator("#table tbody a")
+    for number, text in enumerate(HOSTILE):
+        links.nth(number).click()
+        page.locator("dialog[open] #judged").wait_for()
+        assert page.locator("dialog .claim > span.data").text_content() == visible(text)
+        assert page.locator("dialog .claim q").text_content() == visible(text)
+        assert visible(text) in (page.locator("dialog .citation").text_content() or "")
+        assert visible(text) in (page.locator("dialog .edge-of").text_content() or "")
+        assert page.locator("dialog .verdict dt").first.text_content() == visible(text)
         assert page.locator("dialog :is(script, img, iframe, a)").count() == 0
         page.keyboard.press("Escape")
         page.locator("dialog[open]").wait_for(state="detached")

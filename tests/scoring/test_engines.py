@@ -18,6 +18,7 @@ from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Report
+from graphkit.graph.judgements import keep_verdicts
 from graphkit.graph.queries import Query, cypher, named_queries, schema_statements
 from graphkit.graph.runs import load_run
 from graphkit.measures.base import DEFAULT_K, Measure
@@ -31,6 +32,7 @@ from tests.helpers import engines
 from tests.helpers.cli import tiny
 from tests.helpers.datasets import STOREFRONT, find_pallets, generate, pallets, read_jsonl, without_graph
 from tests.helpers.engines import ENGINES
+from tests.helpers.verdicts import plausible
 
 SEEDS = (1, 2)
 ALL_ROWS = 1_000_000
@@ -85,7 +87,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
 
 
 def loaded(settings: Settings, runs: list[Run]) -> Iterator[Store]:
-    """Yield a store that holds every dataset and run."""
+    """Yield a store that holds every dataset and run, with verdicts on each."""
     with Store.open(settings) as store:
         engines.empty(store)
         store.schema(schema_statements())
@@ -93,6 +95,7 @@ def loaded(settings: Settings, runs: list[Run]) -> Iterator[Store]:
             graphkit.load(store, dataset)
         for run in runs:
             load_run(store, run.dataset.name, run.name, run.file)
+            keep_verdicts(store, run.name, "lexical", plausible(run.file))
         yield store
 
 

@@ -11,10 +11,12 @@ import graphkit as package
 from graphkit.errors import InputError
 from graphkit.files.problems import Report
 from graphkit.files.scores import read_scores, write_scores
+from graphkit.files.verdict_files import grades_folder, write_verdicts
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.scores import gradings
 from graphkit.records.scores import Score
 from tests.helpers.cli import Graph, Row, graphkit, tiny, write_lines
+from tests.helpers.verdicts import claim, verdict
 
 JUDGE: Row = {"grader": "a judge", "version": "2"}
 
@@ -27,7 +29,10 @@ def given(run: str = "r", value: float = 1.0, measure: str = "Groundedness", **f
 def test_each_form_holds_the_same_scores(tmp_path: Path) -> None:
     """What evaluate writes as JSON Lines, CSV or Parquet is read again as the same scores."""
     run = tiny(tmp_path)
-    scores = write_lines(tmp_path / "given.jsonl", given(label="=fine", explanation="it is, I think", **JUDGE))
+    scores = write_lines(
+        tmp_path / "given.jsonl",
+        given(grade="-good", label="=fine", explanation="it is, I think", confidence=0.25, **JUDGE),
+    )
     outs = [tmp_path / f"out.{ending}" for ending in ("jsonl", "csv", "parquet")]
     options = [word for out in outs for word in ("--out", out)]
     graphkit("evaluate", "--no-store", "-m", "EdgeRecall", "--scores", scores, *options, run, cwd=tmp_path, code=0)
@@ -40,8 +45,27 @@ def test_each_form_holds_the_same_scores(tmp_path: Path) -> None:
         ("q2", "Groundedness"): 1.0,
     }
     assert [one.given_by for one in lines][:2] == [f"graphkit {package.__version__}", "a judge 2"]
-    assert (lines[1].label, lines[1].explanation) == ("=fine", "it is, I think")
+    assert (lines[1].grade, lines[1].label, lines[1].explanation) == ("-good", "=fine", "it is, I think")
+    assert lines[1].confidence == 0.25
+    assert ",'-good,'=fine," in outs[1].read_text()  # no formula of a spreadsheet's
     assert lines == table == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "grade"),
+    [
+        # Without a column for the value the grade is it, as other tools write it; beside one it is a word.
+        ("run,question,grade\nr,q,3\n", 3.0, None),
+        ("run,question,value,grade\nr,q,0.5,3\n", 0.5, "3"),
+        ("run,question,value,grade,reason\nr,q,,wrong,refused\n", None, "wrong"),
+    ],
+)
+def test_a_column_of_grades(tmp_path: Path, text: str, value: float | None, grade: str | None) -> None:
+    """A table's column of grades holds numbers or words, as the other columns tell."""
+    path = tmp_path / "s.csv"
+    path.write_text(text)
+    (score,) = read_scores([path], Report())
+    assert (score.number, score.grade) == (value, grade)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +84,14 @@ def test_tables_are_refused_as_lines_are(tmp_path: Path, line: str, told: str) -
     with pytest.raises(InputError, match=told) as caught:
         read_scores([path], Report())
     assert f"{path}:" in str(caught.value)
+
+
+def test_a_word_alone_is_no_score(tmp_path: Path) -> None:
+    """A table whose only column is a word for the value is refused, for which number it stands for isn't guessed."""
+    path = tmp_path / "s.csv"
+    path.write_text("run,question,grade\nr,q1,high\n")
+    with pytest.raises(InputError, match="must be a number"):
+        read_scores([path], Report())
 
 
 def test_layers_and_gates_take_scores_by_others(tmp_path: Path) -> None:
@@ -152,11 +184,40 @@ def test_scores_are_kept_beside_the_answers(tmp_path: Path, any_graph: Graph) ->
         "EdgeRecall": (f"graphkit {package.__version__}", True),
         "Groundedness": ("a judge 2", True),
     }
+    worded = write_lines(tmp_path / "w.jsonl", given(measure="RubricGrade", grade="wrong", confidence=0.5, **JUDGE))
+    graphkit("load-scores", worded, cwd=tmp_path, env=any_graph.env, code=0)
+    words = "MATCH (s:Score {measure: 'RubricGrade'}) RETURN DISTINCT s.grade AS grade, s.confidence AS confidence"
+    assert any_graph.store.read(words) == [{"grade": "wrong", "confidence": 0.5}]
     beside = "MATCH (a:Answer)-[:SCORED]->(s:Score {measure: 'Groundedness'}) RETURN a.run AS run, sum(s.value) AS sum"
     assert {row["run"]: row["sum"] for row in any_graph.store.read(beside)} == {"r": 0.0, "s": 2.0}
     compared = graphkit("compare", "r", "s", "-m", "Groundedness", "--json", cwd=tmp_path, env=any_graph.env, code=0)
     (result,) = compared.object()["groups"][0]["measures"]
     assert (result["measure"], result["first"], result["second"], result["wins"]) == ("Groundedness", 0.0, 1.0, 2)
+
+
+def test_recorded_verdicts_are_loaded(tmp_path: Path, any_graph: Graph) -> None:
+    """load-scores takes the files of a grading as they lie beside the run, and failures tells them without judging."""
+    any_graph.store.schema(schema_statements())
+    run = tiny(tmp_path)
+    graphkit("evaluate", "-m", "EdgeRecall", run, cwd=tmp_path, env=any_graph.env, code=0)
+    folder = grades_folder(run)
+    folder.mkdir()
+    write_lines(folder / "lexical.scores.jsonl", given(grader="lexical"))
+    lies = verdict("q1", claims=[claim("x calls \x1b[31mz", support="UNSUPPORTED", mismatch="no such quote")])
+    write_verdicts(folder / "lexical.verdicts.jsonl", [lies, verdict("q2", failure="refused", reason="no")])
+    files = sorted(folder.iterdir())
+    for _ in range(2):
+        done = graphkit("load-scores", *files, "--json", cwd=tmp_path, env=any_graph.env, code=0)
+        assert done.object() == {"scores": {"r": 2}, "verdicts": {"r": 2}}
+    told = graphkit("load-scores", *files, cwd=tmp_path, env=any_graph.env, code=0).out
+    assert told.splitlines() == ["r: 2 scores loaded", "r: 2 verdicts loaded"]
+    asked = ("failures", "r", "--kind", "unsupported-claims")
+    (row,) = graphkit(*asked, "--json", cwd=tmp_path, env=any_graph.env, code=0).objects()
+    assert (row["question"], row["mismatch"], row["named"]) == ("q1", "no such quote", [])
+    assert "\x1b" not in graphkit(*asked, cwd=tmp_path, env=any_graph.env, code=0).out
+    bad = write_lines(tmp_path / "bad.verdicts.jsonl", [{"run": "r", "question": "q1"}])
+    refused = graphkit("load-scores", bad, cwd=tmp_path, env=any_graph.env, code=2).err
+    assert "bad.verdicts.jsonl:1: record 'q1': the field 'grader' is missing" in refused
 
 
 def test_versions_are_not_mixed(tmp_path: Path, any_graph: Graph) -> None:

@@ -198,14 +198,16 @@
 
   // Detail -------------------------------------------------------------------------------------------------------
   const parsed = new Map();
-  const detailOf = (number) => {
-    const id = `d-${state.run}-${run().blocks[number]}`;
+  const within = (kind, number) => {
+    const id = `${kind}-${state.run}-${run().blocks[number]}`;
+    if (!$(id)) return undefined;
     if (!parsed.has(id)) {
       if (parsed.size > 8) parsed.clear();
       parsed.set(id, JSON.parse($(id).textContent));
     }
     return parsed.get(id)[number];
   };
+  const detailOf = (number) => within("d", number);
   const KINDS = [
     ["matched", "matched: gold and walked", "solid"],
     ["missed", "missed: required, not walked", "dashed"],
@@ -292,6 +294,56 @@
     el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows)));
   const data_ = (text) => el("span", { class: "data" }, text);
 
+  // What judges said -----------------------------------------------------------------------------------------------
+  const mark = ([kind, text]) => [" ", el("span", { class: `tag ${kind}` }, text), " "];
+  const SUPPORT = { DIRECT: ["good", "supported directly"], INFERRED: ["good", "supported by inference"], UNSUPPORTED: ["bad", "not supported"] };
+  const GOLD_SAYS = { SUPPORTED: ["good", "the gold answer says so"], CONTRADICTED: ["bad", "the gold answer says otherwise"], NOT_MENTIONED: ["turn", "the gold answer doesn't say"] };
+  const IN_GOLD = new Map([[true, ["good", "in gold"]], [false, ["turn", "not in gold"]], [null, ["", "gold isn't known"]]]);
+  const CORRECT = new Map([[true, ["good", "correct"]], [false, ["bad", "wrong"]], [null, ["", "not judged"]]]);
+
+  const judgedSections = (detail, number) => {
+    const where = (chunk) => {
+      const place = detail.chunks.findIndex(([id]) => id === chunk);
+      if (place < 0) return el("span", { class: "dim" }, detail.more_chunks ? "" : " (not retrieved)");
+      const commit = detail.chunks[place][3];
+      return el("span", { class: "dim" }, ` (rank ${place + 1}`, commit >= 0 ? [" at ", data_(commitText(detail, commit))] : null, ")");
+    };
+    const evidence = ([chunk, quote, occurs, alone]) => el("li", { class: occurs ? null : "missed" },
+      el("q", { class: "data" }, quote), " in ", data_(chunk), where(chunk),
+      occurs ? null : ": the quote doesn't occur there and doesn't count", occurs && !alone ? el("span", { class: "dim" }, " together with the others only") : null);
+    const citation = ([text, target, chunks, correct, needed, reason]) => el("li", { class: "citation" },
+      "cites ", data_(text), text === target ? null : [" (", data_(target), ")"], mark(CORRECT.get(correct)),
+      reason === null ? null : data_(reason), needed === false ? el("span", { class: "dim" }, " not needed") : null,
+      chunks.length ? el("span", { class: "dim" }, " means ", chunks.map((chunk, place) => [place ? ", " : "", data_(chunk)])) : null);
+    const claim = (one, citations) => el("li", { class: `claim ${one.support.toLowerCase()}` },
+      el("span", { class: "data" }, one.text), mark(SUPPORT[one.support]), one.gold === null ? null : mark(GOLD_SAYS[one.gold]),
+      one.sentence === null ? null : el("span", { class: "dim" }, `sentence ${one.sentence}`),
+      one.mismatch === null ? null : el("p", { class: "missed data" }, one.mismatch),
+      el("ul", {}, one.evidence.map(evidence),
+        one.more_evidence ? el("li", { class: "dim" }, `and ${one.more_evidence} more`) : null,
+        one.edge === null ? null : el("li", { class: "edge-of" }, "rests on the walked edge ", data_(`${one.edge[0]} -${one.edge[1]}-> ${one.edge[2]}`), mark(IN_GOLD.get(one.edge[3]))),
+        one.cited.map((place) => citation(citations[place])),
+        one.cited_support === null ? null : el("li", { class: "dim" }, one.cited_support ? "its citations together support it" : "its citations together don't support it")));
+    const verdict = (one) => {
+      const stray = one.citations.filter((_, place) => !one.claims.some(({ cited }) => cited.includes(place)));
+      return el("section", { class: "verdict" },
+        el("h4", {}, brief(one.grader, 40), el("span", { class: "dim" }, " by ", brief(one.judge, 40), one.model === null ? null : [", ", brief(one.model, 40)])),
+        one.failure === null ? null : el("p", { class: "note" }, el("b", {}, "No verdict: "), data_(one.failure), one.reason === null ? null : [": ", data_(one.reason)]),
+        one.grade === null && one.label === null && one.confidence === null ? null : el("p", {}, one.grade === null ? null : el("b", { class: "data" }, one.grade), one.label === null ? null : [" ", el("span", { class: "tag turn" }, one.label)],
+          one.confidence === null ? null : el("span", { class: "dim" }, ` confidence ${one.confidence.toFixed(2)}`)),
+        one.explanation === null ? null : el("p", { class: "data" }, one.explanation),
+        one.said.length ? el("details", { open: one.explanation === null }, el("summary", {}, "What was said"),
+          el("dl", {}, one.said.map(([name, text]) => [el("dt", { class: "data" }, name), el("dd", { class: "data" }, text)]))) : null,
+        one.claims.length ? el("ol", { class: "claims" }, one.claims.map((each) => claim(each, one.citations))) : null,
+        one.more_claims ? el("p", { class: "dim" }, `and ${counted(one.more_claims, "more claim")}`) : null,
+        stray.length && !one.more_claims ? [el("p", {}, one.claims.length ? "Citations at no claim:" : "Citations:"), el("ul", {}, stray.map(citation))] : null,
+        one.left_out.length ? el("p", { class: "note left-out" }, el("b", {}, "Not shown to the judge, for want of room: "), one.left_out.map((id, place) => [place ? ", " : "", data_(id)]), one.more_left_out ? ` and ${one.more_left_out} more` : null) : null,
+        one.notes.length ? el("ul", { class: "dim" }, one.notes.map((note) => el("li", { class: "data" }, note))) : null);
+    };
+    const verdicts = within("j", number) || [];
+    return verdicts.length ? [el("h3", { id: "judged" }, "What judges said of the answer"), verdicts.map(verdict)] : null;
+  };
+
   const sections = (detail, number) => {
     const clashes = clashesOf(detail);
     const flags = run().flags[number];
@@ -328,6 +380,7 @@
         el("section", {}, el("h3", {}, "Answer"), detail.answer === null ? el("p", { class: "dim" }, "The record holds no answer.") : el("p", { class: "data", id: "answer" }, detail.answer)),
         el("section", {}, el("h3", {}, "Gold answer"), detail.gold === null ? el("p", { class: "dim" }, "None is annotated.") : el("p", { class: "data" }, detail.gold),
           detail.facts.length ? el("ul", {}, detail.facts.map((fact) => el("li", { class: "data" }, fact))) : null)),
+      judgedSections(detail, number),
       el("h3", {}, "Retrieved chunks"),
       detail.chunks.length ? table("In order of rank, with the gain that the annotation gives each", ["rank", "gain", "score", "chunk", "text"], detail.chunks.map(chunkRow)) : el("p", { class: "dim" }, "Nothing was retrieved."),
       detail.more_chunks ? el("p", { class: "dim" }, `and ${detail.more_chunks} more`) : null,

@@ -1,0 +1,20 @@
+// title: Bad citations
+// answers: Which citations of an answer are wrong, why, what do they mean at which commit, and at which claims do they stand?
+// order: 84
+// parameters: run, question = null, limit = 20
+// columns: question, judge, citation, target, reason, chunks, claims
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = '' AND ($question IS NULL OR q.id = $question)
+MATCH (a:Answer {run: $run, question: q.id})-[:CITES]->(t:Citation) WHERE a.error IS NULL AND t.correct = false
+RETURN q.id AS question, t.judge AS judge, t.text AS citation, t.target AS target, t.reason AS reason, COLLECT {
+    MATCH (t)-[:POINTS_TO]->(k:Chunk)
+    RETURN DISTINCT CASE WHEN k.commit IS NULL THEN k.id ELSE k.id + ' at ' + k.commit END AS chunk
+    ORDER BY chunk
+  } AS chunks,
+  COLLECT {
+    MATCH (t)<-[:CITES]-(c:Claim)
+    RETURN c.text AS text
+    ORDER BY c.position
+  } AS claims
+ORDER BY question, judge, t.position
+LIMIT $limit

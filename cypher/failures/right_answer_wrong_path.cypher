@@ -1,0 +1,55 @@
+// title: Right answer by a wrong path
+// answers: Which answers are judged right though the run missed gold edges: which edges, where did it go instead, and at which commit did it read the source?
+// order: 88
+// parameters: run, question = null, limit = 20
+// columns: question, judged, path, position, source, relation, target, repo, commit, went_to
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = '' AND ($question IS NULL OR q.id = $question)
+MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
+// Right where somebody says so, and nobody who was asked for the whole answer says anything less.
+WITH q, a, COLLECT {
+  MATCH (a)-[:SCORED]->(s:Score)
+  WHERE s.measure IN ['Correct', 'FactualCorrectness', 'RubricGrade'] AND s.value IS NOT NULL
+  RETURN {by: s.measure, right: s.value >= 1} AS one
+  UNION
+  MATCH (a)-[:JUDGED]->(v:Verdict) WHERE v.grader = 'rubric' AND v.grade IS NOT NULL
+  RETURN {by: v.judge + ': ' + v.grade, right: v.grade = 'fully_correct'} AS one
+} AS judged
+WHERE size(judged) > 0 AND all(one IN judged WHERE one.right)
+WITH q, a, [one IN judged | one.by] AS judged, COLLECT {
+  MATCH (a)-[:WALKED]->(p:RetrievedPath)
+  UNWIND range(0, size(p.sources) - 1) AS i
+  RETURN [p.sources[i], p.relations[i], p.targets[i], p.source_commits[i], p.target_commits[i]] AS edge
+  ORDER BY p.index, i
+} AS walked
+WITH q, judged, walked, COLLECT {
+  MATCH (q)-[:EXPECTS]->(g:GoldPath)
+  RETURN {unit: g.unit, index: g.index, path: coalesce(g.id, toString(g.index)),
+    wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
+      [g.sources[i], g.relations[i], g.targets[i], i, g.crosses[i]]]} AS path
+  ORDER BY g.index
+} AS paths
+WITH q, judged, walked, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, index: p.index, path: p.path, wanted: p.wanted,
+  edges: reduce(all = [], e IN p.wanted | CASE WHEN e[0..3] IN all THEN all ELSE all + [e[0..3]] END),
+  missed: [e IN p.wanted WHERE NOT any(w IN walked
+    WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))]}] AS paths
+WITH q, judged, walked, [p IN paths | {unit: p.unit, index: p.index, path: p.path, edges: p.edges, missed: p.missed,
+  lost: [e IN p.edges WHERE any(m IN p.missed WHERE m[0..3] = e)]}] AS paths
+WITH q, judged, walked, [p IN paths | {unit: p.unit, index: p.index, path: p.path, edges: p.edges, missed: p.missed,
+  lost: p.lost, share: toFloat(size(p.lost)) / size(p.edges)}] AS paths
+// Of alternatives the one with the smallest share missed counts, of equals the first.
+WITH q, judged, walked, [p IN paths WHERE NOT any(o IN paths
+  WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.index < p.index)))] AS chosen
+UNWIND chosen AS p
+UNWIND p.missed AS e
+WITH q, judged, walked, p.path AS path, e,
+  CASE WHEN e[0] CONTAINS ':' AND NOT e[0] STARTS WITH ':' THEN split(e[0], ':')[0] END AS repo
+OPTIONAL MATCH (:Stack {key: q.stack_key})-[:PINS]->(c:Commit {repo: repo})
+RETURN q.id AS question, COLLECT { UNWIND judged AS name RETURN name ORDER BY name } AS judged, path, e[3] AS position,
+  e[0] AS source, CASE WHEN e[1] = '' THEN null ELSE e[1] END AS relation, e[2] AS target, repo,
+  coalesce([w IN walked WHERE (w[0] = e[0] AND w[3] <> '') OR (w[2] = e[0] AND w[4] <> '') |
+      CASE WHEN w[0] = e[0] AND w[3] <> '' THEN w[3] ELSE w[4] END][0],
+    [pin IN q.pins WHERE pin STARTS WITH repo + '@' | substring(pin, size(repo) + 1)][0], c.sha) AS commit,
+  reduce(all = [], w IN walked | CASE WHEN w[0] <> e[0] OR w[2] IN all THEN all ELSE all + [w[2]] END)[0..3] AS went_to
+ORDER BY question, path, position
+LIMIT $limit

@@ -1,0 +1,22 @@
+// title: Unsupported claims
+// answers: Which claims of an answer does nothing support that was retrieved, by which judge, and which chunks of which commits did the judge name all the same?
+// order: 82
+// parameters: run, question = null, limit = 20
+// columns: question, judge, sentence, claim, gold, mismatch, named, edge, cited
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = '' AND ($question IS NULL OR q.id = $question)
+MATCH (a:Answer {run: $run, question: q.id})-[:CLAIMS]->(c:Claim) WHERE a.error IS NULL AND c.support = 'UNSUPPORTED'
+RETURN q.id AS question, c.judge AS judge, c.sentence AS sentence, c.text AS claim, c.gold AS gold,
+  c.mismatch AS mismatch, COLLECT {
+    MATCH (c)-[:SUPPORTED_BY]->(k:Chunk)
+    RETURN DISTINCT CASE WHEN k.commit IS NULL THEN k.id ELSE k.id + ' at ' + k.commit END AS chunk
+    ORDER BY chunk
+  } AS named,
+  CASE WHEN c.edge_source IS NOT NULL THEN c.edge_source + ' -' + c.edge_relation + '-> ' + c.edge_target END AS edge,
+  COLLECT {
+    MATCH (c)-[:CITES]->(t:Citation)
+    RETURN t.text AS text
+    ORDER BY t.position
+  } AS cited
+ORDER BY question, judge, c.position
+LIMIT $limit

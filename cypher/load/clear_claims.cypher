@@ -1,0 +1,8 @@
+// title: Clear claims
+// answers: Deletes some of the claims of a run by a judge, or by all where none is named, and tells how many.
+// parameters: run, judge, limit
+// columns: deleted
+MATCH (n:Claim {run: $run}) WHERE $judge IS NULL OR n.judge = $judge
+WITH n LIMIT $limit
+DETACH DELETE n
+RETURN count(*) AS deleted

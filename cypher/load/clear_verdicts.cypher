@@ -1,0 +1,8 @@
+// title: Clear verdicts
+// answers: Deletes some of the verdicts of a run by a judge, or by all where none is named, and tells how many.
+// parameters: run, judge, limit
+// columns: deleted
+MATCH (n:Verdict {run: $run}) WHERE $judge IS NULL OR n.judge = $judge
+WITH n LIMIT $limit
+DETACH DELETE n
+RETURN count(*) AS deleted

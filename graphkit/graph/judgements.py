@@ -1,0 +1,204 @@
+"""Verdicts in the graph: what judges said of answers, claim by claim, beside the chunks and commits they speak of.
+
+    (:Answer)-[:CLAIMS]->(:Claim)-[:SUPPORTED_BY {quote, occurs, alone}]->(:Chunk)
+    (:Answer)-[:CITES]->(:Citation)-[:POINTS_TO]->(:Chunk)        (:Claim)-[:CITES]->(:Citation)
+    (:Answer)-[:JUDGED]->(:Verdict)
+
+A ``(:Run)-[:JUDGED_BY]->(:Judging {judge, complete})`` stands for all verdicts of a judge on a run. It is marked as
+incomplete before the first of them is deleted, and as complete behind the last one that is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphkit.database.store import Store
+from graphkit.errors import InputError
+from graphkit.graph.claims import claim
+from graphkit.graph.datasets import batched, clear
+from graphkit.graph.knowledge import require_run
+from graphkit.graph.queries import cypher
+from graphkit.graph.rows import Rows, answer_key, digest
+from graphkit.records.verdicts import Verdict
+from graphkit.records.words import counted
+
+#: Questions whose verdicts one transaction writes: each has some tens of claims, with their evidence.
+QUESTIONS = 100
+
+#: What is deleted when verdicts are replaced.
+_PARTS = ("load/clear_verdicts", "load/clear_claims", "load/clear_citations")
+
+#: The fields of a verdict that its node keeps; what was said in the grader's own form stays in the file.
+_KEPT = (
+    *("run", "question", "grader", "judge", "model", "prompt_hash", "failure", "reason"),
+    *("grade", "label", "explanation", "confidence", "stop_reason", "attempts"),
+    *("prompt_tokens", "output_tokens", "cost", "cached"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """All verdicts of a judge on a run.
+
+    ``complete`` says that they are all there, and ``current`` that the dataset is still as it was then.
+    """
+
+    judge: str
+    verdicts: int
+    complete: bool = True
+    current: bool = True
+
+
+def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict]) -> int:
+    """Store the verdicts of a judge on a run that the graph holds, and return how many were stored.
+
+    Earlier verdicts of the judge on the run are replaced as a whole, whichever graders asked for them. Evidence is
+    linked where its chunk is among those that the answer retrieved.
+
+    Parameters
+    ----------
+    verdicts
+        Of this run and judge, on each question one a grader at most.
+    """
+    by_question: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        by_question.setdefault(verdict.question, []).append(verdict)
+    stored = sum(map(len, by_question.values()))
+    # One key of two names, as an answer's.
+    mark = {"run": run, "key": answer_key(run, judge)}
+    with claim(store, f"verdicts of {judge} on {run}") as held:
+        store.write(cypher("load/judgings"), {**mark, "judge": judge})
+        _clear(store, run, judge)
+        for batch in batched(by_question.items(), QUESTIONS):
+            _write(store, run, [_question_row(run, judge, question, some) for question, some in batch])
+            held.beat()
+        held.complete("load/judgings_complete", {**mark, "verdicts": stored})
+    return stored
+
+
+def clear_verdicts(store: Store, run: str) -> None:
+    """Delete every verdict on a run with its claims and citations, and first what says that they are there."""
+    store.write(cypher("load/clear_judgings"), {"run": run})
+    _clear(store, run, None)
+
+
+def _clear(store: Store, run: str, judge: str | None) -> None:
+    for part in _PARTS:
+        clear(store, part, {"run": run, "judge": judge})
+
+
+def judgings(store: Store, run: str) -> dict[str, Judging]:
+    """Return which judges gave verdicts on a run, all of them or not."""
+    return {
+        str(row["judge"]): Judging(**row)  # type: ignore[arg-type]
+        for row in store.read(cypher("read/judgings"), {"run": run})
+    }
+
+
+def load_verdicts(store: Store, verdicts: Sequence[Verdict]) -> dict[str, int]:
+    """Put recorded verdicts beside the answers of runs that the graph holds; return how many of each run.
+
+    Earlier verdicts of the same run and judge are replaced. Everything is checked before anything is written.
+
+    Raises
+    ------
+    InputError
+        A run or question isn't in the graph.
+    """
+    given: dict[str, dict[str, list[Verdict]]] = {}
+    for verdict in verdicts:
+        given.setdefault(verdict.run, {}).setdefault(verdict.judge, []).append(verdict)
+    for run, judges in given.items():
+        dataset = require_run(store, run)["dataset"]
+        known = {row["id"] for row in store.read(cypher("load/dataset_questions"), {"dataset": dataset})}
+        strangers = [one for some in judges.values() for one in some if one.question not in known]
+        if strangers:
+            raise InputError(
+                f"{counted(len(strangers), 'verdict')} on {run} are of questions that the dataset {dataset!r} doesn't "
+                f"hold, such as {strangers[0].question!r}",
+                remedy="Correct the ids, or leave these out.",
+            )
+    return {
+        run: sum(keep_verdicts(store, run, judge, some) for judge, some in judges.items())
+        for run, judges in given.items()
+    }
+
+
+# Rows ----------------------------------------------------------------------------------------------------------------
+
+
+def _write(store: Store, run: str, rows: Rows) -> None:
+    """Write what judges said of some answers in one transaction, so that each is there whole or not at all."""
+    by_run = {"run": run, "rows": rows}
+    cited = [one for row in rows for one in row["cited"]]
+    steps = [(cypher(f"load/{part}"), by_run) for part in ("verdicts", "claims", "citations")]
+    steps += [(cypher("load/cited"), {"rows": cited})]
+    steps += [(cypher(f"load/{part}"), by_run) for part in ("supported_by", "points_to")]
+    store.write_many(steps)
+
+
+def _question_row(run: str, judge: str, question: str, verdicts: Iterable[Verdict]) -> dict[str, Any]:
+    """Return what a judge said of one answer, as the load queries take it."""
+    row: dict[str, Any] = {"question": question}
+    parts: tuple[Rows, ...] = tuple([] for _ in range(6))
+    row["verdicts"], row["claims"], row["citations"], row["cited"], row["evidence"], row["meant"] = parts
+    for verdict in verdicts:
+        row["verdicts"].append(_verdict_row(verdict))
+        mark = {"run": run, "question": question, "judge": judge, "grader": verdict.grader}
+        names = [f"{digest(mark)}/{place}" for place in range(max(len(verdict.claims), len(verdict.citations)))]
+        row["claims"] += _claim_rows(verdict, mark, names)
+        row["citations"] += _citation_rows(verdict, mark, names)
+        for key, one in zip(names, verdict.claims, strict=False):
+            row["cited"] += [{"claim": key, "citation": names[place]} for place in one.cited]
+            row["evidence"] += [
+                {"claim": key, "chunk": piece.chunk, "quote": piece.quote, "occurs": piece.occurs, "alone": piece.alone}
+                for piece in one.evidence
+            ]
+        for key, citation in zip(names, verdict.citations, strict=False):
+            row["meant"] += [{"citation": key, "chunk": chunk} for chunk in citation.chunks]
+    return row
+
+
+def _verdict_row(verdict: Verdict) -> dict[str, Any]:
+    return {
+        **{name: getattr(verdict, name) for name in _KEPT},
+        "notes": list(verdict.notes),
+        "left_out": list(verdict.left_out),
+    }
+
+
+def _claim_rows(verdict: Verdict, mark: dict[str, str], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for position, (key, one) in enumerate(zip(names, verdict.claims, strict=False)):
+        edge = one.edge
+        yield {
+            **mark,
+            "key": key,
+            "position": position,
+            "text": one.text,
+            "sentence": one.sentence,
+            "support": one.support,
+            "gold": one.gold,
+            "cited_support": one.cited_support,
+            "mismatch": one.mismatch,
+            # No relation is the empty text, as in the lists of the walked and the gold paths.
+            "edge_source": edge.source if edge is not None else None,
+            "edge_relation": edge.relation or "" if edge is not None else None,
+            "edge_target": edge.target if edge is not None else None,
+            "edge_in_gold": edge.in_gold if edge is not None else None,
+        }
+
+
+def _citation_rows(verdict: Verdict, mark: dict[str, str], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for position, (key, one) in enumerate(zip(names, verdict.citations, strict=False)):
+        yield {
+            **mark,
+            "key": key,
+            "position": position,
+            "text": one.text,
+            "target": one.target,
+            "correct": one.correct,
+            "needed": one.needed,
+            "reason": one.reason,
+        }

@@ -1,0 +1,154 @@
+"""What judges said of the answers, as the page shows it: claim by claim, with evidence, citations and walked edges."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from graphkit.analysis.grading_cost import grading_cost
+from graphkit.errors import InputError
+from graphkit.records.usage import Spread
+from graphkit.records.verdicts import AnswerClaim, Citation, Verdict
+from graphkit.report.text import script_json, visible
+
+#: How much of a text is shown.
+TEXT = 1000
+
+#: How much of a long verdict is listed; the rest is counted.
+CLAIMS = 100
+EVIDENCE = 10
+LISTED = 50
+SAID = 40
+
+
+def verdicts_on(run: str, verdicts: Iterable[Verdict], questions: Iterable[str]) -> dict[str, list[Verdict]]:
+    """Return the verdicts on one run by question.
+
+    Raises
+    ------
+    InputError
+        One is on a question that the dataset doesn't hold.
+    """
+    known = set(questions)
+    found: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        if verdict.run != run:
+            continue
+        if verdict.question not in known:
+            raise InputError(
+                f"the verdict of {verdict.judge} by {verdict.grader} is on {verdict.question!r}, which isn't in the "
+                "dataset",
+                remedy="Correct its id, or leave it out.",
+            )
+        found.setdefault(verdict.question, []).append(verdict)
+    return found
+
+
+def judged_blocks(
+    verdicts: Mapping[str, Sequence[Verdict]], places: Mapping[str, int], blocks: Sequence[int]
+) -> Iterator[tuple[int, str]]:
+    """Yield the JSON of what judges said, in the blocks in which the details of the questions lie.
+
+    Parameters
+    ----------
+    places
+        The place of each question in the table, by its visible id.
+    blocks
+        The number of the block of each place.
+    """
+    members: dict[int, list[tuple[int, str]]] = {}
+    for question in verdicts:
+        place = places[visible(question)]
+        members.setdefault(blocks[place], []).append((place, question))
+    for number, some in sorted(members.items()):
+        texts = (f'"{place}":{script_json([judged(one) for one in verdicts[name]])}' for place, name in sorted(some))
+        yield number, "{" + ",".join(texts) + "}"
+
+
+def judges(verdicts: Mapping[str, Sequence[Verdict]], cost: Spread | None) -> list[dict[str, Any]]:
+    """Return who judged a run, by what, how often in vain, and what that cost beside the run itself."""
+    by_judge: dict[str, list[Verdict]] = {}
+    for some in verdicts.values():
+        for verdict in some:
+            by_judge.setdefault(verdict.judge, []).append(verdict)
+    return [
+        {
+            "name": visible(name),
+            "models": sorted({visible(one.model) for one in given if one.model is not None}),
+            "graders": sorted({visible(one.grader) for one in given}),
+            "questions": len({one.question for one in given}),
+            "failures": sorted(Counter(visible(one.failure) for one in given if one.failure is not None).items()),
+            "cost": str(grading_cost(given, cost)),
+        }
+        for name, given in sorted(by_judge.items())
+    ]
+
+
+def judged(verdict: Verdict) -> dict[str, Any]:
+    """Return one verdict as the page's script reads it."""
+    return {
+        "judge": visible(verdict.judge),
+        "model": _text(verdict.model),
+        "grader": visible(verdict.grader),
+        "failure": _text(verdict.failure),
+        "reason": _text(verdict.reason),
+        "grade": _text(verdict.grade),
+        "label": _text(verdict.label),
+        "confidence": verdict.confidence,
+        "explanation": _text(verdict.explanation),
+        # The claims themselves are shown in their checked form.
+        "said": [] if verdict.claims else _said(verdict.verdict or {}),
+        "claims": [_claim(one) for one in verdict.claims[:CLAIMS]],
+        "more_claims": max(len(verdict.claims) - CLAIMS, 0),
+        "citations": [_citation(one) for one in verdict.citations],
+        "left_out": [visible(one) for one in verdict.left_out[:LISTED]],
+        "more_left_out": max(len(verdict.left_out) - LISTED, 0),
+        "notes": [visible(one, TEXT) for one in verdict.notes[:LISTED]],
+    }
+
+
+def _text(text: str | None) -> str | None:
+    return None if text is None else visible(text, TEXT)
+
+
+def _claim(claim: AnswerClaim) -> dict[str, Any]:
+    edge = claim.edge
+    return {
+        "text": visible(claim.text, TEXT),
+        "sentence": claim.sentence,
+        "support": claim.support,
+        "gold": claim.gold,
+        "evidence": [
+            [visible(one.chunk), visible(one.quote, TEXT), one.occurs, one.alone] for one in claim.evidence[:EVIDENCE]
+        ],
+        "more_evidence": max(len(claim.evidence) - EVIDENCE, 0),
+        "edge": None
+        if edge is None
+        else [visible(edge.source), visible(edge.relation or ""), visible(edge.target), edge.in_gold],
+        "cited": claim.cited,
+        "cited_support": claim.cited_support,
+        "mismatch": _text(claim.mismatch),
+    }
+
+
+def _citation(citation: Citation) -> list[Any]:
+    chunks = [visible(one) for one in citation.chunks[:EVIDENCE]]
+    return [
+        visible(citation.text, TEXT),
+        visible(citation.target),
+        chunks,
+        citation.correct,
+        citation.needed,
+        _text(citation.reason),
+    ]
+
+
+def _said(verdict: Mapping[str, Any]) -> list[list[str]]:
+    """Return what was said in the grader's own form, a line a field."""
+    lines = []
+    for name, value in list(verdict.items())[:SAID]:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        lines.append([visible(name, 200), visible(text, TEXT)])
+    return lines

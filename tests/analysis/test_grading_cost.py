@@ -1,0 +1,57 @@
+"""What grading cost beside its run: a share where both are known, and never 0 for what isn't."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphkit.analysis.grading_cost import grading_cost
+from graphkit.records.usage import Figures, summarised
+from tests.helpers.verdicts import verdict
+
+#: Two answers that cost 1 and 3, and one that failed and cost 4: 8 in all, known of 2 answered questions.
+RUN = summarised(
+    [
+        Figures(None, None, None, None, 1.0),
+        Figures(None, None, None, None, 3.0),
+        Figures(None, None, None, None, 4.0, "timeout"),
+    ]
+)["cost"]
+#: A run of which nobody knows what it cost.
+FREE = summarised([Figures(1.0, None, None, None, None)])["cost"]
+
+
+def test_the_share_of_grading() -> None:
+    """Verdicts of 0.5, 0.5 and a cached 1 are 2 of 8, a quarter; 1 of them was paid now. A free judge is 0%."""
+    verdicts = [
+        verdict("q1", cost=0.5, prompt_tokens=10, output_tokens=2),
+        verdict("q2", cost=0.5, attempts=2),
+        verdict("q3", cost=1.0, cached=True),
+    ]
+    found = grading_cost(verdicts, RUN)
+    assert (found.cost, found.spent, found.share, found.unknown) == (2.0, 1.0, 0.25, 0)
+    assert (found.verdicts, found.cached, found.attempts, found.prompt_tokens, found.output_tokens) == (3, 1, 4, 10, 2)
+    assert str(found) == (
+        "grading: 3 verdicts for 2.00 (1 verdict paid for earlier); "
+        "the run cost 8.00 (known of 2 answers), so grading is 25.0% of that"
+    )
+    assert grading_cost([verdict("q1", cost=0.0)], RUN).share == 0.0
+
+
+@pytest.mark.parametrize(
+    ("costs", "run", "cost", "spent", "told"),
+    [
+        ([None], RUN, None, None, "grading: 1 verdict at a cost that isn't known; the run cost 8.00"),
+        ([0.5, None], RUN, 0.5, None, "for 0.5000, the cost of 1 isn't known; the run cost 8.00"),
+        ([0.5], FREE, 0.5, 0.5, "for 0.5000; what the run cost isn't known"),
+        ([0.5], None, 0.5, 0.5, "for 0.5000; what the run cost isn't known"),
+        ([0.5], summarised([Figures(1.0, None, None, None, 0.0)])["cost"], 0.5, 0.5, "the run cost 0.0000"),
+    ],
+)
+def test_what_is_not_known_is_not_nothing(
+    costs: list[float | None], run: object, cost: float | None, spent: float | None, told: str
+) -> None:
+    """Where a verdict's cost or the run's isn't known there is no share, and the line says so."""
+    found = grading_cost([verdict(f"q{place}", cost=one) for place, one in enumerate(costs)], run)  # type: ignore[arg-type]
+    assert (found.cost, found.spent, found.share) == (cost, spent, None)
+    assert told in str(found)
+    assert "%" not in str(found)

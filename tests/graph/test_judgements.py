@@ -1,0 +1,318 @@
+"""Verdicts in the graph: stored beside answers, replaced as a whole, gone with their run, asked by failure queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphkit
+from graphkit.analysis.explain import sentence
+from graphkit.database.store import Store
+from graphkit.errors import DatabaseError, InputError
+from graphkit.graph import judgements
+from graphkit.graph.claims import unfinished_loads
+from graphkit.graph.judgements import Judging, judgings, keep_verdicts, load_verdicts
+from graphkit.graph.queries import schema_statements
+from graphkit.graph.scores import load_scores
+from graphkit.records.scores import Score
+from graphkit.records.verdicts import Citation, Verdict
+from tests.helpers.datasets import STOREFRONT, without_graph, write_jsonl
+from tests.helpers.verdicts import claim, plausible, verdict
+
+Record = dict[str, Any]
+
+
+@pytest.fixture
+def empty_store(store: Store) -> Store:
+    """Each database in turn, empty, with its constraints and indexes."""
+    store.schema(schema_statements())
+    return store
+
+
+def step(source: str, target: str, relation: str | None = "R", **commits: str) -> Record:
+    """Return a step between two nodes."""
+    return {"source": source, "relation": relation, "target": target, **commits}
+
+
+def world(folder: Path) -> Path:
+    """Write a world of two questions, and return its run's file.
+
+    q1 asks for a -> b -> c in x and y; the run walked a -> b and then b -> d. q2's path was walked whole.
+    """
+    write_jsonl(
+        folder / "questions.jsonl",
+        [
+            {
+                "id": "q1",
+                "question": "?",
+                "commits": {"y": "pinned"},
+                "paths": [{"id": "p", "steps": [step("x:a", "y:b"), step("y:b", "y:c")]}],
+            },
+            {"id": "q2", "question": "?", "paths": [{"id": "p", "steps": [step("x:a", "y:b")]}]},
+        ],
+    )
+    chunks = [{"id": "x:a", "commit": "1"}, {"id": "y:b", "commit": "2"}, {"id": "x:a", "commit": "1"}, {"id": "y:d"}]
+    walked = [step("x:a", "y:b", source_commit="1", target_commit="2"), step("y:b", "y:d", source_commit="2")]
+    return write_jsonl(
+        folder / "runs" / "r.jsonl",
+        [
+            {"run": "r", "question_id": "q1", "retrieved": chunks, "traversal": walked, "answer": "x"},
+            {"run": "r", "question_id": "q2", "retrieved": chunks, "traversal": walked[:1], "answer": "x"},
+        ],
+    )
+
+
+CLAIMS = [
+    claim("a calls b", evidence=[("x:a", "b()")], edge=("x:a", "R", "y:b"), in_gold=True, sentence=1, cited=[0]),
+    claim("b calls d", support="INFERRED", edge=("y:b", "R", "y:d"), in_gold=False, sentence=2, cited=[1]),
+    claim(
+        "b calls z",
+        support="UNSUPPORTED",
+        evidence=[("y:b", "z()", False), ("y:nowhere", "z", False)],
+        gold="CONTRADICTED",
+        mismatch="the quote doesn't occur",
+        sentence=3,
+        cited=[1, 2],
+    ),
+]
+CITATIONS = [
+    Citation(text="[x:a]", target="x:a", chunks=("x:a",), correct=True, needed=True),
+    Citation(text="[y:b]", target="y:b", chunks=("y:b",), correct=False, reason="claim not supported"),
+    Citation(text="[w:w]", target="w:w", correct=False, reason="not in the retrieved context"),
+]
+
+
+def claims_verdict(question: str = "q1", **fields: Any) -> Verdict:
+    """Return the verdict that the tests below look at."""
+    return verdict(question, claims=CLAIMS, citations=CITATIONS, **fields)
+
+
+def held(store: Store) -> dict[str, int]:
+    """Return how many nodes and relationships of judgements the graph holds."""
+    kinds = ("Verdict", "Claim", "Citation", "Judging")
+    rows = store.read("MATCH (n) RETURN labels(n)[0] AS kind, count(*) AS n")
+    found = {str(row["kind"]): int(str(row["n"])) for row in rows if row["kind"] in kinds}
+    links = ("JUDGED", "JUDGED_BY", "CLAIMS", "CITES", "SUPPORTED_BY", "POINTS_TO")
+    rows = store.read("MATCH ()-[r]->() RETURN type(r) AS kind, count(*) AS n")
+    return found | {str(row["kind"]): int(str(row["n"])) for row in rows if row["kind"] in links}
+
+
+def test_verdicts_lie_beside_their_answers(empty_store: Store, tmp_path: Path) -> None:
+    """Claims, citations and verdicts are linked to the answer, its chunks and each other, once however often loaded.
+
+    Of 3 pieces of evidence one names a chunk that wasn't retrieved; x:a was retrieved twice and is linked once. The
+    claims cite 1 + 1 + 2 times, and the answer 3 times. Of the citations two mean a chunk each.
+    """
+    graphkit.evaluate(world(tmp_path), store=empty_store)
+    verdicts = [claims_verdict(), verdict("q1", grader="rubric", grade="wrong", cost=0.5), verdict("q2")]
+    expected = {
+        **{"Verdict": 3, "Claim": 3, "Citation": 3, "Judging": 1, "JUDGED": 3, "JUDGED_BY": 1, "CLAIMS": 3},
+        **{"CITES": 3 + 4, "SUPPORTED_BY": 2, "POINTS_TO": 2},
+    }
+    for _ in range(2):
+        assert load_verdicts(empty_store, verdicts) == {"r": 3}
+        assert held(empty_store) == expected
+    assert judgings(empty_store, "r") == {"lexical": Judging("lexical", 3)}
+    (row,) = empty_store.read(
+        "MATCH (a:Answer)-[:CLAIMS]->(c:Claim)-[s:SUPPORTED_BY]->(k:Chunk) WHERE NOT s.occurs "
+        "MATCH (a)-[:JUDGED]->(v:Verdict {grader: 'rubric'}) "
+        "RETURN a.question AS question, c.position AS position, c.mismatch AS mismatch, s.quote AS quote, "
+        "k.commit AS commit, v.grade AS grade, v.cost AS cost, v.model AS model"
+    )
+    assert row == {
+        **{"question": "q1", "position": 2, "mismatch": "the quote doesn't occur", "quote": "z()", "commit": "2"},
+        **{"grade": "wrong", "cost": 0.5, "model": None},
+    }
+
+
+def test_each_judge_is_replaced_alone(empty_store: Store, tmp_path: Path) -> None:
+    """New verdicts of a judge replace all of its own, of whichever grader, and none of another judge."""
+    graphkit.evaluate(world(tmp_path), store=empty_store)
+    load_verdicts(empty_store, [claims_verdict(), claims_verdict(judge="other"), verdict("q2", grader="rubric")])
+    keep_verdicts(empty_store, "r", "lexical", [verdict("q1", failure="refused", reason="no")])
+    rows = empty_store.read("MATCH (v:Verdict) RETURN v.judge AS judge, v.grader AS grader ORDER BY judge")
+    assert rows == [{"judge": "lexical", "grader": "claims"}, {"judge": "other", "grader": "claims"}]
+    assert empty_store.read("MATCH (c:Claim) RETURN DISTINCT c.judge AS judge") == [{"judge": "other"}]
+    assert {name: one.verdicts for name, one in judgings(empty_store, "r").items()} == {"lexical": 1, "other": 1}
+
+
+def test_verdicts_go_with_the_answers(empty_store: Store, tmp_path: Path) -> None:
+    """A run that is loaded anew from another file has no verdicts: they were on other answers."""
+    file = world(tmp_path)
+    graphkit.evaluate(file, store=empty_store)
+    load_verdicts(empty_store, [claims_verdict(), claims_verdict(judge="other")])
+    file.write_text(file.read_text().replace('"answer": "x"', '"answer": "y"'))
+    graphkit.evaluate(file, store=empty_store)
+    assert held(empty_store) == {}
+    assert judgings(empty_store, "r") == {}
+    assert empty_store.read("MATCH (k:Chunk) RETURN count(k) AS n") == [{"n": 3}]
+
+
+def test_nothing_is_written_where_something_is_unknown(empty_store: Store, tmp_path: Path) -> None:
+    """A run or question that the graph doesn't hold refuses all verdicts that are given with it."""
+    graphkit.evaluate(world(tmp_path), store=empty_store)
+    with pytest.raises(InputError, match="no run is called 's'"):
+        load_verdicts(empty_store, [verdict("q1"), verdict("q1", run="s")])
+    with pytest.raises(InputError, match=r"1 verdict on r are of questions that .* such as 'q9'"):
+        load_verdicts(empty_store, [verdict("q1"), verdict("q9")])
+    assert held(empty_store) == {}
+
+
+def test_an_interrupted_load_says_so(empty_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What dies between two batches is incomplete and told as interrupted, and the next load replaces it."""
+    graphkit.evaluate(world(tmp_path), store=empty_store)
+    load_verdicts(empty_store, [claims_verdict(), claims_verdict("q2")])
+    monkeypatch.setattr(judgements, "QUESTIONS", 1)
+    written = judgements._write
+
+    def dying(store: Store, run: str, rows: list[Record]) -> None:
+        if rows[0]["question"] == "q2":
+            raise DatabaseError("the server went away")
+        written(store, run, rows)
+
+    monkeypatch.setattr(judgements, "_write", dying)
+    with pytest.raises(DatabaseError):
+        load_verdicts(empty_store, [claims_verdict(), claims_verdict("q2")])
+    assert not judgings(empty_store, "r")["lexical"].complete
+    assert [str(load) for load in unfinished_loads(empty_store)] == [
+        "the load of verdicts of lexical on r was interrupted: run it again to repair it"
+    ]
+    assert held(empty_store)["Claim"] == 3
+    monkeypatch.setattr(judgements, "_write", written)
+    load_verdicts(empty_store, [claims_verdict(), claims_verdict("q2")])
+    assert (held(empty_store)["Claim"], unfinished_loads(empty_store)) == (6, [])
+
+
+# Failure queries ---------------------------------------------------------------------------------------------------
+
+
+def asked(store: Store, kind: str, *columns: str, **given: Any) -> list[tuple[object, ...]]:
+    """Return some columns of what a failure query finds."""
+    return [tuple(row[name] for name in columns) for row in graphkit.failures(store, "r", kind, **given)]
+
+
+def test_claims_are_asked_by_name(empty_store: Store, tmp_path: Path) -> None:
+    """Each kind of failure tells its claims with chunk, commit and edge, as worked out in the world above."""
+    graphkit.evaluate(world(tmp_path), store=empty_store)
+    failed = verdict("q2", failure="truncated", reason="no room", model="m", attempts=2)
+    load_verdicts(empty_store, [claims_verdict(), failed])
+    assert graphkit.failures(empty_store, "r", "unsupported-claims") == [
+        {
+            **{"question": "q1", "judge": "lexical", "sentence": 3, "claim": "b calls z", "gold": "CONTRADICTED"},
+            **{"mismatch": "the quote doesn't occur", "named": ["y:b at 2"], "edge": None, "cited": ["[y:b]", "[w:w]"]},
+        }
+    ]
+    assert graphkit.failures(empty_store, "r", "bad-citations") == [
+        {
+            **{"question": "q1", "judge": "lexical", "citation": "[y:b]", "target": "y:b"},
+            **{"reason": "claim not supported", "chunks": ["y:b at 2"], "claims": ["b calls d", "b calls z"]},
+        },
+        {
+            **{"question": "q1", "judge": "lexical", "citation": "[w:w]", "target": "w:w"},
+            **{"reason": "not in the retrieved context", "chunks": [], "claims": ["b calls z"]},
+        },
+    ]
+    assert graphkit.failures(empty_store, "r", "claims-off-gold") == [
+        {
+            **{"question": "q1", "judge": "lexical", "sentence": 2, "claim": "b calls d", "support": "INFERRED"},
+            **{"gold": None, "source": "y:b", "relation": "R", "target": "y:d", "source_commit": "2"},
+            "target_commit": None,
+        }
+    ]
+    assert graphkit.failures(empty_store, "r", "failed-verdicts") == [
+        {
+            **{"question": "q2", "judge": "lexical", "grader": "claims", "model": "m", "failure": "truncated"},
+            **{"reason": "no room", "attempts": 2},
+        }
+    ]
+    told = {
+        "unsupported-claims": "nothing retrieved supports the claim in sentence 3: b calls z "
+        "(the quote doesn't occur), though lexical named y:b at 2",
+        "bad-citations": "the citation [y:b] is wrong: claim not supported, at the claim: b calls d",
+        "claims-off-gold": "the claim in sentence 2 rests on an edge that gold doesn't hold, y:b -R-> y:d: b calls d",
+        "failed-verdicts": "lexical gave no verdict by claims after 2 tries: truncated, no room",
+    }
+    for kind, text in told.items():
+        assert sentence(kind, graphkit.failures(empty_store, "r", kind)[0]) == text
+    for kind in ("unsupported-claims", "bad-citations", "claims-off-gold"):
+        assert asked(empty_store, kind, "question", question="q2") == []
+        assert len(asked(empty_store, kind, "question", limit=1)) == 1
+
+
+def test_an_edge_without_a_relation_is_in_gold(empty_store: Store, tmp_path: Path) -> None:
+    """A relation is compared where both carry one: a claim by an untyped edge between gold nodes isn't off gold."""
+    graphkit.evaluate(world(tmp_path), store=empty_store)
+    claims = [claim("a to b", edge=("x:a", None, "y:b")), claim("b to a", edge=("y:b", None, "x:a"))]
+    load_verdicts(empty_store, [verdict("q1", claims=claims)])
+    assert asked(empty_store, "claims-off-gold", "claim", "relation") == [("b to a", None)]
+
+
+def score(value: float | None, measure: str = "RubricGrade", question: str = "q1") -> Score:
+    """Return what a judge gave an answer."""
+    reason = "refused" if value is None else None
+    return Score(run="r", question=question, measure=measure, value=value, reason=reason, grader="j")
+
+
+@pytest.mark.parametrize(
+    ("scores", "verdicts", "judged"),
+    [
+        ([score(1.0), score(1.0, question="q2")], [], ["RubricGrade"]),
+        ([score(1.0), score(1.0, "Correct")], [], ["Correct", "RubricGrade"]),
+        ([score(0.5)], [], None),
+        ([score(1.0), score(0.0, "Correct")], [], None),
+        ([score(None)], [], None),
+        # How faithful an answer is to its context doesn't say that it is right.
+        ([score(1.0, "Faithful")], [], None),
+        ([], [], None),
+        ([], [verdict("q1", grader="rubric", grade="fully_correct")], ["lexical: fully_correct"]),
+        # Of two judges one says less.
+        ([score(1.0)], [verdict("q1", grader="rubric", grade="partially_correct")], None),
+        ([], [verdict("q1", grader="mine", grade="fully_correct")], None),
+    ],
+)
+def test_a_right_answer_by_a_wrong_path(
+    empty_store: Store, tmp_path: Path, scores: list[Score], verdicts: list[Verdict], judged: list[str] | None
+) -> None:
+    """An answer that all who were asked judge right, and whose path misses y:b -> y:c; q2's path misses nothing.
+
+    The walk read y:b at commit 2, whatever the question pins, and went on to y:d.
+    """
+    graphkit.evaluate(world(tmp_path), store=empty_store, measures=["EdgeRecall"])
+    if scores:
+        load_scores(empty_store, scores)
+    load_verdicts(empty_store, verdicts)
+    expected = {
+        **{"question": "q1", "judged": judged, "path": "p", "position": 1, "source": "y:b", "relation": "R"},
+        **{"target": "y:c", "repo": "y", "commit": "2", "went_to": ["y:d"]},
+    }
+    found = graphkit.failures(empty_store, "r", "right-answer-wrong-path")
+    assert found == ([expected] if judged else [])
+    assert [sentence("right-answer-wrong-path", row) for row in found] == (
+        ["was judged right, but step 1 was not walked (y at 2): y:b -R-> y:c; went to y:d instead"] if judged else []
+    )
+
+
+def test_plausible_verdicts_on_storefront(empty_store: Store, tmp_path: Path) -> None:
+    """On a run of the fixture each kind of failure is as many as the verdicts themselves say."""
+    run = "storefront-graph"
+    file = without_graph(STOREFRONT, tmp_path) / "runs" / f"{run}.jsonl"
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
+    verdicts = list(plausible(file))
+    load_verdicts(empty_store, verdicts)
+    many: dict[str, Any] = {"limit": 100_000}
+    unsupported = sum(one.support == "UNSUPPORTED" for each in verdicts for one in each.claims)
+    wrong = sum(one.correct is False for each in verdicts for one in each.citations)
+    failed = sum(each.failure is not None for each in verdicts)
+    assert unsupported > 10 < wrong
+    assert failed > 3
+    assert len(graphkit.failures(empty_store, run, "unsupported-claims", **many)) == unsupported
+    assert len(graphkit.failures(empty_store, run, "bad-citations", **many)) == wrong
+    assert len(graphkit.failures(empty_store, run, "failed-verdicts", **many)) == failed
+    right = {each.question for each in verdicts if each.grade == "fully_correct"}
+    missed = graphkit.failures(empty_store, run, "missed-edges", **many)
+    lucky = graphkit.failures(empty_store, run, "right-answer-wrong-path", **many)
+    assert [(row["question"], row["source"]) for row in lucky] == [
+        (row["question"], row["source"]) for row in missed if row["question"] in right
+    ]
