@@ -1,4 +1,6 @@
-"""How often the intervals of agreement and of calibrated accuracy hold the truth: ``python -m benchmarks.trust_coverage``.
+"""How often the intervals of agreement and of calibrated accuracy hold the truth.
+
+Run ``python -m benchmarks.trust_coverage``; a first argument is the number of samples, a second one adds the bootstrap.
 
 A person's labels and a judge's are drawn from worlds whose kappa, AC1, alpha and accuracy are known. Candidates for
 coefficients: the normal interval of the large-sample variance, the percentile bootstrap over items, and what graphkit
@@ -122,14 +124,16 @@ def accuracies(samples: int) -> None:
                 judged = numpy.where(
                     right, _random.random(right.size) < sensitivity, _random.random(right.size) < 1 - specificity
                 ).astype(float)
-                person, own = right[:items].astype(float), judged[:items]
-                found = {"PPI++": prediction_powered(person, own, judged[items:]).estimate}
+                person, own, rest = (
+                    some.astype(float).tolist() for some in (right[:items], judged[:items], judged[items:])
+                )
+                found = {"PPI++": prediction_powered(person, own, rest).estimate}
                 found["people alone"] = prediction_powered(person, own, []).estimate
                 found["Rogan-Gladen"] = rogan_gladen(
                     int(judged.sum()),
                     judged.size,
-                    (int((own * person).sum()), int(person.sum())),
-                    (int(((1 - own) * (1 - person)).sum()), int((1 - person).sum())),
+                    (int((judged[:items] * right[:items]).sum()), int(right[:items].sum())),
+                    (int(((1 - judged[:items]) * ~right[:items]).sum()), int((~right[:items]).sum())),
                 ).estimate
                 for name, estimate in found.items():
                     if estimate.low is None or estimate.high is None:

@@ -42,8 +42,6 @@ def kappa(
     categories
         All that could be given, for weights in their order.
     """
-    import numpy
-
     table, agreeing = _table(first, second, categories), _weights(len(categories), weights)
     items = int(table.sum())
     if not items:
@@ -69,8 +67,6 @@ def gwet(first: Sequence[str], second: Sequence[str], categories: Sequence[str],
 
     It stays stable where nearly all items are of one category, and kappa doesn't. Its variance is Gwet's.
     """
-    import numpy
-
     kinds = len(categories)
     table, agreeing = _table(first, second, categories), _weights(kinds, weights)
     items = int(table.sum())

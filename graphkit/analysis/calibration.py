@@ -82,7 +82,7 @@ def prediction_powered(
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """An accuracy corrected by sensitivity and specificity; ``clipped`` where the correction left the range of 0 to 1."""
+    """An accuracy corrected by sensitivity and specificity; ``clipped`` where that left the range of 0 to 1."""
 
     estimate: Estimate
     clipped: bool = False
@@ -106,14 +106,14 @@ def rogan_gladen(passed: int, items: int, right: tuple[int, int], wrong: tuple[i
     """
     for (_, known), word in ((right, "right"), (wrong, "wrong")):
         if not known:
-            reason = f"no graded answer is {word}, so nothing tells how the judge grades such"
-            return Corrected(Estimate(None, reason=reason, size=items))
+            unknown = f"no graded answer is {word}, so nothing tells how the judge grades such"
+            return Corrected(Estimate(None, reason=unknown, size=items))
     if not items:
         return Corrected(Estimate(None, reason="the judge graded nothing"))
     share, sensitivity, specificity = passed / items, right[0] / right[1], wrong[0] / wrong[1]
     if sensitivity + specificity <= 1 + 1e-12:
-        reason = "sensitivity and specificity together are not over 1: the judge tells no more than chance"
-        return Corrected(Estimate(None, reason=reason, size=items))
+        useless = "sensitivity and specificity together are not over 1: the judge tells no more than chance"
+        return Corrected(Estimate(None, reason=useless, size=items))
     raw = (share + specificity - 1) / (sensitivity + specificity - 1)
     value = min(1.0, max(0.0, raw))
     clipped = abs(value - raw) > 1e-12

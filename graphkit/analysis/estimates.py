@@ -1,4 +1,4 @@
-"""Estimates with their intervals: a value or the reason why there is none, never NaN, and never certainty from a few."""
+"""Estimates with their intervals: a value or the reason why there is none, and no certainty from a few items."""
 
 from __future__ import annotations
 
