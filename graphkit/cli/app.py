@@ -11,6 +11,7 @@ import typer
 
 from graphkit.cli.base import Commands
 from graphkit.cli.db import db
+from graphkit.cli.judge import judge
 
 #: The commands in the order of the help: each is a function in the module of its name.
 COMMANDS = (
@@ -44,6 +45,7 @@ app = typer.Typer(
 for name in COMMANDS:
     app.command(name.replace("_", "-"))(getattr(import_module(f"graphkit.cli.{name}"), name))
 app.add_typer(db, name="db")
+app.add_typer(judge, name="judge")
 
 
 def _version(value: bool) -> None:
