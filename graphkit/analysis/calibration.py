@@ -42,7 +42,8 @@ def prediction_powered(
 
     The estimate is ``mean(labels - t judged) + t mean(others)``, with the trust ``t`` that makes its variance smallest,
     between 0 and 1. The interval is Wilson's at the effective sample size, since the normal one is too narrow for some
-    tens of labels.
+    tens of labels; where the judge is used, its variance is taken as if half an answer of each kind had been seen
+    besides (Agresti and Min 2005), since some tens of labels may hold none of a judge's rare mistakes.
 
     Parameters
     ----------
@@ -73,11 +74,25 @@ def prediction_powered(
         return PredictionPowered(estimate, trust, None)
     variance = float((truth - trust * own).var(ddof=1)) / count
     variance += trust**2 * float(rest.var(ddof=1)) / more if more > 1 else 0.0
-    found = bounded(value, variance, count)
+    found = bounded(value, variance + _allowance(truth, own, trust), count)
     assert found.low is not None
     assert found.high is not None
     estimate = Estimate(value * highest, found.low * highest, found.high * highest, size=count, shape=found.shape)
     return PredictionPowered(estimate, trust, variance**0.5 * highest)
+
+
+def _allowance(truth: Any, own: Any, trust: float) -> float:
+    """Return by how much the variance of the correction grows with half an answer at each corner of the two grades."""
+    import numpy
+
+    if trust == 0:
+        return 0.0
+    seen = truth - trust * own
+    corners = numpy.array([0.0, 1.0, -trust, 1.0 - trust])
+    values, weights = numpy.concatenate([seen, corners]), numpy.r_[numpy.ones(seen.size), numpy.full(4, 0.5)]
+    middle = float((weights * values).sum() / weights.sum())
+    spread = float((weights * (values - middle) ** 2).sum() / weights.sum())
+    return max(0.0, spread - float(seen.var(ddof=1))) / float(seen.size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,17 @@ class Estimate:
         if self.value is None:
             return f"– ({self.reason})"
         if self.low is None or self.high is None:
-            return f"{self.value:.3f} (no interval: {self.reason})"
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+            return f"{rounded(self.value)} (no interval: {self.reason})"
+        return f"{rounded(self.value)} [{rounded(self.low)}, {rounded(self.high)}]"
+
+
+def rounded(value: float) -> str:
+    """Return a value with three decimals, and 0 without a sign.
+
+    >>> rounded(-0.0001), rounded(2 / 3)
+    ('0.000', '0.667')
+    """
+    return f"{round(value, 3) + 0.0:.3f}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphkit.analysis.estimates import Estimate, rounded
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
 from graphkit.records.words import counted, shown
@@ -28,7 +29,7 @@ def print_spot_check(found: SpotCheck) -> None:
     version = "" if found.version is None else f" {found.version}"
     title = f"{found.judge}{version} on {found.run} by {found.measure}: {found.labelled} of {found.judged} checked"
     rows = [
-        [_NAMES[name], one.value, "–" if one.low is None else f"{one.low:.3f} to {one.high:.3f}", one.reason or ""]
+        [_NAMES[name], one.value, _interval(one), one.reason or ""]
         for name, one in found.figures.items()
     ]
     print_table(title, ("figure", "value", "95% interval", "note"), rows)
@@ -53,6 +54,10 @@ def print_spot_check(found: SpotCheck) -> None:
         elif labels_needed > found.labelled:
             more = labels_needed - found.labelled
             print_line(f"{wanted} takes about {labels_needed} labels: {more} more")
+
+
+def _interval(one: Estimate) -> str:
+    return "–" if one.low is None or one.high is None else f"{rounded(one.low)} to {rounded(one.high)}"
 
 
 def _print_inflation(found: Inflation) -> None:
