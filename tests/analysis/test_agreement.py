@@ -90,9 +90,7 @@ GRADES = ((22, 2, 1, 0), (3, 9, 2, 1), (0, 2, 5, 2), (0, 1, 1, 9))
         ("quadratic", (0.84848, 0.04810), (0.86002, 0.04518)),
     ],
 )
-def test_recorded_figures_of_irrcac(
-    weights: Weights, kappas: tuple[float, float], gwets: tuple[float, float]
-) -> None:
+def test_recorded_figures_of_irrcac(weights: Weights, kappas: tuple[float, float], gwets: tuple[float, float]) -> None:
     """Kappa, AC1 and AC2 with their standard errors are those of another library."""
     first, second = table(GRADES)
     found, other = kappa(first, second, "0123", weights), gwet(first, second, "0123", weights)
@@ -245,4 +243,3 @@ def test_normal_interval_would_fail() -> None:
             spread = numpy.sqrt(shape.share * (1 - shape.share) / shape.effective) / (1 - shape.base)
             held += abs(found.value - 0.8) <= 1.96 * spread
     assert stats.binomtest(held, 400, 0.95, alternative="less").pvalue < 0.001
-

@@ -25,6 +25,8 @@ from graphkit.records.schemas import RECORDS
 from graphkit.systems import session
 from graphkit.systems.baseline import DEFAULT_MODEL, baseline
 from graphkit.systems.runner import Limits
+from graphkit.trust import spot_check
+from graphkit.trust.consistency import REPEAT
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, COMMAND, QUESTIONS, Graph, Row, environment, graphkit, inside, tiny
 
@@ -65,8 +67,10 @@ def test_defaults_are_those_of_the_library() -> None:
     """What an option is when it isn't given is what the function is called with in a notebook."""
     limits = Limits()
     expected = {
-        "compare": {"resamples": paired.RESAMPLES, "seed": paired.SEED},
-        "run": {
+        ("compare",): {"resamples": paired.RESAMPLES, "seed": paired.SEED},
+        ("judge", "spot-check"): {"n": spot_check.SIZE, "width": spot_check.WIDTH, "seed": paired.SEED},
+        ("judge", "consistency"): {"repeat": REPEAT},
+        ("run",): {
             "seed": session.DEFAULT_SEED,
             "k": session.DEFAULT_K,
             "concurrency": limits.concurrency,
@@ -77,7 +81,7 @@ def test_defaults_are_those_of_the_library() -> None:
         },
     }
     for command, defaults in expected.items():
-        shown = {parameter.name: parameter.default for parameter in COMMANDS[command,].params}
+        shown = {parameter.name: parameter.default for parameter in COMMANDS[command].params}
         assert {name: shown[name] for name in defaults} == defaults
 
 
@@ -118,13 +122,15 @@ def test_examples_of_the_page_are_commands() -> None:
     assert len(examples) > 10
     for example in examples:
         words = example.split()
-        name = tuple(words[:2]) if words[0] == "db" else (words[0],)
+        name = tuple(words[:2]) if words[0] in ("db", "judge") else (words[0],)
         known = {text for option in COMMANDS[name].params for text in option.opts}
         given = {word for word in words if re.match(r"--?[a-z]", word)}
         assert given <= known, example
 
 
-@pytest.mark.parametrize("words", [(), ("db",), ("evaluate",), ("db", "status")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [(), ("db",), ("judge",), ("evaluate",), ("db", "status"), ("judge", "bias")], ids=" ".join
+)
 def test_help(words: tuple[str, ...], tmp_path: Path) -> None:
     """--help and -h tell the usage, end with 0, and leave nothing behind."""
     done = graphkit(*words, "--help", cwd=tmp_path, code=0)

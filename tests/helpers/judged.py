@@ -51,7 +51,9 @@ def graded(
     ]
 
 
-def values(measure: str, numbers: Mapping[str, float | None], judge: str = "lexical", version: str = "1") -> list[Score]:
+def values(
+    measure: str, numbers: Mapping[str, float | None], judge: str = "lexical", version: str = "1"
+) -> list[Score]:
     """Return scores of a judge by a measure, a number a question."""
     return [
         Score(
