@@ -18,7 +18,7 @@ import numpy
 
 from graphkit.analysis.agreement import alpha, gwet, kappa
 from graphkit.analysis.calibration import prediction_powered, rogan_gladen
-from graphkit.analysis.estimates import Estimate, normal_quantile
+from graphkit.analysis.estimates import Estimate, normal_quantile, student_quantile
 
 SAMPLES = 1_000
 RESAMPLES = 299
@@ -69,7 +69,8 @@ def candidates(figure: Figure, one: Labels, two: Labels, resampled: bool) -> Ite
     yield "ours", (found.low, found.high) if known else None  # type: ignore[misc]
     if known and found.shape is not None and found.value is not None:
         shape = found.shape
-        spread = shape.share * (1 - shape.share) / shape.effective
+        worth = shape.effective * (student_quantile(found.size - 1) / normal_quantile()) ** 2
+        spread = shape.share * (1 - shape.share) / worth
         reach = normal_quantile() * spread**0.5 / (1 - shape.base)
         yield "normal", (found.value - reach, found.value + reach)
     if resampled:

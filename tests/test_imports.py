@@ -131,6 +131,10 @@ def test_scoring_from_files_knows_no_graph() -> None:
         assert not {name for name in others if name.startswith(("graphkit.graph", "graphkit.database"))}, module
 
 
+#: Commands that have commands.
+GROUPS = ("db", "judge")
+
+
 def loaded(*command: str) -> set[str]:
     """Return what a process of its own has imported once a command is done."""
     program = (
@@ -152,7 +156,7 @@ def test_help_is_quick(command: tuple[str, ...]) -> None:
     modules = loaded(*command)
     assert not modules & set(HEAVY)
     allowed = {"graphkit", "graphkit.errors", "graphkit.cli"}
-    allowed |= {f"graphkit.cli.{name}" for name in ("app", "base", "options", "db", *COMMANDS)}
+    allowed |= {f"graphkit.cli.{name}" for name in ("app", "base", "options", *GROUPS, *COMMANDS)}
     assert {name for name in modules if name.startswith("graphkit")} == allowed
 
 
@@ -160,7 +164,8 @@ def test_each_command_has_its_file() -> None:
     """The modules of the command line are the commands, each by its name, and the helpers that they share."""
     modules = {name.removeprefix("graphkit.cli.") for name in MODULES if name.startswith("graphkit.cli.")}
     helpers = {"app", "base", "options", "progress", "tables", "scorecards", "comparisons"}
-    assert modules == {*COMMANDS, "db"} | helpers
+    helpers |= {"asking", "grading", "spot_checks"}
+    assert modules == {*COMMANDS, *GROUPS} | helpers
 
 
 def test_scoring_loads_no_database(tmp_path: Path) -> None:

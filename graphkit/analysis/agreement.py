@@ -59,7 +59,7 @@ def kappa(
     moved = agreeing - (1 - value) * ((agreeing @ columns)[:, None] + (rows @ agreeing)[None, :])
     mean = float((shares * moved).sum())
     variance = float((shares * (moved - mean) ** 2).sum()) / (items * (1 - expected) ** 2)
-    return bounded(value, variance, items, _base(expected))
+    return bounded(value, variance, items, _base(expected), freedom=items - 1)
 
 
 def gwet(first: Sequence[str], second: Sequence[str], categories: Sequence[str], weights: Weights = "none") -> Estimate:
@@ -85,7 +85,7 @@ def gwet(first: Sequence[str], second: Sequence[str], categories: Sequence[str],
     moved = (agreeing - expected - 2 * (1 - value) * (chance - expected)) / (1 - expected)
     variance = float((shares * (moved - value) ** 2).sum()) / max(items - 1, 1)
     reason = f"both gave only {_only(first)!r}" if float(used.max()) > 1 - 1e-12 else None
-    return bounded(value, variance, items, _base(expected), reason)
+    return bounded(value, variance, items, _base(expected), reason, freedom=items - 1)
 
 
 def alpha(ratings: Sequence[Sequence[Any]], metric: Metric = "nominal", order: Sequence[Any] | None = None) -> Estimate:
@@ -120,8 +120,9 @@ def alpha(ratings: Sequence[Sequence[Any]], metric: Metric = "nominal", order: S
     defined = numpy.array([other for other in others if other is not None])
     # An item without which nothing differs leaves no alpha; the others tell the spread.
     spread = float(((defined - defined.mean()) ** 2).sum()) if defined.size else 0.0
-    count = defined.size
-    return bounded(value or 0.0, (count - 1) / count * spread if count else 0.0, len(kept), _base(1 - expected))
+    count, items = int(defined.size), len(kept)
+    variance = (count - 1) / count * spread if count else 0.0
+    return bounded(value or 0.0, variance, items, _base(1 - expected), freedom=items - 1)
 
 
 def _alpha(counts: Any, metric: Metric, known: Sequence[Any]) -> tuple[float | None, float]:

@@ -87,6 +87,14 @@ def normal_quantile(confidence: float = CONFIDENCE) -> float:
     return float(stats.norm.ppf((1 + confidence) / 2))
 
 
+@lru_cache(maxsize=1024)
+def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
+    """Return how many standard errors an interval reaches where these are estimated, too."""
+    from scipy import stats
+
+    return float(stats.t.ppf((1 + confidence) / 2, freedom))
+
+
 def wilson_interval(share: float, items: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the score interval of a proportion (Wilson 1927); ``items`` need not be whole.
 
@@ -110,7 +118,14 @@ def proportion(hits: int, items: int, nothing: str = "there is no item") -> Esti
     return Estimate(hits / items, *shape.interval(), size=items, shape=shape)
 
 
-def bounded(value: float, variance: float, items: int, base: float = 0.0, reason: str | None = None) -> Estimate:
+def bounded(
+    value: float,
+    variance: float,
+    items: int,
+    base: float = 0.0,
+    reason: str | None = None,
+    freedom: int | None = None,
+) -> Estimate:
     """Return a figure with Wilson's interval at its effective sample size.
 
     The figure is seen as a share of agreement between ``base`` (0 on its scale) and 1. Its variance says how many
@@ -122,12 +137,16 @@ def bounded(value: float, variance: float, items: int, base: float = 0.0, reason
     ----------
     variance
         Of the figure, as estimated by a large-sample formula or a jackknife.
+    freedom
+        The degrees of freedom of that estimate: the fewer, the fewer items the figure is worth.
     """
     share = min(1.0, max(0.0, value * (1 - base) + base))
     spread = variance * (1 - base) ** 2
     inner = share * (1 - share)
     # Of a share at its end, or without any spread, the items are all that is known.
     effective = inner / spread if inner > 1e-12 and spread > 1e-12 else float(items)
+    if freedom is not None:
+        effective *= (normal_quantile() / student_quantile(freedom)) ** 2
     shape = Shape(share, effective, base)
     low, high = shape.interval()
     return Estimate(value, min(low, value), max(high, value), reason, items, shape)

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from graphkit.analysis.compare import RunComparison
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
-from graphkit.analysis.spot_checks import KeptCheck
 from graphkit.errors import GateError
 from graphkit.records.bounds import over, under
 from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.records.words import counted, shown
 from graphkit.scoring.results import Evaluation, Summary
+
+if TYPE_CHECKING:
+    from graphkit.analysis.spot_checks import KeptCheck
 
 #: How many questions a sentence names.
 NAMED = 5

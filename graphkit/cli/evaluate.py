@@ -26,7 +26,9 @@ from graphkit.cli.options import (
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
+    from graphkit.analysis.gates import BrokenGate
     from graphkit.analysis.layers import Scorecard
+    from graphkit.records.scores import Score
     from graphkit.scoring.results import Evaluation
 
 
@@ -85,7 +87,6 @@ def evaluate(
 
     from graphkit.analysis import gates
     from graphkit.analysis.layers import load_config, score_layers
-    from graphkit.analysis.spot_checks import kept_checks
     from graphkit.cli.progress import shown_progress
     from graphkit.cli.scorecards import print_outcomes, print_scorecard
     from graphkit.cli.tables import print_groups, print_scoreboard
@@ -165,14 +166,18 @@ def evaluate(
             *(gates.stale(results) if fail_on_stale else ()),
             *gates.fail_under(results, [(named[text], bound) for text, bound in lower]),
             *gates.fail_over(results, [(named[text], bound) for text, bound in upper]),
-            *(
-                gates.min_kappa([result.run for result in results], given, kept_checks(runs), min_kappa)
-                if min_kappa is not None
-                else ()
-            ),
+            *(_untrusted(runs, results, given, min_kappa) if min_kappa is not None else ()),
             *(gates.min_scored(results, min_scored, [*dict.fromkeys(asked)] or None) if min_scored else ()),
         ]
     )
+
+
+def _untrusted(runs: list[Path], results: list[Evaluation], given: list[Score], floor: float) -> list[BrokenGate]:
+    """Return the judges that nobody checked well enough, by the spot checks beside the runs."""
+    from graphkit.analysis.gates import min_kappa
+    from graphkit.analysis.spot_checks import kept_checks
+
+    return min_kappa([result.run for result in results], given, kept_checks(runs), floor)
 
 
 def _full_name(text: str, k: int | None, by_others: set[str]) -> str:

@@ -66,7 +66,7 @@ def test_known_commands() -> None:
 def test_defaults_are_those_of_the_library() -> None:
     """What an option is when it isn't given is what the function is called with in a notebook."""
     limits = Limits()
-    expected = {
+    expected: dict[tuple[str, ...], Row] = {
         ("compare",): {"resamples": paired.RESAMPLES, "seed": paired.SEED},
         ("judge", "spot-check"): {"n": spot_check.SIZE, "width": spot_check.WIDTH, "seed": paired.SEED},
         ("judge", "consistency"): {"repeat": REPEAT},
