@@ -134,7 +134,7 @@ def test_one_category_is_no_agreement_beyond_chance() -> None:
     found = gwet(same, same, YES_NO)
     assert found.value == 1.0
     assert found.reason == "both gave only 'y'"
-    # Wilson's lower bound of n of n is n / (n + z^2), here with Student's t of 14 degrees in the place of z; chance is 0.
+    # Wilson's lower bound of n of n is n / (n + z^2), with Student's t of 14 degrees in the place of z; chance is 0.
     assert found.low == pytest.approx(15 / (15 + stats.t.ppf(0.975, 14) ** 2))
     assert gwet(same, same, ("y",)).value is None
 
