@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +52,7 @@ def write_sheet(path: Path, rows: Iterable[Row]) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with written(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        table = csv.writer(stream, lineterminator="\n")
+        table = csv.writer(stream)
         table.writerow(COLUMNS)
         for row in rows:
             cells = (row.run, row.question, row.measure, row.grade, row.note, row.text, row.gold, row.answer)
@@ -71,8 +72,10 @@ def read_sheet(path: Path) -> list[tuple[str, dict[str, str]]]:
             text = stream.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InputError("the file isn't text in UTF-8", where=f"{path}:{error.start}") from None
-    table = csv.DictReader(text.splitlines(keepends=True), strict=True)
+    # Not by the lines of the text: what Python takes for their ends isn't all that of a table.
+    table = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     rows = []
+    limit = csv.field_size_limit(max(len(text), 1))  # an answer may be of any length
     try:
         if "question_id" not in (table.fieldnames or ()):
             remedy = f"The first line must name the columns: {', '.join(COLUMNS[:5])}."
@@ -82,6 +85,8 @@ def read_sheet(path: Path) -> list[tuple[str, dict[str, str]]]:
             rows.append((f"{path}:{table.line_num}", line))
     except csv.Error as error:
         raise InputError(f"not a CSV file: {error}", where=f"{path}:{table.line_num}") from None
+    finally:
+        csv.field_size_limit(limit)
     return rows
 
 
@@ -147,9 +152,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _harmless(text: str) -> str:
-    return f"'{text}" if text[:1] in _FORMULAS or (text[:1] == "'" and text[1:2] in _FORMULAS) else text
+    return f"'{text}" if text[:1] in _FORMULAS or _quoted(text) else text
 
 
 def _plain(text: str) -> str:
     """Return a cell without the quote that keeps a spreadsheet from taking text as a formula."""
-    return text[1:] if text[:1] == "'" and text[1:2] in (*_FORMULAS, "'") else text
+    return text[1:] if _quoted(text) else text
+
+
+def _quoted(text: str) -> bool:
+    return text[:1] == "'" and text[1:2] in (*_FORMULAS, "'")

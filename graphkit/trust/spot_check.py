@@ -36,7 +36,7 @@ NO_CATEGORIES = "the grades are numbers, not categories; see alpha"
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """An answer that judge and person grade differently; ``distance`` in steps of the scale."""
+    """An answer that judge and person grade differently, ``distance`` steps of the scale apart, and what each said."""
 
     question: str
     judge: str
@@ -44,6 +44,7 @@ class Disagreement:
     distance: float
     confidence: float | None = None
     note: str | None = None
+    explanation: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return all that is known of it."""
@@ -54,6 +55,7 @@ class Disagreement:
             "distance": self.distance,
             "confidence": self.confidence,
             "note": self.note,
+            "explanation": self.explanation,
         }
 
 
@@ -278,12 +280,14 @@ def _disagreements(
     notes: Mapping[str, str],
 ) -> list[Disagreement]:
     """Return the answers that are graded differently, worst first."""
-    sure = {score.question: score.confidence for score in scores}
+    said = {score.question: score for score in scores}
     places = {label: place for place, label in enumerate(scale.categories)}
     found = []
     for question in both:
         one, two = judged[question], labels[question]
         apart = abs(places[one] - places[two]) if places else abs(float(one) - float(two))
         if one != two and (places or over(apart, NEAR)):
-            found.append(Disagreement(question, one, two, apart, sure[question], notes.get(question)))
+            score = said[question]
+            note = notes.get(question)
+            found.append(Disagreement(question, one, two, apart, score.confidence, note, score.explanation))
     return sorted(found, key=lambda one: (-one.distance, -(one.confidence or 0.0), one.question))

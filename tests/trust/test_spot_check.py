@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import tempfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphkit.errors import InputError
 from graphkit.trust.advice import advice
@@ -217,6 +220,25 @@ def test_a_sheet_comes_back_as_it_was(tmp_path: Path) -> None:
     assert rows_of(read_sheet(path)) == rows
     with path.open(newline="") as stream:
         assert not [cell for row in csv.reader(stream) for cell in row if cell[:1] in ("=", "+", "-", "@")]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.text(st.characters(exclude_categories=("Cs",)) | st.sampled_from("'=,\"\r\n\u2028\x0b\0"), max_size=8))
+)
+def test_any_text_survives_a_sheet(texts: list[str]) -> None:
+    """Whatever an answer holds, the sheet gives it back; otherwise it would count as changed."""
+    rows = [Row("r", f"q{number}", "Correct", "", text, answer=text) for number, text in enumerate(texts)]
+    with tempfile.TemporaryDirectory() as folder:
+        write_sheet(Path(folder) / "sheet.csv", rows)
+        assert rows_of(read_sheet(Path(folder) / "sheet.csv")) == rows
+
+
+def test_a_long_answer_survives_a_sheet(tmp_path: Path) -> None:
+    """An answer may be longer than the cells that Python's reader takes by itself."""
+    row = Row("r", "q", "Correct", answer="x" * 200_000)
+    write_sheet(tmp_path / "sheet.csv", [row])
+    assert rows_of(read_sheet(tmp_path / "sheet.csv")) == [row]
 
 
 def test_labels_of_a_sheet(tmp_path: Path) -> None:
