@@ -6,6 +6,7 @@ comes with an interval (:func:`graphkit.analysis.estimates.bounded`), or with th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -105,51 +106,82 @@ def alpha(ratings: Sequence[Sequence[Any]], metric: Metric = "nominal", order: S
     kept = [item for item in kept if len(item) > 1]
     if not kept:
         return Estimate(None, reason="no item has two grades")
+    items = len(kept)
+    if len({value for item in kept for value in item}) < 2:
+        return Estimate(None, reason=f"only {kept[0][0]!r} was given, so nothing could differ", size=items)
+    found = _by_numbers(kept) if metric == "interval" else _by_labels(kept, metric, order)
+    value, others, chance = found
+    if items == 1:
+        return Estimate(value, reason=ONE_ITEM, size=1)
+    # An item without which nothing differs leaves no alpha; the others tell the spread.
+    defined = others[numpy.isfinite(others)]
+    count = int(defined.size)
+    variance = (count - 1) / count * float(((defined - defined.mean()) ** 2).sum()) if count else 0.0
+    return bounded(value, variance, items, _base(chance), freedom=items - 1)
+
+
+def _by_numbers(kept: Sequence[Sequence[Any]]) -> tuple[float, Any, float]:
+    """Return alpha of numbers, alpha without each item, and the agreement that chance gives.
+
+    Over all pairs of n numbers the squared differences add up to 2 n times the squares less 2 times the sum squared.
+    """
+    import numpy
+
+    numbers = numpy.array([float(value) for item in kept for value in item])
+    given = numpy.array([len(item) for item in kept])
+    starts = numpy.concatenate([[0], numpy.cumsum(given)[:-1]])
+    centred = numbers - numbers.mean()
+    sums, squares = (numpy.add.reduceat(some, starts) for some in (centred, centred**2))
+    within = (2 * given * squares - 2 * sums**2) / (given - 1)
+    value, expected = _alpha(within.sum(), given.sum(), sums.sum(), squares.sum())
+    others, _ = _alpha(within.sum() - within, given.sum() - given, sums.sum() - sums, squares.sum() - squares)
+    return float(value), others, 1 - float(expected) / float(numpy.ptp(numbers)) ** 2
+
+
+def _alpha(within: Any, every: Any, sums: Any, squares: Any) -> tuple[Any, Any]:
+    """Return alpha, NaN where nothing could differ, and the expected difference."""
+    import numpy
+
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        expected = (2 * every * squares - 2 * sums**2) / (every * (every - 1))
+        return numpy.where(expected > 1e-12, 1 - within / every / expected, numpy.nan), expected
+
+
+def _by_labels(kept: Sequence[Sequence[Any]], metric: Metric, order: Sequence[Any] | None) -> tuple[float, Any, float]:
+    """Return alpha of labels, alpha without each item, and the agreement that chance gives."""
+    import numpy
+
     known = list(dict.fromkeys(order or ())) or sorted({value for item in kept for value in item})
     places = {value: place for place, value in enumerate(known)}
     counts = numpy.zeros((len(kept), len(known)))
     for row, item in zip(counts, kept, strict=True):
         for value in item:
             row[places[value]] += 1
-    if numpy.count_nonzero(counts.sum(0)) < 2:
-        return Estimate(None, reason=f"only {kept[0][0]!r} was given, so nothing could differ", size=len(kept))
-    value, expected = _alpha(counts, metric, known)
-    if len(kept) == 1:
-        return Estimate(value, reason=ONE_ITEM, size=1)
-    others = [_alpha(numpy.delete(counts, place, axis=0), metric, known)[0] for place in range(len(kept))]
-    defined = numpy.array([other for other in others if other is not None])
-    # An item without which nothing differs leaves no alpha; the others tell the spread.
-    spread = float(((defined - defined.mean()) ** 2).sum()) if defined.size else 0.0
-    count, items = int(defined.size), len(kept)
-    variance = (count - 1) / count * spread if count else 0.0
-    return bounded(value or 0.0, variance, items, _base(1 - expected), freedom=items - 1)
+    given, totals = counts.sum(1), counts.sum(0)
+
+    def figures(used: Any, one: int | None) -> tuple[float, float]:
+        apart = _apart(used, metric)
+        within = ((counts @ apart) * counts).sum(1) / (given - 1)
+        observed = float(within.sum()) - (0.0 if one is None else float(within[one]))
+        every = float(used.sum())
+        expected = float(used @ apart @ used) / (every * (every - 1)) if every > 1 else 0.0
+        if expected < 1e-12:
+            return math.nan, 1.0
+        return 1 - observed / every / expected, 1 - expected / float(apart.max())
+
+    value, chance = figures(totals, None)
+    others = numpy.array([figures(totals - counts[one], one)[0] for one in range(len(kept))])
+    return value, others, chance
 
 
-def _alpha(counts: Any, metric: Metric, known: Sequence[Any]) -> tuple[float | None, float]:
-    """Return alpha, None where nothing could differ, and the expected difference as a share of the largest."""
-    totals = counts.sum(0)
-    apart = _apart(totals, metric, known)
-    given = counts.sum(1)
-    within = ((counts @ apart) * counts).sum(1) / (given - 1)
-    every = float(totals.sum())
-    observed = float(within.sum()) / every
-    expected = float(totals @ apart @ totals) / (every * (every - 1))
-    if expected < 1e-12:
-        return None, 0.0
-    return 1 - observed / expected, expected / float(apart.max())
-
-
-def _apart(totals: Any, metric: Metric, known: Sequence[Any]) -> Any:
-    """Return how far the values lie apart, squared."""
+def _apart(totals: Any, metric: Metric) -> Any:
+    """Return how far the labels lie apart, squared: equal or not, or by their middle ranks."""
     import numpy
 
     if metric == "nominal":
-        return 1.0 - numpy.eye(len(known))
-    if metric == "ordinal":
-        below = numpy.cumsum(totals) - totals / 2  # the middle rank of each value
-        return (below[:, None] - below[None, :]) ** 2
-    numbers = numpy.array([float(value) for value in known])
-    return (numbers[:, None] - numbers[None, :]) ** 2
+        return 1.0 - numpy.eye(len(totals))
+    ranks = numpy.cumsum(totals) - totals / 2
+    return (ranks[:, None] - ranks[None, :]) ** 2
 
 
 def _table(first: Sequence[str], second: Sequence[str], categories: Sequence[str]) -> Any:

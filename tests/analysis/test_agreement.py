@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -243,3 +244,30 @@ def test_normal_interval_would_fail() -> None:
         if found.value is not None and found.shape is not None:
             held += abs(found.value - 0.8) <= 1.96 * error(found)
     assert stats.binomtest(held, 400, 0.95, alternative="less").pvalue < 0.001
+
+
+def test_alpha_of_numbers_is_that_of_all_pairs() -> None:
+    """For numbers, alpha and each alpha without an item are those of the definition, pair by pair."""
+    source = random.Random(2)
+    rows = [[round(source.random(), 2) for _ in range(source.randint(2, 4))] for _ in range(8)]
+
+    def by_definition(some: list[list[float]]) -> float:
+        every = [value for row in some for value in row]
+        within = sum(sum((x - y) ** 2 for x in row for y in row) / (len(row) - 1) for row in some)
+        between = sum((x - y) ** 2 for x in every for y in every)
+        return 1 - (within / len(every)) / (between / (len(every) * (len(every) - 1)))
+
+    found = alpha(rows, "interval")
+    assert found.value == pytest.approx(by_definition(rows))
+    others = [by_definition(rows[:place] + rows[place + 1 :]) for place in range(8)]
+    jackknife = 7 / 8 * sum((one - sum(others) / 8) ** 2 for one in others)
+    assert error(found) == pytest.approx(math.sqrt(jackknife))
+
+
+def test_alpha_of_many_answers_is_quick() -> None:
+    """Three gradings of 3,000 answers take a moment, numbers and grades alike."""
+    source = random.Random(4)
+    start = time.perf_counter()
+    assert alpha([[source.random() for _ in range(3)] for _ in range(3000)], "interval").value is not None
+    assert alpha([source.choices("abcd", k=3) for _ in range(3000)], "ordinal").value is not None
+    assert time.perf_counter() - start < 20
