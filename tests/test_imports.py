@@ -137,6 +137,10 @@ def test_scoring_from_files_knows_no_graph() -> None:
         assert not {name for name in others if name.startswith(("graphkit.graph", "graphkit.database"))}, module
 
 
+#: Commands that have commands.
+GROUPS = ("db", "judge")
+
+
 def loaded(*command: str) -> set[str]:
     """Return what a process of its own has imported once a command is done."""
     program = (
@@ -166,6 +170,7 @@ def test_each_command_has_its_file() -> None:
     """The modules of the command line are the commands, each by its name, and the helpers that they share."""
     modules = {name.removeprefix("graphkit.cli.") for name in MODULES if name.startswith("graphkit.cli.")}
     helpers = {"app", "base", "options", "progress", "tables", "scorecards", "comparisons"}
+    helpers |= {"asking", "grading", "spot_checks"}
     assert modules == {*COMMANDS, *GROUPS} | helpers
 
 

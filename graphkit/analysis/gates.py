@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from graphkit.analysis.compare import RunComparison
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.errors import GateError
 from graphkit.records.bounds import over, under
+from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.records.words import counted, shown
 from graphkit.scoring.results import Evaluation, Summary
+
+if TYPE_CHECKING:
+    from graphkit.analysis.spot_checks import KeptCheck
 
 #: How many questions a sentence names.
 NAMED = 5
@@ -96,6 +101,65 @@ def severe(cards: Iterable[Scorecard]) -> list[BrokenGate]:
         for card in cards
         for one in card.alerts
     ]
+
+
+def min_kappa(
+    runs: Iterable[str],
+    scores: Iterable[Score],
+    checks: Iterable[KeptCheck],
+    floor: float,
+    measures: Sequence[str] | None = None,
+) -> list[BrokenGate]:
+    """Return the judges whose kappa with a person may be under a floor: the lower end of its interval is held to it.
+
+    A judge that nobody checked passes no gate, nor one that was checked in another version only, since another model or
+    another prompt is another judge; nor a run that no judge gave a score. A judge is who isn't graphkit and has a name.
+
+    Parameters
+    ----------
+    measures
+        Those that have to be checked; by default, of each judge, those that a spot check of it was made of, and one at
+        least.
+    """
+    given: dict[tuple[str, str], dict[str, set[str | None]]] = {}
+    for score in scores:
+        if score.grader not in (None, GRAPHKIT) and score.number is not None:
+            versions = given.setdefault((score.run, str(score.grader)), {}).setdefault(score.measure, set())
+            versions.add(None if score.version is None else str(score.version))
+    known = {(check.run, check.judge, check.measure): check for check in checks}
+    broken = []
+    for run in runs:
+        of_run = {measure for (name, _), graded in given.items() if name == run for measure in graded}
+        for measure in (None,) if measures is None else measures:
+            if not of_run or (measure is not None and measure not in of_run):
+                by = "" if measure is None else f" by {measure}"
+                broken.append(BrokenGate("min-kappa", run, f"no judge gave it a score{by}", measure))
+    for (run, judge), graded in given.items():
+        held = [one for one in graded if ((run, judge, one) in known if measures is None else one in measures)]
+        if not held and measures is None:
+            what = f"nobody checked the judge {judge}: run `graphkit judge spot-check`"
+            broken.append(BrokenGate("min-kappa", run, what))
+        for measure in held:
+            why = _untrusted(known.get((run, judge, measure)), graded[measure], floor)
+            if why:
+                broken.append(BrokenGate("min-kappa", run, f"{judge} by {measure}: {why}", measure))
+    return broken
+
+
+def _untrusted(check: KeptCheck | None, versions: set[str | None], floor: float) -> str | None:
+    """Return why a judge's grades by a measure don't pass, or None."""
+    if check is None:
+        return "nobody checked it: run `graphkit judge spot-check`"
+    checked = None if check.version is None else str(check.version)
+    if versions != {checked}:
+        others = ", ".join(sorted(str(version) for version in versions))
+        return f"the spot check is of version {checked}, the scores are of {others}: check it anew"
+    if check.kappa is None or check.kappa_low is None:
+        return f"the spot check has no interval of kappa ({check.reason})"
+    if under(check.kappa_low, floor):
+        figure = f"{check.kappa:.3f}, its interval over {counted(check.n, 'answer')} begins at {check.kappa_low:.3f}"
+        return f"kappa is {figure}, under {floor:.12g}"
+    return None
 
 
 def stale(results: Iterable[Evaluation]) -> list[BrokenGate]:

@@ -31,7 +31,7 @@ COMMANDS = (
 )
 
 #: The groups of commands, after those: each is the variable of its name in the module of its name.
-GROUPS = ("db", "cache", "ragas")
+GROUPS = ("db", "judge", "cache", "ragas")
 
 app = typer.Typer(
     cls=Commands,

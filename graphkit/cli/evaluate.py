@@ -26,7 +26,9 @@ from graphkit.cli.options import (
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
+    from graphkit.analysis.gates import BrokenGate
     from graphkit.analysis.layers import Scorecard
+    from graphkit.records.scores import Score
     from graphkit.scoring.results import Evaluation
 
 
@@ -68,6 +70,12 @@ def evaluate(
             "each that --measure or a gate names, else every one.",
         ),
     ] = None,
+    min_kappa: Annotated[
+        float | None,
+        typer.Option(
+            "--min-kappa", metavar="VALUE", help="Exit with 1 where a judge's kappa with a person may be lower."
+        ),
+    ] = None,
     by: Annotated[
         str | None, typer.Option("--by", metavar="WHAT", help="Also the means by category, difficulty or group.")
     ] = None,
@@ -100,6 +108,8 @@ def evaluate(
     upper = [_gate("--fail-over", text) for text in fail_over or []]
     if min_scored is not None and not 0 <= min_scored <= 1:
         raise InputError(f"--min-scored is a share of the questions, from 0 to 1, not {min_scored:g}")
+    if min_kappa is not None and not -1 <= min_kappa <= 1:
+        raise InputError(f"--min-kappa is from -1 to 1, not {min_kappa:g}")
     layered = not measures
     given = given_scores(scores or [], skip)
     by_others = {score.measure for score in given}
@@ -156,9 +166,18 @@ def evaluate(
             *(gates.stale(results) if fail_on_stale else ()),
             *gates.fail_under(results, [(named[text], bound) for text, bound in lower]),
             *gates.fail_over(results, [(named[text], bound) for text, bound in upper]),
+            *(_untrusted(runs, results, given, min_kappa) if min_kappa is not None else ()),
             *(gates.min_scored(results, min_scored, [*dict.fromkeys(asked)] or None) if min_scored else ()),
         ]
     )
+
+
+def _untrusted(runs: list[Path], results: list[Evaluation], given: list[Score], floor: float) -> list[BrokenGate]:
+    """Return the judges that nobody checked well enough, by the spot checks beside the runs."""
+    from graphkit.analysis.gates import min_kappa
+    from graphkit.analysis.spot_checks import kept_checks
+
+    return min_kappa([result.run for result in results], given, kept_checks(runs), floor)
 
 
 def _full_name(text: str, k: int | None, by_others: set[str]) -> str:

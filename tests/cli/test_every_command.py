@@ -25,6 +25,8 @@ from graphkit.records.schemas import RECORDS
 from graphkit.systems import session
 from graphkit.systems.baseline import DEFAULT_MODEL, baseline
 from graphkit.systems.runner import Limits
+from graphkit.trust import spot_check
+from graphkit.trust.consistency import REPEAT
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, COMMAND, QUESTIONS, Graph, Row, environment, graphkit, inside, tiny
 
@@ -64,9 +66,11 @@ def test_known_commands() -> None:
 def test_defaults_are_those_of_the_library() -> None:
     """What an option is when it isn't given is what the function is called with in a notebook."""
     limits = Limits()
-    expected = {
-        "compare": {"resamples": paired.RESAMPLES, "seed": paired.SEED},
-        "run": {
+    expected: dict[tuple[str, ...], Row] = {
+        ("compare",): {"resamples": paired.RESAMPLES, "seed": paired.SEED},
+        ("judge", "spot-check"): {"n": spot_check.SIZE, "width": spot_check.WIDTH, "seed": paired.SEED},
+        ("judge", "consistency"): {"repeat": REPEAT},
+        ("run",): {
             "seed": session.DEFAULT_SEED,
             "k": session.DEFAULT_K,
             "concurrency": limits.concurrency,
@@ -77,7 +81,7 @@ def test_defaults_are_those_of_the_library() -> None:
         },
     }
     for command, defaults in expected.items():
-        shown = {parameter.name: parameter.default for parameter in COMMANDS[command,].params}
+        shown = {parameter.name: parameter.default for parameter in COMMANDS[command].params}
         assert {name: shown[name] for name in defaults} == defaults
 
 
@@ -124,7 +128,11 @@ def test_examples_of_the_page_are_commands() -> None:
         assert given <= known, example
 
 
-@pytest.mark.parametrize("words", [(), ("db",), ("cache",), ("ragas",), ("evaluate",), ("db", "status")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [(), ("db",), ("judge",), ("cache",), ("ragas",), ("evaluate",), ("db", "status"), ("judge", "bias")],
+    ids=" ".join,
+)
 def test_help(words: tuple[str, ...], tmp_path: Path) -> None:
     """--help and -h tell the usage, end with 0, and leave nothing behind."""
     done = graphkit(*words, "--help", cwd=tmp_path, code=0)

@@ -1,0 +1,214 @@
+"""How far two graders agree beyond what chance gives: Cohen's kappa, Gwet's AC1 and AC2, Krippendorff's alpha.
+
+Raw agreement misleads where most items are of one kind: two who call nearly everything right agree on most. Each figure
+comes with an interval (:func:`graphkit.analysis.estimates.bounded`), or with the reason why there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from graphkit.analysis.estimates import Estimate, bounded, proportion
+
+#: How much two categories agree: only equal ones, or the more the closer they stand in their order.
+Weights = Literal["none", "linear", "quadratic"]
+
+#: How far two values lie apart: equal or not, by their ranks, or by their difference.
+Metric = Literal["nominal", "ordinal", "interval"]
+
+NO_ITEM = "no item was graded by both"
+ONE_ITEM = "one item says nothing of the spread"
+
+
+def raw_agreement(first: Sequence[str], second: Sequence[str]) -> Estimate:
+    """Return the share of items to which two graders give the same label, with Wilson's interval."""
+    return proportion(sum(map(_same, first, second)), len(first), NO_ITEM)
+
+
+def _same(one: object, two: object) -> bool:
+    return one == two
+
+
+def kappa(
+    first: Sequence[str], second: Sequence[str], categories: Sequence[str], weights: Weights = "none"
+) -> Estimate:
+    """Return Cohen's kappa (Cohen 1960; weighted 1968): agreement beyond what the graders' own habits give.
+
+    Its variance is that of Fleiss, Cohen and Everitt (1969).
+
+    Parameters
+    ----------
+    categories
+        All that could be given, for weights in their order.
+    """
+    table, agreeing = _table(first, second, categories), _weights(len(categories), weights)
+    items = int(table.sum())
+    if not items:
+        return Estimate(None, reason=NO_ITEM)
+    shares = table / items
+    rows, columns = shares.sum(1), shares.sum(0)
+    observed, expected = float((agreeing * shares).sum()), float(rows @ agreeing @ columns)
+    if 1 - expected < 1e-12:
+        reason = f"both gave only {_only(first)!r}, so chance alone agrees on everything"
+        return Estimate(None, reason=reason, size=items)
+    value = (observed - expected) / (1 - expected)
+    if items == 1:
+        return Estimate(value, reason=ONE_ITEM, size=1)
+    # What each cell of the table adds to kappa, to first order.
+    moved = agreeing - (1 - value) * ((agreeing @ columns)[:, None] + (rows @ agreeing)[None, :])
+    mean = float((shares * moved).sum())
+    variance = float((shares * (moved - mean) ** 2).sum()) / (items * (1 - expected) ** 2)
+    return bounded(value, variance, items, _base(expected), freedom=items - 1)
+
+
+def gwet(first: Sequence[str], second: Sequence[str], categories: Sequence[str], weights: Weights = "none") -> Estimate:
+    """Return Gwet's AC1 (Gwet 2008), or AC2 where weighted (Gwet 2014): agreement beyond what hard items give.
+
+    It stays stable where nearly all items are of one category, and kappa doesn't. Its variance is Gwet's.
+    """
+    kinds = len(categories)
+    table, agreeing = _table(first, second, categories), _weights(kinds, weights)
+    items = int(table.sum())
+    if not items:
+        return Estimate(None, reason=NO_ITEM)
+    if kinds < 2:
+        return Estimate(None, reason="there is one category only, so nothing can differ", size=items)
+    shares = table / items
+    used = (shares.sum(1) + shares.sum(0)) / 2
+    factor = float(agreeing.sum()) / (kinds * (kinds - 1))
+    observed, expected = float((agreeing * shares).sum()), factor * float((used * (1 - used)).sum())
+    value = (observed - expected) / (1 - expected)
+    if items == 1:
+        return Estimate(value, reason=ONE_ITEM, size=1)
+    chance = factor * (1 - (used[:, None] + used[None, :]) / 2)  # of an item in each cell
+    moved = (agreeing - expected - 2 * (1 - value) * (chance - expected)) / (1 - expected)
+    variance = float((shares * (moved - value) ** 2).sum()) / max(items - 1, 1)
+    reason = f"both gave only {_only(first)!r}" if float(used.max()) > 1 - 1e-12 else None
+    return bounded(value, variance, items, _base(expected), reason, freedom=items - 1)
+
+
+def alpha(ratings: Sequence[Sequence[Any]], metric: Metric = "nominal", order: Sequence[Any] | None = None) -> Estimate:
+    """Return Krippendorff's alpha of some items, each with the values that it was given; None is a missing one.
+
+    It takes any number of graders, who need not have graded everything (Krippendorff 2019, chapter 12). Its variance is
+    that of the jackknife over the items.
+
+    Parameters
+    ----------
+    order
+        The values in their order, for ranks; by default sorted.
+    """
+    import numpy
+
+    kept = [[value for value in item if value is not None] for item in ratings]
+    kept = [item for item in kept if len(item) > 1]
+    if not kept:
+        return Estimate(None, reason="no item has two grades")
+    items = len(kept)
+    if len({value for item in kept for value in item}) < 2:
+        return Estimate(None, reason=f"only {kept[0][0]!r} was given, so nothing could differ", size=items)
+    found = _by_numbers(kept) if metric == "interval" else _by_labels(kept, metric, order)
+    value, others, chance = found
+    if items == 1:
+        return Estimate(value, reason=ONE_ITEM, size=1)
+    # An item without which nothing differs leaves no alpha; the others tell the spread.
+    defined = others[numpy.isfinite(others)]
+    count = int(defined.size)
+    variance = (count - 1) / count * float(((defined - defined.mean()) ** 2).sum()) if count else 0.0
+    return bounded(value, variance, items, _base(chance), freedom=items - 1)
+
+
+def _by_numbers(kept: Sequence[Sequence[Any]]) -> tuple[float, Any, float]:
+    """Return alpha of numbers, alpha without each item, and the agreement that chance gives.
+
+    Over all pairs of n numbers the squared differences add up to 2 n times the squares less 2 times the sum squared.
+    """
+    import numpy
+
+    numbers = numpy.array([float(value) for item in kept for value in item])
+    given = numpy.array([len(item) for item in kept])
+    starts = numpy.concatenate([[0], numpy.cumsum(given)[:-1]])
+    centred = numbers - numbers.mean()
+    sums, squares = (numpy.add.reduceat(some, starts) for some in (centred, centred**2))
+    within = (2 * given * squares - 2 * sums**2) / (given - 1)
+    value, expected = _alpha(within.sum(), given.sum(), sums.sum(), squares.sum())
+    others, _ = _alpha(within.sum() - within, given.sum() - given, sums.sum() - sums, squares.sum() - squares)
+    return float(value), others, 1 - float(expected) / float(numpy.ptp(numbers)) ** 2
+
+
+def _alpha(within: Any, every: Any, sums: Any, squares: Any) -> tuple[Any, Any]:
+    """Return alpha, NaN where nothing could differ, and the expected difference."""
+    import numpy
+
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        expected = (2 * every * squares - 2 * sums**2) / (every * (every - 1))
+        return numpy.where(expected > 1e-12, 1 - within / every / expected, numpy.nan), expected
+
+
+def _by_labels(kept: Sequence[Sequence[Any]], metric: Metric, order: Sequence[Any] | None) -> tuple[float, Any, float]:
+    """Return alpha of labels, alpha without each item, and the agreement that chance gives."""
+    import numpy
+
+    known = list(dict.fromkeys(order or ())) or sorted({value for item in kept for value in item})
+    places = {value: place for place, value in enumerate(known)}
+    counts = numpy.zeros((len(kept), len(known)))
+    for row, item in zip(counts, kept, strict=True):
+        for value in item:
+            row[places[value]] += 1
+    given, totals = counts.sum(1), counts.sum(0)
+
+    def figures(used: Any, one: int | None) -> tuple[float, float]:
+        apart = _apart(used, metric)
+        within = ((counts @ apart) * counts).sum(1) / (given - 1)
+        observed = float(within.sum()) - (0.0 if one is None else float(within[one]))
+        every = float(used.sum())
+        expected = float(used @ apart @ used) / (every * (every - 1)) if every > 1 else 0.0
+        if expected < 1e-12:
+            return math.nan, 1.0
+        return 1 - observed / every / expected, 1 - expected / float(apart.max())
+
+    value, chance = figures(totals, None)
+    others = numpy.array([figures(totals - counts[one], one)[0] for one in range(len(kept))])
+    return value, others, chance
+
+
+def _apart(totals: Any, metric: Metric) -> Any:
+    """Return how far the labels lie apart, squared: equal or not, or by their middle ranks."""
+    import numpy
+
+    if metric == "nominal":
+        return 1.0 - numpy.eye(len(totals))
+    ranks = numpy.cumsum(totals) - totals / 2
+    return (ranks[:, None] - ranks[None, :]) ** 2
+
+
+def _table(first: Sequence[str], second: Sequence[str], categories: Sequence[str]) -> Any:
+    """Return how often the first gave each category (rows) where the second gave each (columns)."""
+    import numpy
+
+    places = {name: place for place, name in enumerate(categories)}
+    table = numpy.zeros((len(categories), len(categories)))
+    for one, two in zip(first, second, strict=True):
+        table[places[one], places[two]] += 1
+    return table
+
+
+def _weights(kinds: int, weights: Weights) -> Any:
+    """Return how much each category agrees with each, from 0 to 1."""
+    import numpy
+
+    if weights == "none" or kinds < 2:
+        return numpy.eye(kinds)
+    steps = numpy.abs(numpy.arange(kinds)[:, None] - numpy.arange(kinds)[None, :]) / (kinds - 1)
+    return 1 - (steps if weights == "linear" else steps**2)
+
+
+def _base(expected: float) -> float:
+    """Return where 0 of a coefficient lies between no agreement and all."""
+    return min(1 - 1e-9, max(0.0, expected))
+
+
+def _only(labels: Sequence[str]) -> str:
+    return labels[0]

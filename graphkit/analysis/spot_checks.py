@@ -1,0 +1,95 @@
+"""Spot checks as they are kept beside the grades of a run, so that a gate finds them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.types import StrictFloat, StrictInt, StrictStr
+
+from graphkit.errors import InputError
+from graphkit.files.atomic import written
+from graphkit.files.verdict_files import grades_folder
+from graphkit.records.models import Count, Name, Record
+
+ENDING = ".spot-check.json"
+
+
+class KeptCheck(Record):
+    """What a spot check found of one measure that a judge gave, in one version of the judge.
+
+    ``kappa`` is weighted where the grades have an order; it and its bounds are None where there is none, with the
+    ``reason``. ``statistics`` holds all that was printed.
+    """
+
+    run: Name
+    measure: Name
+    judge: Name
+    version: StrictStr | StrictInt | None = None
+    n: Count
+    kappa: StrictFloat | None = None
+    kappa_low: StrictFloat | None = None
+    kappa_high: StrictFloat | None = None
+    reason: StrictStr | None = None
+    statistics: dict[str, Any] = {}
+
+
+def file_of(run_file: Path, judge: str) -> Path:
+    """Return where the spot checks of a judge are kept.
+
+    >>> file_of(Path("runs/bm25.jsonl"), "my_module:judge").as_posix()
+    'runs/bm25.grades/my_module-judge.spot-check.json'
+    """
+    name = re.sub(r"[^\w.-]", "-", judge)
+    return grades_folder(run_file) / f"{name}{ENDING}"
+
+
+def keep(run_file: Path, check: KeptCheck) -> Path:
+    """Write a spot check beside the grades, in the place of a former one of the same measure; return the file.
+
+    Raises
+    ------
+    InputError
+        The file can't be written, or what is there is no file of spot checks.
+    """
+    path = file_of(run_file, check.judge)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    former = _read(path) if path.exists() else []
+    kept = [one for one in former if (one.judge, one.measure) != (check.judge, check.measure)]
+    checks = [one.model_dump(mode="json") for one in (*kept, check)]
+    with written(path) as temporary:
+        temporary.write_text(json.dumps({"checks": checks}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def kept_checks(run_files: Iterable[Path]) -> list[KeptCheck]:
+    """Return the spot checks that are kept beside some runs.
+
+    Raises
+    ------
+    InputError
+        A file can't be read as spot checks.
+    """
+    found = []
+    for run_file in run_files:
+        folder = grades_folder(run_file)
+        if folder.is_dir():
+            for path in sorted(folder.glob(f"*{ENDING}")):
+                found += _read(path)
+    return found
+
+
+def _read(path: Path) -> list[KeptCheck]:
+    remedy = "Delete the file and make the spot check again; the labels are kept apart from it."
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))["checks"]
+        return [KeptCheck.model_validate(row) for row in rows]
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        raise InputError(f"not a spot check: {place}", where=str(path), remedy=remedy) from None
+    except (ValueError, KeyError, TypeError):
+        raise InputError("not a file of spot checks", where=str(path), remedy=remedy) from None

@@ -1,0 +1,74 @@
+"""Asking a person in the terminal for grades; each is kept at once, so that asking can stop anywhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from graphkit.cli.base import say
+from graphkit.errors import InputError
+
+if TYPE_CHECKING:
+    from graphkit.files.decoding import LeanQuestion
+    from graphkit.trust.labels import Row
+    from graphkit.trust.scales import GradeScale
+
+
+def ask_grades(
+    rows: Sequence[Row],
+    questions: Mapping[str, LeanQuestion],
+    scale: GradeScale,
+    keep: Callable[[Row], None],
+) -> bool:
+    """Ask for the grade of each answer, and hand each row to ``keep`` once it is graded; tell whether all were shown.
+
+    What the judge said isn't shown: it would sway the person.
+
+    Raises
+    ------
+    InputError
+        There is no terminal to ask in.
+    """
+    if not sys.stdin.isatty():
+        remedy = "Have a sheet written by --csv FILE, fill it, and run the same again."
+        raise InputError("there is no terminal to ask in", remedy=remedy)
+    for number, row in enumerate(rows, 1):
+        say(f"\n--- {number} of {len(rows)}: {row.question} " + "-" * 40)
+        _show(row, questions.get(row.question))
+        graded = _asked(row, scale)
+        if graded is None:
+            return False
+        if graded.grade:
+            keep(graded)
+    return True
+
+
+def _show(row: Row, question: LeanQuestion | None) -> None:
+    say(f"question: {row.text}")
+    if row.gold:
+        say(f"gold answer: {row.gold}")
+    for fact in question.facts if question is not None else ():
+        say(f"required: {fact.text}")
+    for conflict in question.conflicts if question is not None else ():
+        say(f"where sources disagree: {conflict.resolution or ', '.join(conflict.between)}")
+    say(f"\nanswer: {row.answer or '(none)'}\n")
+
+
+def _asked(row: Row, scale: GradeScale) -> Row | None:
+    """Return the row with the grade that is given, without one where it is skipped, or None to stop."""
+    import dataclasses
+
+    while True:
+        sys.stderr.write(f"{row.measure} ({scale.choices}; s to skip, q to quit; a note may follow): ")
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        said, _, note = line.strip().partition(" ")
+        if not line or said.lower() in ("q", "quit"):
+            return None
+        if said.lower() in ("s", "skip"):
+            return row
+        label = scale.read(said)
+        if label is not None:
+            return dataclasses.replace(row, grade=label, note=note.strip())
+        say(f"{said!r} is none of them" if said else "a grade, s or q")

@@ -1,0 +1,312 @@
+"""``graphkit judge`` with its commands: ``spot-check``, ``consistency``, ``bias`` and ``drift``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphkit.cli.base import Commands, as_json, print_json, print_line, say, tell, with_json
+from graphkit.cli.options import ON_ERROR, SEED, DatasetOption, OnErrorOption, on_error_value
+from graphkit.errors import InputError
+
+if TYPE_CHECKING:
+    from graphkit.files.problems import Report
+    from graphkit.records.scores import Score
+    from graphkit.trust.effects import Effect
+    from graphkit.trust.subjects import Subject
+
+judge = typer.Typer(cls=Commands, no_args_is_help=True, rich_markup_mode=None, help="How far to trust a judge.")
+
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="The run that was graded.")]
+JudgeOption = Annotated[
+    str | None, typer.Option("--judge", "-j", metavar="NAME", help="Whose grades, where several judged the run.")
+]
+ScoreFilesOption = Annotated[
+    list[Path] | None,
+    typer.Option("--scores", metavar="FILE", help="The judge's scores. [default: those beside the run]"),
+]
+ModelOption = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The model that is asked again.")]
+AnsweredByOption = Annotated[
+    str | None,
+    typer.Option("--answered-by", metavar="MODEL", help="The model that answered. [default: as `graphkit run` noted]"),
+]
+
+# As in the library, and held equal by a test: to read them there would make help slow.
+SIZE = 15
+WIDTH = 0.2
+REPEAT = 3
+
+
+@judge.command("spot-check")
+@with_json
+def spot_check(
+    run: RunArgument,
+    dataset: DatasetOption = None,
+    judge: JudgeOption = None,
+    measure: Annotated[
+        str | None,
+        typer.Option("--measure", "-m", metavar="NAME", help="Which of its measures. [default: RubricGrade]"),
+    ] = None,
+    n: Annotated[int, typer.Option("--n", min=1, help="How many answers are drawn.")] = SIZE,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed draws the same answers.")] = SEED,
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="A sheet: written where it is absent, read where it is filled."),
+    ] = None,
+    width: Annotated[
+        float, typer.Option("--width", min=0.01, max=2.0, help="Of an interval, to tell how many labels it takes.")
+    ] = WIDTH,
+    min_kappa: Annotated[
+        float | None,
+        typer.Option("--min-kappa", metavar="VALUE", help="Exit with 1 where kappa with the person may be lower."),
+    ] = None,
+    answered_by: AnsweredByOption = None,
+    scores: ScoreFilesOption = None,
+    on_error: OnErrorOption = ON_ERROR,
+) -> None:
+    """Grade some answers yourself, and see how far the judge agrees, beyond chance and with intervals.
+
+    Labels are kept as they are given: the same command goes on where it was left.
+    """
+    from graphkit.analysis import gates
+    from graphkit.analysis.spot_checks import keep
+    from graphkit.cli.asking import ask_grades
+    from graphkit.cli.spot_checks import print_spot_check
+    from graphkit.files.problems import Report
+    from graphkit.files.verdict_files import grades_folder
+    from graphkit.trust.labels import Row, labels_of, read_sheet, rows_of, write_sheet
+    from graphkit.trust.scales import scale_of
+    from graphkit.trust.spot_check import check, draw
+    from graphkit.trust.subjects import read_answers, read_questions
+
+    report = Report(on_error_value(on_error))
+    name, answers = read_answers(run, report)
+    chosen = _subject(run, name, judge, scores, report)
+    by = chosen.measure(measure)
+    graded = chosen.by(by)
+    scale = scale_of(by, graded)
+    sheet = csv or grades_folder(run) / "human.csv"
+    rows = read_sheet(sheet) if sheet.exists() else []
+    labels = labels_of(rows, name, by, scale, answers)
+    known = read_questions(run, dataset, report) if csv is None or not sheet.exists() else {}
+    drawn = [
+        Row(
+            name,
+            score.question,
+            by,
+            text=known[score.question].question if score.question in known else "",
+            gold=(known[score.question].gold_answer or "") if score.question in known else "",
+            answer=answers.get(score.question) or "",
+        )
+        for score in draw(graded, n, seed)
+    ]
+    tell(report)
+    if labels.changed:
+        say(f"note: changed since they were graded, and not used: {', '.join(labels.changed[:5])}")
+    if csv is not None and not sheet.exists():
+        write_sheet(sheet, drawn)
+        if as_json():
+            print_json({"sheet": str(sheet), "drawn": len(drawn)})
+        else:
+            print_line(
+                f"{sheet}: {len(drawn)} answers to grade ({scale.choices}); fill the column grade, and run again"
+            )
+        return
+    if csv is None:
+        kept = rows_of(rows)
+
+        def keep_row(row: Row) -> None:
+            same = (row.run, row.question, row.measure)
+            kept[:] = [one for one in kept if (one.run, one.question, one.measure) != same] + [row]
+            write_sheet(sheet, kept)
+
+        waiting = [row for row in drawn if row.question not in labels.labels]
+        if waiting and not ask_grades(waiting, known, scale, keep_row):
+            say(f"stopped; what was graded is kept in {sheet}. The same command goes on.")
+            return
+        labels = labels_of(read_sheet(sheet) if sheet.exists() else [], name, by, scale, answers)
+    if not labels.labels:
+        raise InputError(f"no answer of {name} is graded by {by}", where=str(sheet), remedy="Fill the column grade.")
+    found = check(graded, labels.labels, notes=labels.notes, scale=scale, width=width)
+    place = keep(run, found.kept())
+    warning = _warning(run, graded, answered_by)
+    if as_json():
+        print_json(found.as_json() | {"kept": str(place), "warning": warning})
+    else:
+        print_spot_check(found)
+        print_line(f"kept in {place}")
+    if min_kappa is not None:
+        gates.hold(gates.min_kappa([name], graded, [found.kept()], min_kappa, [by]))
+
+
+@judge.command()
+@with_json
+def consistency(
+    run: RunArgument,
+    dataset: DatasetOption = None,
+    judge: JudgeOption = None,
+    model: ModelOption = None,
+    repeat: Annotated[int, typer.Option("--repeat", min=2, help="How many gradings are compared.")] = REPEAT,
+    graded: Annotated[
+        list[Path] | None,
+        typer.Option("--graded", metavar="FILE", help="Scores of a further grading: compare these, and ask nobody."),
+    ] = None,
+    answered_by: AnsweredByOption = None,
+    scores: ScoreFilesOption = None,
+    on_error: OnErrorOption = ON_ERROR,
+) -> None:
+    """Grade the same answers again: how many grades are stable, and which flip."""
+    import asyncio
+
+    from graphkit.cli.grading import regrading
+    from graphkit.cli.tables import print_table
+    from graphkit.files.problems import Report
+    from graphkit.trust.consistency import compare_gradings, consistency
+
+    report = Report(on_error_value(on_error))
+    chosen = _named(run, judge, scores, report)
+    if graded:
+        others = [_subject(run, chosen.run, chosen.judge, [path], report).scores for path in graded]
+        found = compare_gradings([chosen.scores, *others])
+    else:
+        found = asyncio.run(consistency(regrading(run, dataset, chosen, model), repeat))
+    tell(report)
+    warning = _warning(run, chosen.scores, answered_by)
+    if as_json():
+        for one in found:
+            print_json({"run": chosen.run, "judge": chosen.judge, **one.as_json(), "warning": warning})
+        return
+    rows = [[one.measure, one.gradings, str(one.stable), str(one.alpha), len(one.flips), one.unscored] for one in found]
+    print_table(None, ("measure", "gradings", "stable [95%]", "alpha [95%]", "flips", "unscored"), rows)
+    for one in found:
+        for question, grades in one.flips:
+            print_line(f"{one.measure} of {question}: {' -> '.join(grade or 'none' for grade in grades)}")
+
+
+@judge.command()
+@with_json
+def bias(
+    run: RunArgument,
+    dataset: DatasetOption = None,
+    judge: JudgeOption = None,
+    model: ModelOption = None,
+    swapped: Annotated[
+        Path | None, typer.Option("--swapped", metavar="FILE", help="Scores with the order swapped: ask nobody.")
+    ] = None,
+    padded: Annotated[
+        Path | None, typer.Option("--padded", metavar="FILE", help="Scores of the padded answers: ask nobody.")
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="FILE", help="Scores by a judge of another family, to compare with."),
+    ] = None,
+    answered_by: AnsweredByOption = None,
+    scores: ScoreFilesOption = None,
+    on_error: OnErrorOption = ON_ERROR,
+) -> None:
+    """Change what has no bearing, and see whether the judge's grades move: order, length, and its own family."""
+    import asyncio
+
+    from graphkit.cli.grading import regrading
+    from graphkit.files.problems import Report
+    from graphkit.trust.bias import bias
+    from graphkit.trust.effects import effects
+    from graphkit.trust.families import between_judges
+
+    report = Report(on_error_value(on_error))
+    chosen = _named(run, judge, scores, report)
+    given = {name: path for name, path in (("swapped", swapped), ("padded", padded)) if path is not None}
+    found: list[Effect] = []
+    for variant, path in given.items():
+        found += effects(variant, chosen.scores, _subject(run, chosen.run, chosen.judge, [path], report).scores)
+    if against is not None:
+        found += between_judges(_subject(run, chosen.run, None, [against], report).scores, chosen.scores)
+    elif not given:
+        found = asyncio.run(bias(regrading(run, dataset, chosen, model)))
+    tell(report)
+    _show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
+
+
+@judge.command()
+@with_json
+def drift(
+    run: RunArgument,
+    dataset: DatasetOption = None,
+    judge: JudgeOption = None,
+    model: ModelOption = None,
+    graded: Annotated[
+        Path | None, typer.Option("--graded", metavar="FILE", help="Scores of today: compare these, and ask nobody.")
+    ] = None,
+    answered_by: AnsweredByOption = None,
+    scores: ScoreFilesOption = None,
+    on_error: OnErrorOption = ON_ERROR,
+) -> None:
+    """Grade recorded answers anew, and see how far the judge has moved since."""
+    import asyncio
+
+    from graphkit.cli.grading import regrading
+    from graphkit.files.problems import Report
+    from graphkit.trust.drift import drift
+    from graphkit.trust.effects import effects
+
+    report = Report(on_error_value(on_error))
+    chosen = _named(run, judge, scores, report)
+    if graded is not None:
+        now = _subject(run, chosen.run, chosen.judge, [graded], report).scores
+        found = effects("drift", chosen.scores, now)
+    else:
+        found = asyncio.run(drift(chosen.scores, regrading(run, dataset, chosen, model)))
+    tell(report)
+    _show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
+
+
+def _named(run: Path, judge: str | None, scores: Sequence[Path] | None, report: Report) -> Subject:
+    """Return what a judge gave a run that is read for its name only."""
+    from graphkit.trust.subjects import read_answers
+
+    return _subject(run, read_answers(run, report)[0], judge, scores, report)
+
+
+def _subject(run: Path, name: str, judge: str | None, scores: Sequence[Path] | None, report: Report) -> Subject:
+    from graphkit.trust.subjects import subject
+
+    found = subject(run, name, judge, scores or [], report)
+    if found.strangers:
+        say(f"note: {found.strangers} score(s) of other runs aren't used")
+    return found
+
+
+def _warning(run: Path, scores: Iterable[Score], answered_by: str | None) -> str | None:
+    """Tell where judge and answering model are of one family, and return the warning."""
+    from graphkit.trust.families import answering_model, self_evaluation
+
+    made = answering_model(run, answered_by)
+    names = dict.fromkeys(name for score in scores for name in (str(score.version or ""), score.grader or ""))
+    warning = next((text for name in names if (text := self_evaluation(name, made))), None)
+    if warning:
+        say(f"warning: {warning}")
+    return warning
+
+
+def _show_effects(chosen: Subject, found: Sequence[Effect], warning: str | None) -> None:
+    from graphkit.cli.tables import print_table
+    from graphkit.records.words import shown
+
+    if as_json():
+        for one in found:
+            print_json({"run": chosen.run, "judge": chosen.judge, **one.as_json(), "warning": warning})
+        return
+    rows = [
+        [one.of, one.measure, shown(one.first), shown(one.second), str(one.difference), str(one.changed), one.unpaired]
+        for one in found
+    ]
+    columns = ("of", "measure", "first", "second", "difference [95%]", "share changed [95%]", "unpaired")
+    print_table(None, columns, rows)
+    for one in found:
+        if one.shows:
+            print_line(f"{one.of} moves {one.measure} by {one.difference}: its interval leaves out 0")
+        if one.of == "drift" and one.versions[0] != one.versions[1]:
+            print_line(f"{one.measure} was given by {one.versions[0]}, and now by {one.versions[1]}")

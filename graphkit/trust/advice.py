@@ -1,0 +1,64 @@
+"""What to change about a judge that disagrees with a person, by where the two disagree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from graphkit.records.words import counted
+from graphkit.trust.scales import GradeScale
+
+#: With fewer labels than these, the first advice is to give more.
+FEW = 15
+
+
+def advice(scale: GradeScale, person: Sequence[str], judge: Sequence[str]) -> tuple[str, ...]:
+    """Return what to change, most important first, from the labels of the same answers."""
+    pairs = [(one, two) for one, two in zip(person, judge, strict=True) if one != two]
+    higher = sum(scale.categories.index(two) > scale.categories.index(one) for one, two in pairs) if scale.labels else 0
+    if not scale.labels:
+        higher = sum(float(two) > float(one) for one, two in pairs)
+    said = _leaning(higher, len(pairs)) + _confused(scale, pairs, len(person)) + _one_grade(judge)
+    if len(person) < FEW:
+        said.append(f"{counted(len(person), 'label')} tell little: grade more answers before the judge is changed")
+    return tuple(said)
+
+
+def _leaning(higher: int, apart: int) -> list[str]:
+    """Advise where the judge is mostly too lenient, or mostly too strict."""
+    lower = apart - higher
+    if higher >= 2 * max(lower, 1):
+        return [
+            f"the judge is too lenient: in {higher} of {counted(apart, 'disagreement')} its grade is the higher one. "
+            "Let the prompt say what an answer must contain for each grade, and show one that reads well and is wrong"
+        ]
+    if lower >= 2 * max(higher, 1):
+        return [
+            f"the judge is too strict: in {lower} of {counted(apart, 'disagreement')} its grade is the lower one. "
+            "Let the prompt say what may be missing or worded differently, and show a plain answer that is right"
+        ]
+    return []
+
+
+def _confused(scale: GradeScale, pairs: Sequence[tuple[str, str]], labelled: int) -> list[str]:
+    """Advise on the pair of labels that is confused most, where it isn't a single case or there are only two labels."""
+    counts = Counter(pairs)
+    if not scale.ordered or not counts:
+        return []
+    (one, two), count = max(counts.items(), key=lambda item: (item[1], item[0]))
+    if count < 2:
+        return [] if labelled < FEW else ["no two labels are confused often: read the disagreements one by one"]
+    return [
+        f"{counted(count, 'answer')} that the person calls {one} the judge calls {two}: "
+        "let the prompt draw the line between the two, with an example on each side"
+    ]
+
+
+def _one_grade(judge: Sequence[str]) -> list[str]:
+    """Advise where the judge gives the same label to nearly everything."""
+    label, count = Counter(judge).most_common(1)[0]
+    if len(judge) < 5 or count < 0.9 * len(judge):
+        return []
+    return [
+        f"the judge calls {count} of {len(judge)} answers {label}: it hardly tells answers apart; try another model"
+    ]

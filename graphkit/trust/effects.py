@@ -1,0 +1,90 @@
+"""Differences between two gradings of the same answers, paired by question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphkit.analysis.estimates import Estimate, proportion
+from graphkit.records.scores import Score
+from graphkit.trust.inflation import mean_difference
+from graphkit.trust.regrading import by_measure, values
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How a second grading differs from a first by one measure.
+
+    Attributes
+    ----------
+    of
+        What differs between the two, such as ``"swapped"`` or the names of two judges.
+    first, second
+        The means over the questions that both have a value for.
+    difference
+        Second minus first, with its interval over these questions.
+    changed
+        The share of these questions whose value changed.
+    versions
+        Who gave the two.
+    unpaired
+        How many questions only one of the two has a value for.
+    """
+
+    of: str
+    measure: str
+    first: float | None
+    second: float | None
+    difference: Estimate
+    changed: Estimate
+    versions: tuple[str, str]
+    unpaired: int
+
+    @property
+    def shows(self) -> bool:
+        """Tell whether the interval of the difference leaves out 0."""
+        low, high = self.difference.low, self.difference.high
+        return low is not None and high is not None and (low > 0 or high < 0)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all figures."""
+        return {
+            "of": self.of,
+            "measure": self.measure,
+            "first": self.first,
+            "second": self.second,
+            "difference": self.difference.as_json(),
+            "changed": self.changed.as_json(),
+            "shows": self.shows,
+            "versions": list(self.versions),
+            "unpaired": self.unpaired,
+        }
+
+
+def effects(of: str, first: Iterable[Score], second: Iterable[Score]) -> list[Effect]:
+    """Compare two gradings by each measure that both have."""
+    one, two = by_measure(first), by_measure(second)
+    return [_effect(of, measure, one[measure], two[measure]) for measure in one if measure in two]
+
+
+def _effect(of: str, measure: str, first: dict[str, Score], second: dict[str, Score]) -> Effect:
+    one, two = values(first), values(second)
+    both = [question for question in one if question in two]
+    before, after = [one[question] for question in both], [two[question] for question in both]
+    difference = mean_difference(before, after)
+    changed = sum(abs(x - y) > 1e-9 for x, y in zip(before, after, strict=True))
+    return Effect(
+        of,
+        measure,
+        sum(before) / len(before) if before else None,
+        sum(after) / len(after) if after else None,
+        difference,
+        proportion(changed, len(both), "no answer was graded by both"),
+        (_given_by(list(first.values())), _given_by(list(second.values()))),
+        len(one.keys() ^ two.keys()),
+    )
+
+
+def _given_by(scores: Sequence[Score]) -> str:
+    return ", ".join(dict.fromkeys(score.given_by for score in scores))

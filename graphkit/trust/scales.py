@@ -1,0 +1,123 @@
+"""What a person may say of an answer, by the scale on which a judge graded it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graphkit.analysis import scales
+from graphkit.measures.registry import lower_is_better
+from graphkit.records.scores import Score
+
+#: The grades of the rubric with their values, lowest first.
+RUBRIC = {"wrong": 0.0, "unsupported": 0.0, "partially_correct": 0.5, "fully_correct": 1.0}
+
+#: What a person says for right and wrong.
+_YES = frozenset({"1", "1.0", "y", "yes", "true", "right"})
+_NO = frozenset({"0", "0.0", "n", "no", "false", "wrong"})
+
+#: Numbers between 0 and 1 that lie no further apart than this agree.
+NEAR = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class GradeScale:
+    """The labels of a measure, lowest first.
+
+    Attributes
+    ----------
+    labels
+        With their values; empty where any number from 0 to 1 may be given.
+    right
+        The labels, or the values from this bound on, that call an answer right.
+    """
+
+    labels: dict[str, float]
+    right: frozenset[str] = frozenset()
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The labels, lowest first."""
+        return tuple(self.labels)
+
+    @property
+    def ordered(self) -> bool:
+        """Tell whether a label can be closer to one than to another."""
+        return len(self.labels) > 2
+
+    @property
+    def highest(self) -> float:
+        """The highest value."""
+        return max(self.labels.values(), default=1.0)
+
+    def label_of(self, score: Score) -> str | None:
+        """Return the label that a score gives; None where it gives none."""
+        if score.number is None:
+            return None
+        if score.grade is not None and score.grade in self.labels:
+            return score.grade
+        return _number_text(score.number)
+
+    def value(self, label: str) -> float:
+        """Return what a label is worth."""
+        return self.labels[label] if label in self.labels else float(label)
+
+    def read(self, text: str) -> str | None:
+        """Return the label that a person means; None where it can't be told.
+
+        The beginning of a label does where no other begins alike.
+        """
+        text = text.strip().lower().replace(" ", "_")
+        if not text:
+            return None
+        if not self.labels:
+            return _share(text)
+        if tuple(self.labels) == ("0", "1"):
+            return "1" if text in _YES else "0" if text in _NO else None
+        if text in self.labels:
+            return text
+        if text.removesuffix(".0") in self.labels:
+            return text.removesuffix(".0")
+        begun = [label for label in self.labels if label.startswith(text) and not label.isdigit()]
+        return begun[0] if len(begun) == 1 else None
+
+    @property
+    def choices(self) -> str:
+        """What may be said, in words."""
+        if not self.labels:
+            return "a number from 0 to 1"
+        if tuple(self.labels) == ("0", "1"):
+            return "y or n"
+        if all(label.isdigit() for label in self.labels):
+            return f"{self.categories[0]} to {self.categories[-1]}"
+        return ", ".join(reversed(self.categories))
+
+
+def scale_of(measure: str, scores: Iterable[Score]) -> GradeScale:
+    """Return the scale of a measure: that of the grades in words where it has them, else of all of its values."""
+    given = [score for score in scores if score.number is not None]
+    words = {score.grade: float(score.number or 0.0) for score in given if score.grade is not None}
+    if words and words.keys() <= RUBRIC.keys():
+        return GradeScale(RUBRIC, frozenset({"fully_correct"}))
+    if words and len(words) > 1 and all(score.grade is not None for score in given):
+        known = dict(sorted(words.items(), key=lambda item: item[1]))
+        best = min(known.values()) if lower_is_better(measure) else max(known.values())
+        return GradeScale(known, frozenset(label for label, value in known.items() if value == best))
+    found = scales.scale_of(measure, [score.number for score in given if score.number is not None])
+    if found is None:
+        return GradeScale({})
+    labels = {str(value): float(value) for value in range(found.top + 1)}
+    return GradeScale(labels, frozenset(label for label, value in labels.items() if found.is_right(value)))
+
+
+def _share(text: str) -> str | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return _number_text(number) if math.isfinite(number) and 0 <= number <= 1 else None
+
+
+def _number_text(number: float) -> str:
+    return str(int(number)) if number == int(number) else repr(number)

@@ -1,0 +1,141 @@
+"""What a judge gave a run, read from the files beside it: what the procedures here are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graphkit.errors import InputError, did_you_mean
+from graphkit.files.dataset import Dataset
+from graphkit.files.decoding import LeanAnswer, LeanQuestion
+from graphkit.files.problems import Report
+from graphkit.files.reading import RecordReader
+from graphkit.files.scores import read_scores
+from graphkit.files.verdict_files import SCORES, graded_files
+from graphkit.records.scores import GRAPHKIT, Score
+
+#: The measure that is looked at where nobody says which, if the judge gave it.
+FIRST = "RubricGrade"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What one judge gave one run.
+
+    Attributes
+    ----------
+    scores
+        By all of its measures.
+    strangers
+        Scores in the files that are of other runs.
+    """
+
+    run: str
+    judge: str
+    scores: tuple[Score, ...] = field(repr=False)
+    strangers: int = 0
+
+    def measure(self, name: str | None) -> str:
+        """Return the measure that is meant: the named one, else the rubric's grade, else the only one.
+
+        Raises
+        ------
+        InputError
+            The judge didn't give it, or there are several.
+        """
+        given = list(dict.fromkeys(score.measure for score in self.scores))
+        if name is None and FIRST in given:
+            return FIRST
+        if name is None and len(given) == 1:
+            return given[0]
+        known = {one.lower(): one for one in given}
+        if name is not None and name.lower() in known:
+            return known[name.lower()]
+        what = f"{self.judge} gave no score by {name}" if name else f"{self.judge} gave scores by several measures"
+        hint = did_you_mean(name, given) if name else ""
+        raise InputError(what, where=self.run, remedy=f"{hint}Name one by --measure: {', '.join(given)}.")
+
+    def by(self, measure: str) -> list[Score]:
+        """Return the scores by one measure.
+
+        Raises
+        ------
+        InputError
+            They were given by several versions of the judge.
+        """
+        scores = [score for score in self.scores if score.measure == measure]
+        versions = list(dict.fromkeys(score.version for score in scores if score.number is not None))
+        if len(versions) > 1:
+            what = f"{self.judge} gave {measure} in several versions: {', '.join(map(str, versions))}"
+            raise InputError(what, where=self.run, remedy="Grade the whole run again with one of them.")
+        return scores
+
+
+def subject(run_file: Path, run: str, judge: str | None, files: Iterable[Path], report: Report) -> Subject:
+    """Return what a judge gave a run: the named one, else the only one.
+
+    Parameters
+    ----------
+    files
+        Of scores; where there is none, those that gradings left beside the run.
+
+    Raises
+    ------
+    InputError
+        There are no such files, nobody gave this run a score, or there are several judges.
+    """
+    read = list(files) or graded_files(run_file, SCORES)
+    if not read:
+        remedy = "Have it graded first (`graphkit grade`), or name the scores by --scores."
+        raise InputError("no judge has graded this run", where=str(run_file), remedy=remedy)
+    # Each file by itself: two judges may both have given a measure.
+    every = [score for path in read for score in read_scores([path], report)]
+    own = [score for score in every if score.run == run and score.grader not in (None, GRAPHKIT)]
+    judges = list(dict.fromkeys(str(score.grader) for score in own))
+    if judge is None and len(judges) == 1:
+        judge = judges[0]
+    if judge not in judges:
+        what = f"no score of this run is given by {judge}" if judge else "several judges have graded this run"
+        if not judges:
+            what = f"no judge's score in {', '.join(map(str, read))} is of the run {run}"
+        hint = did_you_mean(judge or "", judges)
+        raise InputError(
+            what,
+            where=str(run_file),
+            remedy=f"{hint}Name one by --judge: {', '.join(judges)}." if judges else "Check --scores.",
+        )
+    chosen = [score for score in own if score.grader == judge]
+    seen: set[tuple[str, str]] = set()
+    for score in chosen:
+        if (score.question, score.measure) in seen:
+            what = f"{judge} gave {score.measure} twice"
+            raise InputError(what, where=f"{run_file}: record {score.question}", remedy="Name one file by --scores.")
+        seen.add((score.question, score.measure))
+    return Subject(run, judge, tuple(chosen), sum(score.run != run for score in every))
+
+
+def read_answers(run_file: Path, report: Report) -> tuple[str, dict[str, str | None]]:
+    """Return the name of a run and its answers by question; a record with an error has none.
+
+    Raises
+    ------
+    InputError
+        A record can't be used, or the file doesn't hold just one run.
+    """
+    runs: dict[str, None] = {}
+    answers: dict[str, str | None] = {}
+    for _, record in RecordReader(run_file, LeanAnswer, report):
+        runs[record.run] = None
+        answers[record.question_id] = None if record.error is not None else record.answer
+    report.settle(usable=len(answers))
+    if len(runs) != 1:
+        what = f"the file holds records of {len(runs)} runs" if runs else "the file holds no record"
+        raise InputError(what, where=str(run_file), remedy="Write each run into a file of its own.")
+    return next(iter(runs)), answers
+
+
+def read_questions(run_file: Path, dataset: Path | None, report: Report) -> Mapping[str, LeanQuestion]:
+    """Return the questions of a run's dataset by their ids."""
+    source = Dataset(dataset) if dataset is not None else Dataset.of_run(run_file)
+    return {question.id: question for _, question in source.questions(report)}

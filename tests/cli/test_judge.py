@@ -1,0 +1,308 @@
+"""The commands of ``graphkit judge`` as processes: sheets, a dialogue in a terminal, gates, and what goes wrong."""
+
+from __future__ import annotations
+
+import csv
+import os
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.cli import COMMAND, Row, environment, graphkit, inside, write_lines
+from tests.helpers.datasets import STOREFRONT
+from tests.helpers.judged import HUMAN_GRADES, LENIENT, RUN, graded, human_grades, values, write_scores
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """Return the run of the storefront that a lenient judge has graded."""
+    (tmp_path / "runs").mkdir()
+    shutil.copy(STOREFRONT / "questions.jsonl", tmp_path)
+    place = Path(shutil.copy(STOREFRONT / "runs" / f"{RUN}.jsonl", tmp_path / "runs"))
+    write_scores(tmp_path / "runs" / f"{RUN}.grades" / "lexical.scores.jsonl", graded(LENIENT))
+    return place
+
+
+def tiny_graded(folder: Path) -> Path:
+    """Write a run of four answers that a judge called right, right, wrong and right; return the run's file."""
+    names = ("q1", "q2", "q3", "q4")
+    write_lines(folder / "questions.jsonl", [{"id": q, "question": f"What of {q}?"} for q in names])
+    answers: list[Row] = [{"run": "r", "question_id": q, "answer": f"It is {q}."} for q in names]
+    run = write_lines(folder / "runs" / "r.jsonl", answers)
+    numbers: dict[str, float | None] = dict(zip(names, [1.0, 1.0, 0.0, 1.0], strict=True))
+    write_scores(folder / "runs" / "r.grades" / "lexical.scores.jsonl", values("Correct", numbers))
+    return run
+
+
+# A filled sheet ----------------------------------------------------------------------------------------------------
+
+
+def test_a_filled_sheet(run: Path) -> None:
+    """The recorded grades of a person against the judge: figures, and the file that a gate finds."""
+    command = ("judge", "spot-check", run, "--csv", HUMAN_GRADES)
+    found = graphkit(*command, "--json", cwd=run.parent, code=0).object()
+    assert (found["n"], found["judged"], found["judge"], found["measure"]) == (30, 30, "lexical", "RubricGrade")
+    assert found["agreement"]["value"] == pytest.approx(25 / 30)
+    assert found["weighted_kappa"]["low"] < found["weighted_kappa"]["value"] < found["weighted_kappa"]["high"]
+    assert [one["question"] for one in found["disagreements"]] == ["sf-03", "sf-06", "sf-18", "sf-29", "sf-10"]
+    assert found["disagreements"][0]["note"].startswith("the right function, but 60 minutes")
+    assert found["warning"] is None
+    assert Path(found["kept"]).name == "lexical.spot-check.json"
+    done = inside(*command, cwd=run.parent, code=0)
+    for text in ("Cohen's kappa, weighted", "Rogan-Gladen", "PPI++", "judge: fully_correct", "sf-18", "labels:"):
+        assert text in done.out
+
+
+def test_the_gate(run: Path) -> None:
+    """The lower end of kappa is held, here and by evaluate; a judge that changed since is unchecked again."""
+    scores = run.parent / f"{RUN}.grades" / "lexical.scores.jsonl"
+    evaluate = ("evaluate", run, "--no-store", "-m", "RR", "--scores", scores, "--min-kappa")
+    done = inside(*evaluate, "0.1", cwd=run.parent, code=1)
+    assert "nobody checked the judge lexical: run `graphkit judge spot-check`" in done.err
+    check = ("judge", "spot-check", run, "--csv", HUMAN_GRADES, "--min-kappa")
+    assert "its interval over 30 answers begins at" in inside(*check, "0.9", cwd=run.parent, code=1).err
+    inside(*check, "0.3", cwd=run.parent, code=0)
+    inside(*evaluate, "0.3", cwd=run.parent, code=0)
+    assert "under 0.9" in inside(*evaluate, "0.9", cwd=run.parent, code=1).err
+    write_scores(scores, graded(LENIENT, version="2"))
+    assert "is of version 1, the scores are of 2" in inside(*evaluate, "0.3", cwd=run.parent, code=1).err
+    assert "--min-kappa is from -1 to 1" in inside(*evaluate, "7", cwd=run.parent, code=2).err
+
+
+def test_a_sheet_is_written_and_read(run: Path, tmp_path: Path) -> None:
+    """Where the sheet is absent, the sample is written without what the judge said; filled, it is compared."""
+    command = ("judge", "spot-check", run, "--csv", "sheet.csv", "--n", "6")
+    assert inside(*command, "--json", cwd=tmp_path, code=0).object() == {"sheet": "sheet.csv", "drawn": 6}
+    with (tmp_path / "sheet.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["grade"] for row in rows] == [""] * 6
+    assert all(row["question"] and row["gold_answer"] and row["answer"] for row in rows)
+    empty = inside(*command, cwd=tmp_path, code=2)
+    assert "no answer of storefront-graph-v2 is graded by RubricGrade" in empty.err
+    known = human_grades()
+    for row in rows:
+        row["grade"] = known[row["question_id"]]
+    with (tmp_path / "sheet.csv").open("w", newline="") as stream:
+        table = csv.DictWriter(stream, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    assert inside(*command, "--json", cwd=tmp_path, code=0).object()["n"] == 6
+
+
+# A terminal --------------------------------------------------------------------------------------------------------
+
+
+class Terminal:
+    """A command in a pseudo-terminal: what it says there, and lines that are typed."""
+
+    def __init__(self, *arguments: object, cwd: Path) -> None:
+        self.master, slave = pty.openpty()
+        self.said = ""
+        self.process = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)],
+            cwd=cwd,
+            env=environment(),
+            stdin=slave,
+            stdout=subprocess.PIPE,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+
+    def expect(self, text: str, seconds: float = 60) -> str:
+        """Wait until something is said, and return all that was said up to it."""
+        end = time.monotonic() + seconds
+        while text not in self.said:
+            ready, _, _ = select.select([self.master], [], [], max(0.0, end - time.monotonic()))
+            assert ready, f"{text!r} wasn't said in time, but {self.said!r}"
+            try:
+                read = os.read(self.master, 4096)
+            except OSError:  # the other end is closed
+                read = b""
+            assert read, f"{text!r} wasn't said before the end, but {self.said!r}"
+            self.said += read.decode(errors="replace").replace("\r\n", "\n")
+        before, _, self.said = self.said.partition(text)
+        return before
+
+    def type(self, text: str) -> None:
+        """Type some characters."""
+        os.write(self.master, text.encode())
+
+    def end(self) -> tuple[int, str]:
+        """Wait for the end, and return exit code and standard output."""
+        out, _ = self.process.communicate(timeout=60)
+        return self.process.returncode, out.decode()
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+        os.close(self.master)
+
+
+@pytest.fixture
+def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Terminal]]:
+    """Return a list of terminals; they are closed at the end."""
+    opened: list[Terminal] = []
+    yield opened
+    for one in opened:
+        one.close()
+
+
+PROMPT = "a note may follow): "
+
+
+def test_grading_in_a_terminal(tmp_path: Path, terminal: list[Terminal]) -> None:
+    """Grade, mistype, skip, quit; start again: only what isn't graded is asked, and then the figures come."""
+    run = tiny_graded(tmp_path)
+    command = ("judge", "spot-check", run, "--json")
+    first = Terminal(*command, cwd=tmp_path)
+    terminal.append(first)
+    shown = first.expect(PROMPT)
+    assert "1 of 4" in shown
+    assert "question: What of q" in shown
+    assert "answer: It is q" in shown
+    assert "lexical" not in shown  # nor what it said
+    asked = shown.partition("answer: It is ")[2][:2]
+    first.type("perhaps\n")
+    assert "'perhaps' is none of them" in first.expect(PROMPT)
+    first.type("y as the page says\n")
+    assert "2 of 4" in first.expect(PROMPT)
+    first.type("s\n")
+    assert "3 of 4" in first.expect(PROMPT)
+    first.type("q\n")
+    first.expect("The same command goes on.")
+    assert first.end() == (0, "")
+    with (tmp_path / "runs" / "r.grades" / "human.csv").open(newline="") as stream:
+        [kept] = csv.DictReader(stream)
+    assert (kept["question_id"], kept["grade"], kept["note"]) == (asked, "1", "as the page says")
+
+    second = Terminal(*command, cwd=tmp_path)
+    terminal.append(second)
+    for number in range(1, 4):
+        shown = second.expect(PROMPT)
+        assert f"{number} of 3" in shown
+        assert f"It is {asked}." not in shown
+        second.type("n\n" if "It is q3." in shown else "y\n")
+    code, out = second.end()
+    assert code == 0
+    assert '"n": 4' in out
+    assert '"agreement": {"value": ' in out
+
+    # Everything is graded: nobody is asked, so no terminal is needed.
+    found = inside(*command, cwd=tmp_path, code=0).object()
+    assert found["n"] == 4
+    right = {"q1", "q2", "q4"}  # by the judge; the person says so of all but q3
+    assert found["agreement"]["value"] == (1.0 if asked in right else 0.75)
+
+
+@pytest.mark.parametrize("keys", ["\x04", "\x03"], ids=["end of input", "Ctrl-C"])
+def test_leaving_a_terminal(keys: str, tmp_path: Path, terminal: list[Terminal]) -> None:
+    """Ctrl-D stops as q does; Ctrl-C ends with 130; what was graded before is kept."""
+    run = tiny_graded(tmp_path)
+    one = Terminal("judge", "spot-check", run, cwd=tmp_path)
+    terminal.append(one)
+    one.expect(PROMPT)
+    one.type("n\n")
+    one.expect(PROMPT)
+    if keys == "\x03":
+        os.killpg(one.process.pid, signal.SIGINT)  # what a terminal that controls the process sends
+    else:
+        one.type(keys)
+    code, _ = one.end()
+    assert code == (130 if keys == "\x03" else 0)
+    kept = (tmp_path / "runs" / "r.grades" / "human.csv").read_text().splitlines()
+    assert len(kept) == 2
+    assert ",Correct,0," in kept[1]
+
+
+def test_no_terminal_to_ask_in(tmp_path: Path) -> None:
+    """Without a terminal and without a sheet, it is told what to do."""
+    done = graphkit("judge", "spot-check", tiny_graded(tmp_path), cwd=tmp_path, code=2)
+    assert "there is no terminal to ask in" in done.err
+    assert "--csv FILE" in done.err
+
+
+def test_hostile_answers_drive_no_terminal(tmp_path: Path, terminal: list[Terminal]) -> None:
+    """Escapes in what is shown are shown harmless."""
+    run = tiny_graded(tmp_path)
+    write_lines(run, [{"run": "r", "question_id": f"q{n}", "answer": "\x1b[2J\x1b]0;x\x07evil"} for n in range(1, 5)])
+    one = Terminal("judge", "spot-check", run, cwd=tmp_path)
+    terminal.append(one)
+    shown = one.expect(PROMPT)
+    assert "evil" in shown
+    assert "\x1b" not in shown
+
+
+# Gradings that were made before --------------------------------------------------------------------------------------
+
+
+def test_consistency_of_given_gradings(run: Path, tmp_path: Path) -> None:
+    """Two further gradings: stable shares and flips, in JSON and in words."""
+    one = write_scores(tmp_path / "one.jsonl", graded(LENIENT | {"sf-02": "partially_correct"}))
+    two = write_scores(tmp_path / "two.jsonl", graded(LENIENT))
+    command = ("judge", "consistency", run, "--graded", one, "--graded", two)
+    found = inside(*command, "--json", cwd=tmp_path, code=0).object()
+    assert (found["gradings"], found["stable"]["value"]) == (3, pytest.approx(29 / 30))
+    assert found["flips"] == {"sf-02": ["fully_correct", "partially_correct", "fully_correct"]}
+    shown = inside(*command, cwd=tmp_path, code=0).out
+    assert "RubricGrade of sf-02: fully_correct -> partially_correct -> fully_correct" in shown
+
+
+def test_bias_and_drift_of_given_gradings(run: Path, tmp_path: Path) -> None:
+    """Effects with their intervals; one whose interval leaves out 0 is told, and another version by name."""
+    higher = write_scores(tmp_path / "p.jsonl", graded(dict.fromkeys(list(human_grades())[:20], "fully_correct")))
+    same = write_scores(tmp_path / "s.jsonl", graded(LENIENT))
+    found = inside("judge", "bias", run, "--swapped", same, "--padded", higher, "--json", cwd=tmp_path, code=0)
+    order, length = found.objects()
+    assert (order["of"], order["difference"]["value"], order["shows"]) == ("swapped", 0.0, False)
+    assert (length["of"], length["shows"]) == ("padded", True)
+    other = write_scores(tmp_path / "o.jsonl", graded(judge="other"))
+    [kin] = inside("judge", "bias", run, "--against", other, "--json", cwd=tmp_path, code=0).objects()
+    assert (kin["of"], kin["difference"]["value"]) == ("other against lexical", pytest.approx(2 / 30))
+    now = write_scores(tmp_path / "n.jsonl", graded(version="2"))
+    shown = inside("judge", "drift", run, "--graded", now, cwd=tmp_path, code=0).out
+    assert "was given by lexical 1, and now by lexical 2" in shown
+
+
+def test_judge_and_answers_of_one_family(run: Path, tmp_path: Path) -> None:
+    """A judge of the answering model's family is warned of, in words and in JSON."""
+    scores = run.parent / f"{RUN}.grades" / "lexical.scores.jsonl"
+    write_scores(scores, graded(LENIENT, version="claude-opus-4-5 p1"))
+    command = ("judge", "spot-check", run, "--csv", HUMAN_GRADES, "--answered-by", "claude-haiku-4-5", "--json")
+    done = inside(*command, cwd=tmp_path, code=0)
+    assert "of one family (Claude" in done.object()["warning"]
+    assert done.err.count("warning: judge and answering model are of one family") == 1
+
+
+# Mistakes ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_missing_is_told(run: Path, tmp_path: Path) -> None:
+    """No grades, no such judge or measure, several of them, two versions, and two gradings at once."""
+    folder = run.parent / f"{RUN}.grades"
+    check = ("judge", "spot-check", run, "--csv", HUMAN_GRADES)
+    assert "Name one by --judge: lexical." in inside(*check, "-j", "lexica", cwd=tmp_path, code=2).err
+    assert "Did you mean lexical?" in inside(*check, "-j", "lexica", cwd=tmp_path, code=2).err
+    assert "gave no score by Correct" in inside(*check, "-m", "Correct", cwd=tmp_path, code=2).err
+    assert "--graded" in inside("judge", "drift", run, cwd=tmp_path, code=2).err
+    write_scores(folder / "other.scores.jsonl", graded(judge="other"))
+    assert "several judges have graded this run" in inside(*check, cwd=tmp_path, code=2).err
+    inside(*check, "-j", "other", cwd=tmp_path, code=0)
+    twice = inside(*check, "-j", "other", *("--scores", folder / "other.scores.jsonl") * 2, cwd=tmp_path, code=2)
+    assert "other gave RubricGrade twice" in twice.err
+    mixed = [*graded(judge="other", version="1")[:15], *graded(judge="other", version="2")[15:]]
+    write_scores(folder / "other.scores.jsonl", mixed)
+    assert "in several versions: 1, 2" in inside(*check, "-j", "other", cwd=tmp_path, code=2).err
+    write_scores(folder / "other.scores.jsonl", graded(judge="other", run="another"))
+    assert "note: 30 score(s) of other runs aren't used" in inside(*check, cwd=tmp_path, code=0).err
+    shutil.rmtree(folder)
+    assert "no judge has graded this run" in inside(*check, cwd=tmp_path, code=2).err

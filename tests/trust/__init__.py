@@ -1,0 +1,1 @@
+"""Tests of how far a judge can be trusted."""

@@ -1,0 +1,290 @@
+"""Spot checks: the sample, the comparison with a person, the advice, and the sheet that a person fills."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphkit.errors import InputError
+from graphkit.trust.advice import advice
+from graphkit.trust.inflation import inflation
+from graphkit.trust.labels import Row, labels_of, read_sheet, rows_of, write_sheet
+from graphkit.trust.scales import RUBRIC, GradeScale, scale_of
+from graphkit.trust.spot_check import check, draw
+from tests.helpers.datasets import STOREFRONT, read_jsonl
+from tests.helpers.judged import HUMAN_GRADES, LENIENT, RUN, VALUES, graded, human_grades, values
+
+BINARY = GradeScale({"0": 0.0, "1": 1.0}, frozenset({"1"}))
+
+
+# The fixture -------------------------------------------------------------------------------------------------------
+
+
+def test_the_recorded_grades_are_of_the_run() -> None:
+    """Each answer of the run is graded once, by a grade of the rubric, and what is fully correct is correct."""
+    with HUMAN_GRADES.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    answered = [record["question_id"] for record in read_jsonl(STOREFRONT / "runs" / f"{RUN}.jsonl")]
+    assert sorted(row["question_id"] for row in rows) == sorted(answered)
+    assert {row["run"] for row in rows} == {RUN}
+    assert all(row["grade"] in VALUES and row["note"] for row in rows)
+    assert all(row["correct"] == "1" for row in rows if row["grade"] == "fully_correct")
+    assert all(row["correct"] == "0" for row in rows if row["grade"] in ("wrong", "unsupported"))
+
+
+# The sample --------------------------------------------------------------------------------------------------------
+
+
+def test_a_sample_holds_each_grade_in_its_share() -> None:
+    """Of 15 out of 30, each grade has half of its answers, to within one; the same seed draws the same."""
+    scores = graded()
+    every = Counter(score.grade for score in scores)  # wrong 11, partially 10, fully 7, unsupported 2
+    for seed in range(20):
+        drawn = draw(scores, 15, seed)
+        assert len({score.question for score in drawn}) == 15
+        assert drawn == draw(scores[::-1], 15, seed)
+        for grade, count in Counter(score.grade for score in drawn).items():
+            assert abs(count - every[grade] / 2) <= 1, (seed, grade)
+    assert draw(scores, 15, 1) != draw(scores, 15, 2)
+    assert len(draw(scores, 99, 1)) == 30
+
+
+def test_every_answer_has_the_same_chance() -> None:
+    """Over many seeds, each of the 30 answers is drawn about as often as any other."""
+    scores, counts = graded(), Counter[str]()
+    for seed in range(600):
+        counts.update(score.question for score in draw(scores, 10, seed))
+    # 600 x 10 / 30 = 200, standard deviation sqrt(600 x 1/3 x 2/3) = 11.5: five of them to each side.
+    assert len(counts) == 30
+    assert all(abs(count - 200) < 58 for count in counts.values())
+
+
+def test_what_has_no_value_is_not_drawn() -> None:
+    """A verdict that failed can't be checked."""
+    scores = values("Correct", {"a": 1.0, "b": None, "c": 0.0})
+    assert {score.question for score in draw(scores, 3, 1)} == {"a", "c"}
+
+
+# The comparison ----------------------------------------------------------------------------------------------------
+
+
+def test_a_check_of_the_rubric() -> None:
+    """Five of 30 differ: figures, confusion and the worst disagreements."""
+    said = {"explanation": "names the setting", "confidence": 0.9}
+    scores = [one.model_copy(update=said if one.question == "sf-03" else {}) for one in graded(LENIENT)]
+    found = check(scores, human_grades(), notes={"sf-03": "60 minutes"})
+    assert (found.labelled, found.judged, found.judge, found.version) == (30, 30, "lexical", "1")
+    assert found.agreement.value == pytest.approx(25 / 30)
+    # Fully correct: 7 by the person, of which the judge misses sf-06; the judge gives it to three more of the other 23.
+    assert found.sensitivity is not None
+    assert found.specificity is not None
+    assert found.sensitivity.value == pytest.approx(6 / 7)
+    assert found.specificity.value == pytest.approx(20 / 23)
+    assert found.confusion["wrong"] == {"wrong": 8, "unsupported": 0, "partially_correct": 1, "fully_correct": 2}
+    assert found.confusion["fully_correct"]["wrong"] == 1
+    # wrong to fully correct is three steps, to partially correct two, partially to fully one.
+    worst = [(one.question, one.distance) for one in found.disagreements]
+    assert worst == [("sf-03", 3), ("sf-06", 3), ("sf-18", 3), ("sf-29", 2), ("sf-10", 1)]
+    first = found.disagreements[0]
+    assert (first.note, first.explanation, first.confidence) == ("60 minutes", "names the setting", 0.9)
+    assert found.gated is found.weighted_kappa
+    assert found.advice == ()  # 83% agree
+
+
+def test_means_and_inflation() -> None:
+    """The judge's mean is above the person's by what it gave too much, over the answers that both graded."""
+    found = check(graded(LENIENT), human_grades()).inflation
+    # Too much: 1 + 1 + .5 + .5, too little: 1; over 30.
+    assert found.person == pytest.approx((7 + 10 * 0.5) / 30)
+    assert found.excess.value == pytest.approx(2 / 30)
+    assert found.judge == pytest.approx(12 / 30 + 2 / 30)
+    assert found.excess.low is not None
+    assert found.excess.low < 2 / 30
+    assert found.calibrated.estimate.value == pytest.approx(12 / 30)  # nothing is left that nobody graded
+    assert found.corrected_accuracy is not None
+    # 9 of 30 pass; (9/30 + 20/23 - 1) / (6/7 + 20/23 - 1) = 7/30: everything is labelled, so it is exact.
+    assert found.corrected_accuracy.estimate.value == pytest.approx(7 / 30)
+
+
+def test_calibration_uses_what_nobody_looked_at() -> None:
+    """With half of the answers labelled, the calibrated mean uses the judge's grades of the other half."""
+    person = human_grades()
+    labels = {question: person[question] for question in list(person)[::2]}
+    found = inflation(scale_of("RubricGrade", graded()), human_grades(), labels)
+    assert 0 < found.calibrated.trust <= 1
+    assert found.excess.value == 0.0
+    # A judge that is always right: trust is near 1 / (1 + 15/15), so part of the other half counts.
+    assert found.calibrated.estimate.value != pytest.approx(found.person or 0.0)
+
+
+def test_numbers_have_no_kappa() -> None:
+    """Of numbers between 0 and 1, agreement is closeness, alpha that of intervals, and kappa isn't made up."""
+    found = check(
+        values("Faithfulness", {"a": 0.5, "b": 0.9, "c": 0.25, "d": 1.0}), {"a": "0.55", "b": "0.8", "c": "0.75"}
+    )
+    assert found.agreement.value == pytest.approx(2 / 3)  # .05 and .1 apart agree, .5 doesn't
+    assert found.kappa.value is None
+    assert "numbers" in str(found.kappa.reason)
+    assert found.alpha.value is not None
+    assert [one.question for one in found.disagreements] == ["c"]
+    assert (found.sensitivity, found.confusion) == (None, {})
+
+
+def test_nothing_in_common() -> None:
+    """Labels of answers that the judge didn't grade give no figure, and no made-up one."""
+    found = check(values("Correct", {"a": 1.0, "b": 0.0}), {"z": "1"})
+    assert found.labelled == 0
+    assert all(one.value is None and one.reason for one in found.figures.values())
+    assert found.inflation.calibrated.estimate.value is None
+    assert found.as_json()["kappa"]["value"] is None
+
+
+def test_labels_still_needed() -> None:
+    """More labels are needed for a narrower interval, and the count is of all labels."""
+    wide = check(graded(LENIENT), human_grades(), width=0.4).needed
+    narrow = check(graded(LENIENT), human_grades(), width=0.1).needed
+    for name in ("agreement", "weighted_kappa"):
+        one, two = wide[name], narrow[name]
+        assert one is not None
+        assert two is not None
+        assert one < two
+        assert two > 30
+
+
+# Advice ------------------------------------------------------------------------------------------------------------
+
+
+def test_advice_by_where_they_disagree() -> None:
+    """Too lenient, too strict, a pair that is confused, and one grade for everything each have their own advice."""
+    person = ["0"] * 10 + ["1"] * 10
+    [lenient] = advice(BINARY, person, ["1"] * 6 + ["0"] * 4 + ["1"] * 10)
+    assert lenient.startswith("the judge is too lenient: in 6 of 6 disagreements")
+    [strict] = advice(BINARY, person, ["0"] * 14 + ["1"] * 6)
+    assert strict.startswith("the judge is too strict: in 4 of 4 disagreements")
+    assert advice(BINARY, person, ["1"] * 3 + ["0"] * 7 + ["0"] * 3 + ["1"] * 7) == ()  # as often either way
+    same = advice(BINARY, person, ["1"] * 20)
+    assert "calls 20 of 20 answers 1" in same[1]
+    rubric = GradeScale(RUBRIC, frozenset({"fully_correct"}))
+    confused = advice(rubric, ["wrong"] * 5 + ["fully_correct"] * 15, ["unsupported"] * 5 + ["fully_correct"] * 15)
+    assert "5 answers that the person calls wrong the judge calls unsupported" in confused[1]
+    assert "2 labels tell little" in advice(BINARY, ["0", "0"], ["1", "1"])[-1]
+
+
+def test_advice_comes_below_four_fifths() -> None:
+    """At 24 of 30 there is none, at 23 there is."""
+    wrong = [question for question, grade in human_grades().items() if grade == "wrong"]
+    enough = check(graded(dict.fromkeys(wrong[:6], "fully_correct")), human_grades())
+    assert enough.agreement.value == pytest.approx(0.8)
+    assert enough.advice == ()
+    assert check(graded(dict.fromkeys(wrong[:7], "fully_correct")), human_grades()).advice
+
+
+# Scales ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_person_may_say() -> None:
+    """The beginning of a grade, y and n, whole numbers, and shares; nothing that isn't on the scale."""
+    rubric = scale_of("RubricGrade", graded())
+    assert [rubric.read(text) for text in ("f", "Partially correct", "w", "u", "x", "", "1")] == [
+        "fully_correct",
+        "partially_correct",
+        "wrong",
+        "unsupported",
+        None,
+        None,
+        None,
+    ]
+    binary = scale_of("Correct", values("Correct", {"a": 1.0, "b": 0.0}))
+    assert [binary.read(text) for text in ("y", "No", "1", "0", "2", "maybe")] == ["1", "0", "1", "0", None, None]
+    points = scale_of("ScaleGrade", values("ScaleGrade", {"a": 7.0, "b": 3.0}))
+    assert [points.read(text) for text in ("7", "10", "7.0", "11", "1.5")] == ["7", "10", "7", None, None]
+    assert points.right == {"7", "8", "9", "10"}
+    share = scale_of("Faithfulness", values("Faithfulness", {"a": 0.3}))
+    assert [share.read(text) for text in ("0.5", "1", ".25", "1.5", "nan", "y")] == ["0.5", "1", "0.25"] + [None] * 3
+
+
+# The sheet ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_sheet_comes_back_as_it_was(tmp_path: Path) -> None:
+    """Texts of several lines, quotes and what looks like a formula survive; no cell begins like a formula."""
+    rows = [
+        Row("r", "q1", "Correct", "", "", '=HYPERLINK("x")', "-1", 'a "quoted"\nline'),
+        Row("r", "q2", "Correct", "1", "'=odd", "+", "@x", "plain"),
+    ]
+    path = tmp_path / "sheet.csv"
+    write_sheet(path, rows)
+    assert rows_of(read_sheet(path)) == rows
+    with path.open(newline="") as stream:
+        assert not [cell for row in csv.reader(stream) for cell in row if cell[:1] in ("=", "+", "-", "@")]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text(st.characters(codec="utf-8") | st.sampled_from("'=,\"\r\n\u2028\x0b\0"), max_size=8)))
+def test_any_text_survives_a_sheet(texts: list[str]) -> None:
+    """Whatever an answer holds, the sheet gives it back; otherwise it would count as changed."""
+    rows = [Row("r", f"q{number}", "Correct", "", text, answer=text) for number, text in enumerate(texts)]
+    with tempfile.TemporaryDirectory() as folder:
+        write_sheet(Path(folder) / "sheet.csv", rows)
+        assert rows_of(read_sheet(Path(folder) / "sheet.csv")) == rows
+
+
+def test_a_long_answer_survives_a_sheet(tmp_path: Path) -> None:
+    """An answer may be longer than the cells that Python's reader takes by itself."""
+    row = Row("r", "q", "Correct", answer="x" * 200_000)
+    write_sheet(tmp_path / "sheet.csv", [row])
+    assert rows_of(read_sheet(tmp_path / "sheet.csv")) == [row]
+
+
+def test_labels_of_a_sheet(tmp_path: Path) -> None:
+    """Empty grades and other measures and runs are left for later; a changed answer is told and not used."""
+    path = tmp_path / "sheet.csv"
+    write_sheet(
+        path,
+        [
+            Row("r", "q1", "Correct", "y", "clear", answer="one\ntwo"),
+            Row("r", "q2", "Correct", "", answer="x"),
+            Row("r", "q3", "Correct", "n", answer="old"),
+            Row("r", "q1", "Relevant", "n"),
+            Row("other", "q1", "Correct", "n"),
+        ],
+    )
+    answers: dict[str, str | None] = {"q1": "one\r\ntwo\n", "q2": "x", "q3": "new"}
+    found = labels_of(read_sheet(path), "r", "Correct", BINARY, answers)
+    assert (found.labels, found.notes, found.changed) == ({"q1": "1"}, {"q1": "clear"}, ("q3",))
+
+
+def test_a_column_of_the_measures_name(tmp_path: Path) -> None:
+    """One sheet holds grades by several measures: each in the column of its name, the rubric's in grade."""
+    known = dict.fromkeys(human_grades(), "")
+    sheet = read_sheet(HUMAN_GRADES)
+    answers: dict[str, str | None] = dict(known)
+    correct = labels_of(sheet, RUN, "Correct", BINARY, answers).labels
+    assert Counter(correct.values()) == {"0": 22, "1": 8}
+    rubric = labels_of(sheet, RUN, "RubricGrade", scale_of("RubricGrade", graded()), answers).labels
+    assert rubric == human_grades()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("question_id,grade\nq1,maybe\n", r"sheet.csv:2: record q1: 'maybe' is no grade by Correct\n  Give y or n."),
+        ("question_id,grade\nq1,y\nq1,n\n", "sheet.csv:3: record q1: the answer is graded twice"),
+        ("question_id,grade\nq9,y\n", "sheet.csv:2: record q9: the run has no record of this question"),
+        ("id,grade\nq1,y\n", "sheet.csv:1: there is no column question_id"),
+        ('question_id,grade\n"q1,y\n', "not a CSV file"),
+        ("", "no column question_id"),
+    ],
+)
+def test_mistakes_in_a_sheet(text: str, message: str, tmp_path: Path) -> None:
+    """Each mistake is told with its line and what to do."""
+    path = tmp_path / "sheet.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        labels_of(read_sheet(path), "r", "Correct", BINARY, {"q1": "a"})
