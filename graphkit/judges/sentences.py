@@ -52,6 +52,9 @@ def _blocks(text: str) -> list[tuple[int, int, bool]]:
         elif mark or not line.strip() or _ITEM.match(line):
             blocks.append((start, place, False))
             start, fence = place, mark[1] if mark else ""
+            if _LINE.match(line):
+                blocks.append((place, end, False))
+                start = end
         place = end
     blocks.append((start, place, bool(fence)))
     return blocks
@@ -84,6 +87,8 @@ _CITES = re.compile(r"\A\s*\d[\d,;–\s-]*\Z|[/:#]")
 _CLOSING = (".", ",", ";")
 #: Ends behind which white space has to follow; those of Chinese and Japanese need none.
 _SPACED = ".!?…"
+#: A heading, or a row of a table: it ends with its line.
+_LINE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\|)")
 _LONGEST = 16
 _ABBREVIATION = re.compile(
     r"(?:(?<!\w)(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|nos|figs?|eq|pp?|vol|al|dr|mrs?|ms|prof|jr|sr|inc|ltd|viz)|(?<![\w.])[A-Z]|(?<!\w)(?:[A-Za-z]\.){1,4}[A-Za-z])\.\Z",
