@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from graphkit.judges.base import Finding, Grader, Reading, UnusableVerdictError
-from graphkit.judges.forms import Form, Words, each_once
+from graphkit.judges.forms import Form, Words, each_once, shortened, unless_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 from graphkit.measures.completeness import NO_FACTS
@@ -45,20 +45,21 @@ def _read(verdict: AggregationVerdict, materials: Materials) -> Reading:
     each_once([one.component for one in verdict.components], keys, "component")
     named = {one.component for one in verdict.errors} - {None}
     if strange := sorted(str(key) for key in named.difference(keys)):
-        raise UnusableVerdictError(f"an error is about {', '.join(strange)}, and there is no such component")
+        raise UnusableVerdictError(f"an error is about {shortened(', '.join(strange))}, and there is no such component")
     errors = _errors(verdict)
     completeness = sum(one.addressed for one in verdict.components) / len(keys)
     accuracy = max(0.0, 1 - COST_OF_ERROR * len(errors))
     told = "; ".join(errors) or "no errors"
     grade = f"{sum(one.addressed for one in verdict.components)} of {counted(len(keys), 'component')} addressed"
-    return Reading(
-        [
-            Finding("AggregationCompleteness", completeness, explanation=grade),
-            Finding("AggregationAccuracy", accuracy, explanation=told),
-            Finding("AggregationScore", (completeness + accuracy) / 2, explanation=f"{grade}; {told}"),
-            Finding("FactualCorrectness", accuracy, explanation=told),
-        ]
-    )
+    findings = [
+        Finding("AggregationCompleteness", completeness, explanation=grade),
+        Finding("AggregationAccuracy", accuracy, explanation=told),
+        Finding("AggregationScore", (completeness + accuracy) / 2, explanation=f"{grade}; {told}"),
+        Finding("FactualCorrectness", accuracy, explanation=told),
+    ]
+    if any(one.kind == "INVENTED_STEP" for one in verdict.errors):  # a chunk that wasn't shown may hold the step
+        findings[1:] = [unless_unseen(one, materials) for one in findings[1:]]
+    return Reading(findings)
 
 
 def _errors(verdict: AggregationVerdict) -> list[str]:

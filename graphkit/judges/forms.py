@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -45,6 +46,18 @@ def unscored(measures: Iterable[str], reason: str) -> tuple[Finding, ...]:
     return tuple(Finding(measure, None, reason) for measure in measures)
 
 
+def unless_unseen(finding: Finding, materials: Materials, best: float = 1.0) -> Finding:
+    """Return a finding, or that there is none where chunks that the judge wasn't shown could have raised it."""
+    if not materials.left_out or finding.value is None or finding.value >= best:
+        return finding
+    return replace(finding, value=None, reason=materials.unseen)
+
+
+def shortened(text: str, longest: int = 80) -> str:
+    """Return a text of a judge's as far as a message shows it."""
+    return text if len(text) <= longest else f"{text[:longest]}..."
+
+
 def each_once(keys: Sequence[str], wanted: Sequence[str], noun: str) -> None:
     """Refuse a verdict that doesn't tell of each of these exactly once.
 
@@ -55,10 +68,10 @@ def each_once(keys: Sequence[str], wanted: Sequence[str], noun: str) -> None:
     """
     wrong = []
     if strange := sorted(set(keys) - set(wanted)):
-        wrong.append(f"there is no {', '.join(strange)}")
+        wrong.append(f"there is no {shortened(', '.join(strange))}")
     if missing := [key for key in wanted if key not in keys]:
         wrong.append(f"nothing is said of {', '.join(missing)}")
     if twice := sorted({key for key in keys if keys.count(key) > 1}):
-        wrong.append(f"{', '.join(twice)} is told of twice")
+        wrong.append(f"{shortened(', '.join(twice))} is told of twice")
     if wrong:
         raise UnusableVerdictError(f"{'; '.join(wrong)}: each of {counted(len(wanted), noun)} has to stand there once")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphkit.judges.base import Finding, Grader, Reading, UnusableVerdictError
-from graphkit.judges.forms import NO_GOLD_ANSWER, Form, Unit, Words
+from graphkit.judges.forms import NO_GOLD_ANSWER, Form, Unit, Words, unless_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 
@@ -33,10 +33,10 @@ class RelevanceVerdict(Form):
 def _read(verdict: GradedVerdict, materials: Materials) -> Reading:
     return Reading(
         [
-            _finding("Faithfulness", verdict.faithfulness),
+            unless_unseen(_finding("Faithfulness", verdict.faithfulness), materials),
             _finding("AnswerRelevance", verdict.answer_relevance),
-            _against_gold("ContextPrecision", verdict.context_precision, materials),
-            _against_gold("ContextRecall", verdict.context_recall, materials),
+            unless_unseen(_against_gold("ContextPrecision", verdict.context_precision, materials), materials),
+            unless_unseen(_against_gold("ContextRecall", verdict.context_recall, materials), materials),
         ]
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphkit.judges.forms import shortened
 from graphkit.judges.materials import Materials
 from graphkit.judges.quotes import occurs
 from graphkit.measures.completeness import addressed, symbols_of
@@ -27,4 +28,6 @@ def quoted(quote: str | None, answer: str) -> bool:
 
 def not_said(key: str, quote: str | None) -> str:
     """Return the note on words that don't occur."""
-    return f"{key}: the answer has no words {quote!r}" if quote else f"{key}: no words of the answer are quoted"
+    return (
+        f"{key}: the answer has no words {shortened(quote)!r}" if quote else f"{key}: no words of the answer are quoted"
+    )

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from graphkit.judges.base import Finding, Reading
 from graphkit.judges.citations import FoundCitation
 from graphkit.judges.claim_forms import NO_CLAIMS, ClaimsVerdict, ClaimVerdict, GoldClaimVerdict
-from graphkit.judges.forms import NO_GOLD_ANSWER
+from graphkit.judges.forms import NO_GOLD_ANSWER, shortened
 from graphkit.judges.materials import Materials
-from graphkit.judges.quotes import occurs
+from graphkit.judges.quotes import occurs, plain
 from graphkit.judges.sentences import Sentence
 from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, Support, WalkedEdge
 from graphkit.records.words import counted
@@ -57,13 +57,18 @@ def reading_of(verdict: ClaimsVerdict, materials: Materials) -> Reading:
     """Return what a verdict on the claims is worth."""
     notes: list[str] = []
     places = _places(materials)
-    claims = [_checked(one, materials, places, notes) for one in verdict.claims if not one.hedged]
+    listed = {(one.sentence, plain(one.text).casefold()): one for one in reversed(verdict.claims) if not one.hedged}
+    claims = [_checked(one, materials, places, notes) for one in reversed(listed.values())]
+    said = sum(not one.hedged for one in verdict.claims)
+    if said > len(claims):
+        notes.append(f"{counted(said - len(claims), 'claim')} listed again in the same sentence, counted once")
     if hedged := sum(one.hedged for one in verdict.claims):
         notes.append(f"{counted(hedged, 'hedged statement')} not counted as claims")
     silent = {one.key for one in materials.sentences} - {one.sentence for one in verdict.claims}
     if silent:
         notes.append(f"no claim of {counted(len(silent), 'sentence')} of {len(materials.sentences)}")
-    gold = [_checked_gold(one, materials, notes) for one in verdict.gold_claims]
+    gold_claims = {plain(one.text).casefold(): one for one in reversed(verdict.gold_claims)}
+    gold = [_checked_gold(one, materials, notes) for one in reversed(gold_claims.values())]
     citations = [_citation(number, found, claims, materials) for number, found in enumerate(materials.citations)]
     findings = [
         *_support_findings(claims, materials),
@@ -110,38 +115,38 @@ def _checked(said: ClaimVerdict, materials: Materials, places: dict[str, tuple[i
     wrong: list[str] = []
     sentence = next((one for one in materials.sentences if one.key == said.sentence), None)
     if sentence is None:
-        wrong.append(f"there is no sentence {said.sentence}")
+        wrong.append(f"there is no sentence {shortened(said.sentence)}")
     evidence: list[Evidence] = []
     broken = False
     for one in said.evidence:
         chunk = materials.chunk_by_key.get(one.chunk)
         if chunk is None:
-            wrong.append(f"there is no chunk {one.chunk}")
+            wrong.append(f"there is no chunk {shortened(one.chunk)}")
             broken = broken or not one.alone
             continue
         there = occurs(one.quote, chunk.text)
         evidence.append(Evidence(chunk=chunk.id, quote=one.quote, occurs=there, alone=one.alone))
         if not there:
-            wrong.append(f"the quote {_shortened(one.quote)!r} doesn't occur in {chunk.id}")
+            wrong.append(f"the quote {shortened(one.quote)!r} doesn't occur in {chunk.id}")
             broken = broken or not one.alone
     edge = None
     if said.edge is not None:
         walked = materials.edge_by_key.get(said.edge)
         if walked is None:
-            wrong.append(f"there is no edge {said.edge}")
+            wrong.append(f"there is no edge {shortened(said.edge)}")
         else:
             edge = WalkedEdge(
                 source=walked.source, relation=walked.relation, target=walked.target, in_gold=walked.in_gold
             )
     if said.support == "UNSUPPORTED" and evidence:
-        notes.append(f"{_shortened(said.text)!r} is called unsupported: the evidence that stands there isn't counted")
+        notes.append(f"{shortened(said.text)!r} is called unsupported: the evidence that stands there isn't counted")
         evidence = []
     support = _support(said, evidence, edge)
     valid = [one for one in evidence if one.occurs]
     joint = frozenset(one.chunk for one in valid if not one.alone) if said.together and not broken else frozenset()
     mismatch = "; ".join(wrong) or None
     if mismatch is not None:
-        notes.append(f"{_shortened(said.text)!r}: {mismatch}")
+        notes.append(f"{shortened(said.text)!r}: {mismatch}")
     return _Claim(
         text=said.text,
         sentence=sentence,
@@ -167,12 +172,8 @@ def _checked_gold(said: GoldClaimVerdict, materials: Materials, notes: list[str]
     """Return the keys of the chunks that support a claim of the gold answer."""
     there = frozenset(said.chunks) & materials.chunk_by_key.keys()
     if strange := sorted(set(said.chunks) - there):
-        notes.append(f"{_shortened(said.text)!r}: there is no chunk {', '.join(strange)}")
+        notes.append(f"{shortened(said.text)!r}: there is no chunk {shortened(', '.join(strange))}")
     return there
-
-
-def _shortened(text: str, longest: int = 80) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}..."
 
 
 # Claims and citations ------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from graphkit.judges.base import Finding, Grader, Reading
-from graphkit.judges.forms import Form, Unit, Words, needs_gold_or_facts
+from graphkit.judges.forms import Form, Unit, Words, needs_gold_or_facts, shortened, unless_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 
@@ -40,9 +40,9 @@ def _read(verdict: RubricVerdict, materials: Materials) -> Reading:
     if verdict.grade != "fully_correct":
         label = verdict.failure if verdict.failure in FAILURES else GRADING_ERROR
         if label == GRADING_ERROR:
-            notes.append(f"the failure {verdict.failure!r} is none of {', '.join(FAILURES)}")
+            notes.append(f"the failure {shortened(str(verdict.failure))!r} is none of {', '.join(FAILURES)}")
     elif verdict.failure is not None:
-        notes.append(f"fully_correct with the failure {verdict.failure!r}: the failure isn't counted")
+        notes.append(f"fully_correct with the failure {shortened(verdict.failure)!r}: the failure isn't counted")
     finding = Finding(
         "RubricGrade",
         GRADES[verdict.grade],
@@ -51,6 +51,8 @@ def _read(verdict: RubricVerdict, materials: Materials) -> Reading:
         explanation=verdict.reasoning,
         confidence=verdict.confidence,
     )
+    if verdict.grade == "unsupported":
+        finding = unless_unseen(finding, materials)
     return Reading([finding], notes=tuple(notes))
 
 

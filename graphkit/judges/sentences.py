@@ -64,6 +64,8 @@ def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
     spans = []
     item = _ITEM.match(text, start, end)
     for stop in _END.finditer(text, item.end() if item else start, end):
+        if stop.start() < start:  # inside a citation that is part of the sentence before
+            continue
         place = stop.end()
         while (after := _AFTER.match(text, place, end)) and _CITES.search(after[1]):
             place = after.end()

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from graphkit.judges.base import Finding, Grader, Judge, Opinion, Reading, UnusableVerdictError
-from graphkit.judges.forms import unscored
+from graphkit.judges.forms import shortened, unscored
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import TRUNCATED, Prompt, prompt_for
 from graphkit.llm.requests import ModelError, Usage
@@ -23,8 +23,9 @@ TRIES = 2
 #: What pydantic calls a number that lies beyond its bounds.
 _OUT_OF_RANGE = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"})
 
-#: How much of a complaint a judge is told, and a verdict keeps.
+#: How much of what is wrong a judge is told, and a verdict keeps.
 _MOST_PROBLEMS = 5
+_LONGEST_REASON = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def schema_of(grader: Grader) -> Mapping[str, Any]:
 async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
     """Return what a judge says of an answer, checked; a verdict that can't be used gives no value.
 
-    No judge is asked where the grader lacks something, or needs none. No error of a judge is raised.
+    No judge is asked where the grader lacks something, or needs none. A ``ModelError`` is kept as a failure, too.
     """
     if (lack := grader.lacks(materials)) is not None:
         return Judged(unscored(grader.measures, lack))
@@ -72,7 +73,7 @@ async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
         try:
             said, reading = read(grader, materials, opinion)
         except _FailureError as error:
-            failure, reason = error.label, error.what
+            failure, reason = error.label, shortened(error.what, _LONGEST_REASON)
             prompt = replace(prompt, unusable=(*prompt.unusable, (opinion.text, reason)))
             continue
         return Judged(tuple(reading.findings), _verdict(grader, materials, judge, prompt, opinions, said, reading))
@@ -112,7 +113,7 @@ def read(grader: Grader, materials: Materials, opinion: Opinion) -> tuple[dict[s
 
 def _complaint(details: Iterable[Mapping[str, Any]]) -> str:
     """Return what is wrong with a verdict by its form, without the text that was said."""
-    found = [f"{'.'.join(map(str, one['loc'])) or 'the verdict'}: {one['msg']}" for one in details]
+    found = [f"{shortened('.'.join(map(str, one['loc']))) or 'the verdict'}: {one['msg']}" for one in details]
     more = f" (and {len(found) - _MOST_PROBLEMS} more)" if len(found) > _MOST_PROBLEMS else ""
     return "; ".join(found[:_MOST_PROBLEMS]) + more
 

@@ -28,6 +28,7 @@ from graphkit.judges.sentences import sentences_of
         ("A ends. [1][2] B ends.", ["A ends. [1][2]", "B ends."]),
         ("A ends.[api/a.py:3] B", ["A ends.[api/a.py:3]", "B"]),
         ("A ends. [docs](http://x) say", ["A ends.", "[docs](http://x) say"]),
+        ("A ends. [api/a.py?x. y] B. C", ["A ends. [api/a.py?x. y]", "B.", "C"]),  # no end within a citation
         ("A ends [1]. B", ["A ends [1].", "B"]),
         # Paragraphs, items, headings and rows end it; a wrapped line doesn't.
         ("# Title\nOne line\nwraps.\n\n- item a\n- item b", ["# Title", "One line\nwraps.", "- item a", "- item b"]),

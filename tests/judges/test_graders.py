@@ -61,7 +61,10 @@ def test_parts_that_are_absent() -> None:
 
 def test_graders_by_name() -> None:
     """Each once, in order; beside the claims only the relevance is asked for; a name that isn't there is refused."""
-    names = lambda *wanted: [one.name for one in graders_named(wanted)]  # noqa: E731
+
+    def names(*wanted: str) -> list[str]:
+        return [one.name for one in graders_named(wanted)]
+
     assert names("scale", "rubric", "rubric") == ["rubric", "scale"]
     assert names("graded") == ["graded"]
     assert names("graded", "claims") == ["claims", "relevance"]
@@ -150,6 +153,33 @@ def test_graded() -> None:
         read(GRADERS["graded"], GOLD, {**said, "context_recall": None})
     one = {"answer_relevance": said["answer_relevance"]}
     assert values(read(GRADERS["relevance"], BARE, one).findings) == {"AnswerRelevance": 1.0}
+
+
+def test_chunks_left_out() -> None:
+    """What a chunk that the judge wasn't shown could have raised isn't scored, in no grader; what is full stays."""
+    shown = materials("x.", {"api:a.py": "y" * 99}, gold_answer="z", facts=["a_b"], context_tokens=5)
+    unseen = "the judge wasn't shown 1 of 1 chunk"
+    assert shown.left_out == ("api:a.py",)
+    [one] = read(GRADERS["rubric"], shown, rubric("unsupported", "hallucination")).findings
+    assert (one.value, one.reason, one.grade) == (None, unseen, "unsupported")
+    assert values(read(GRADERS["rubric"], shown, rubric("wrong", "wrong_chunk")).findings) == {"RubricGrade": 0.0}
+    no, yes = {"reason": "r", "value": 0}, {"reason": "r", "value": 1}
+    marks = {"correctness": no, "faithfulness": no, "relevance": no, "completeness": no}
+    assert reasons(read(GRADERS["binary"], shown, marks).findings) == {"Faithful": unseen}
+    assert values(read(GRADERS["binary"], shown, {**marks, "faithfulness": yes}).findings)["Faithful"] == 1.0
+    keys = ("faithfulness", "answer_relevance", "context_precision", "context_recall")
+    scores = {key: {"reason": "r", "score": 0.5} for key in keys}
+    assert set(reasons(read(GRADERS["graded"], shown, scores).findings)) == {
+        "Faithfulness",
+        "ContextPrecision",
+        "ContextRecall",
+    }
+    components = {"components": [component("f1")], "errors": [error("INVENTED_STEP")]}
+    assert set(reasons(read(GRADERS["aggregation"], shown, components).findings)) == {
+        "AggregationAccuracy",
+        "AggregationScore",
+        "FactualCorrectness",
+    }
 
 
 def test_scale() -> None:

@@ -151,6 +151,10 @@ def test_joint_support() -> None:
     found = reading(materials(text, CHUNKS), {**both, "together": False})
     assert found.claims[0].cited_support is False
 
+    # So does a chunk of it that isn't there.
+    gone = claim("x", "s1", "INFERRED", ("c9", "nowhere", False), ("c2", "FROM customers", False), together=True)
+    assert reading(materials(text, CHUNKS), gone).claims[0].cited_support is False
+
     # A quote of the set that doesn't occur breaks the set; what is left still supports the claim as such.
     broken = claim("x", "s1", "INFERRED", ("c1", "nowhere", False), ("c2", "FROM customers", False), together=True)
     found = reading(materials(text, CHUNKS), broken)
@@ -194,9 +198,16 @@ def test_hedged_statements() -> None:
 
 def test_edges_of_every_measure() -> None:
     """No claims, no citations, no gold answer, no claims of it: not scored, each with its reason."""
-    empty = judged(CLAIMS, materials(" ", CHUNKS))
+    empty = judged(CLAIMS, materials(" ", CHUNKS))  # an empty script: asking would fail
     assert empty.verdict is None
-    assert reasons(empty.findings) == dict.fromkeys(MEASURES, NO_CLAIMS)
+    assert reasons(empty.findings) == {
+        **dict.fromkeys(("Groundedness", "HallucinationRate", "Faithfulness", "CitationRecall"), NO_CLAIMS),
+        **dict.fromkeys(("Attribution", "CitationPrecision"), NO_CITATIONS),
+        **dict.fromkeys(("ContextPrecision", "ContextRecall"), NO_GOLD_ANSWER),
+    }
+    # What was retrieved can still be compared with a gold answer.
+    said = {"claims": [], "gold_claims": [{"text": "a", "chunks": ["c1"], "stated": False}]}
+    assert values(judged(CLAIMS, materials(" ", CHUNKS, gold_answer="y"), said).findings)["ContextRecall"] == 1.0
 
     plain = reading(materials("It calls.", CHUNKS), claim("x", "s1", "DIRECT", ("c1", "def login")))
     assert reasons(plain.findings) == {
@@ -256,6 +267,18 @@ def test_a_chunk_without_text_was_not_shown() -> None:
     )
 
 
+def test_a_claim_that_is_listed_twice() -> None:
+    """It counts once in its sentence, as it was said first, so that repeating changes no share."""
+    shown = materials("It calls. It calls.", CHUNKS)
+    first, again = claim("It calls", "s1", "DIRECT", ("c1", "def login")), claim("it  calls", "s1", "UNSUPPORTED")
+    found = reading(shown, first, again, claim("it calls", "s2", "UNSUPPORTED"))
+    assert [(one.text, one.sentence, one.support) for one in found.claims] == [
+        ("It calls", 1, "DIRECT"),
+        ("it calls", 2, "UNSUPPORTED"),
+    ]
+    assert found.notes == ("1 claim listed again in the same sentence, counted once",)
+
+
 def test_where_citations_stand() -> None:
     """Before and right after a full stop they belong to the sentence; on the next line to the next one."""
     text = "A one [1]. B two. [2] C three.\n[3] D four."
@@ -286,7 +309,7 @@ quotes = st.sampled_from(["def login", "FROM customers", "export", "nowhere", ""
 evidence = st.fixed_dictionaries({"chunk": keys, "quote": quotes, "alone": st.booleans()})
 claims = st.fixed_dictionaries(
     {
-        "text": st.just("x"),
+        "text": st.sampled_from(["x", "y", "X "]),
         "sentence": st.sampled_from(["s1", "s2", "s3", "s9"]),
         "hedged": st.booleans(),
         "support": st.sampled_from(["DIRECT", "INFERRED", "UNSUPPORTED"]),
@@ -321,4 +344,5 @@ def test_bounds(listed: list[Any], gold: list[Any], tokens: int) -> None:
         rests = stated.edge is not None or any(part.occurs for part in stated.evidence)
         assert rests or stated.support == "UNSUPPORTED"
         assert not stated.cited_support or any(part.occurs for part in stated.evidence)
-    assert len(found.claims) == sum(not one["hedged"] for one in listed)
+    distinct = {(one["sentence"], one["text"].strip().casefold()) for one in listed if not one["hedged"]}
+    assert len(found.claims) == len(distinct)
