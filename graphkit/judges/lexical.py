@@ -14,6 +14,7 @@ import json
 import re
 import unicodedata
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,9 @@ from graphkit.records.ids import path_of, symbol_of
 #: How sure rules are of a grade: not very, and less where an answer is neither right nor wrong as a whole.
 SURE, UNSURE = 0.6, 0.4
 
+#: Of how many answers is kept what was found: as many as are judged side by side.
+_KEPT = 16
+
 #: The longest quote, in characters.
 _LONGEST_QUOTE = 160
 
@@ -42,6 +46,10 @@ class LexicalJudge:
 
     name = "lexical"
     version = "1"
+
+    def __init__(self) -> None:
+        # What was found in the last answers: their graders ask for the same.
+        self._found: deque[_Findings] = deque(maxlen=_KEPT)
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
         """Return an opinion by the rules of the grader.
@@ -54,7 +62,11 @@ class LexicalJudge:
         rule = _RULES.get(prompt.grader)
         if rule is None:
             raise ModelError(f"the rule-based judge has no rules for {prompt.grader!r}: a model can be asked for it")
-        return Opinion(json.dumps(rule(_Findings(prompt.materials)), ensure_ascii=False))
+        found = next((one for one in self._found if one.materials is prompt.materials), None)
+        if found is None:
+            found = _Findings(prompt.materials)
+            self._found.append(found)
+        return Opinion(json.dumps(rule(found), ensure_ascii=False))
 
 
 @dataclass(frozen=True)
