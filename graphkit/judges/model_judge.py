@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphkit.judges.base import Opinion
 from graphkit.judges.prompts import TRUNCATED, Prompt
-from graphkit.llm.requests import Block, Model, Request, Turn
+from graphkit.llm.requests import Block, Model, Reply, Request, Turn
 
 #: Room for a verdict: the claims of a long answer with their quotes take some thousand tokens.
 MAX_TOKENS = 4096
@@ -25,8 +25,12 @@ class ModelJudge:
         Such as ``anthropic``: it stands beside each score.
     model_name
         The model that is asked for; the version of the judge.
+    max_tokens
+        Room for a verdict.
     effort
         How much a model that thinks may think; None for its default.
+    cost
+        Returns what a reply cost, None where its price isn't known.
     """
 
     def __init__(
@@ -37,12 +41,14 @@ class ModelJudge:
         *,
         max_tokens: int = MAX_TOKENS,
         effort: str | None = None,
+        cost: Callable[[Reply], float | None] = lambda _: None,
     ) -> None:
         self._model = model
         self.name = name
         self.model_name = model_name
         self.max_tokens = max_tokens
         self.effort = effort
+        self._cost = cost
 
     @property
     def version(self) -> str:
@@ -63,6 +69,7 @@ class ModelJudge:
             model=reply.model,
             stop_reason=reply.stop_reason,
             usage=reply.usage,
+            cost=self._cost(reply),
             attempts=reply.attempts,
             cached=reply.cached,
         )

@@ -56,7 +56,7 @@ def by_model(model: Model, **more: Any) -> Any:
 def test_the_request() -> None:
     """System words, data, instruction, in this order; the system and the last of the data end what is shared."""
     model = Model((GOOD, "end_turn"))
-    done = by_model(model, max_tokens=100, effort="low")
+    done = by_model(model, max_tokens=100, effort="low", cost=lambda reply: reply.usage.output_tokens / 4)
     [request] = model.asked
     assert (request.model, request.max_tokens, request.effort) == ("m", 100, "low")
     assert request.schema == schema_of(SCALE)
@@ -73,7 +73,7 @@ def test_the_request() -> None:
         2,
         True,
     )
-    assert (done.verdict.prompt_tokens, done.verdict.output_tokens) == (7, 3)
+    assert (done.verdict.prompt_tokens, done.verdict.output_tokens, done.verdict.cost) == (7, 3, 0.75)
 
 
 def test_graders_of_an_answer_share_their_beginning() -> None:
