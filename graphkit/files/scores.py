@@ -12,7 +12,7 @@ from graphkit.errors import InputError
 from graphkit.files.jsonl import open_binary
 from graphkit.files.problems import Problem, Report
 from graphkit.files.reading import parse_record, read_records
-from graphkit.records.scores import Score
+from graphkit.records.scores import VALUES, Score
 
 
 def read_scores(files: Iterable[str | Path], report: Report) -> list[Score]:
@@ -48,20 +48,21 @@ def _checked(path: Path, rows: Iterable[dict[str, Any]], report: Report) -> Iter
     """Validate the rows of a table as the lines of JSON are; a table has its header on the first line."""
     for number, row in enumerate(rows, 2):
         where = f"{path}:{number}"
-        line = json.dumps({name: value for name, value in row.items() if value is not None}).encode()
-        value = {"value": None} if not _VALUES & row.keys() or all(row.get(name) is None for name in _VALUES) else {}
-        if value:
-            line = json.dumps({**json.loads(line), **value}).encode()
+        given = {name: value for name, value in row.items() if value is not None}
+        # An empty cell is no value; a grade may be one, where no column is there for another.
+        if not _VALUES & given.keys() and (_VALUES & row.keys() or "grade" not in given):
+            given["value"] = None
+        line = json.dumps(given).encode()
         score = parse_record(Score, line, where, report)
         if score is not None:
             yield where, score
 
 
 #: The names of the value of a score.
-_VALUES = frozenset({"value", "score", "grade", "correct"})
+_VALUES = frozenset(VALUES)
 
 #: The columns of a CSV file that hold numbers; the others are text. An empty cell is nothing.
-_NUMBERS = frozenset({*_VALUES, "cost", "prompt_tokens", "output_tokens"})
+_NUMBERS = frozenset({*_VALUES, "confidence", "cost", "prompt_tokens", "output_tokens"})
 
 #: What the writer adds so that each file tells how its measures were set: not part of a score.
 _BESIDE = ("parameters",)
@@ -73,14 +74,18 @@ def _csv_rows(path: Path) -> Iterator[dict[str, Any]]:
             text = stream.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InputError("the file isn't text in UTF-8", where=f"{path}:{error.start}") from None
-    for row in csv.DictReader(text.splitlines(keepends=True)):
-        yield {name: _cell(name, value) for name, value in row.items() if name and name not in _BESIDE}
+    table = csv.DictReader(text.splitlines(keepends=True))
+    numbers = _NUMBERS if _VALUES.intersection(table.fieldnames or ()) else _NUMBERS | {"grade"}
+    for row in table:
+        yield {
+            name: _cell(value, number=name in numbers) for name, value in row.items() if name and name not in _BESIDE
+        }
 
 
-def _cell(name: str, text: Any) -> Any:
+def _cell(text: Any, number: bool) -> Any:
     if not isinstance(text, str) or text == "":
         return None
-    if name in _NUMBERS:
+    if number:
         try:
             return json.loads(text.lower() if text.lower() in ("true", "false", "null") else text)
         except ValueError:

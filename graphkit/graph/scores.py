@@ -53,8 +53,8 @@ def keep_scores(store: Store, run: str, gradings: Sequence[Grading], rows: Itera
     gradings
         The measures that are replaced; scores by other measures stay.
     rows
-        Each with ``question``, ``measure``, ``value`` (None with a ``reason``), and where there are any ``label``,
-        ``explanation``, ``cost``, ``prompt_tokens`` and ``output_tokens``.
+        Each with ``question``, ``measure``, ``value`` (None with a ``reason``), and where there are any ``grade``,
+        ``label``, ``explanation``, ``confidence``, ``cost``, ``prompt_tokens`` and ``output_tokens``.
     """
     names = [one.measure for one in gradings]
     marks = [
@@ -126,7 +126,7 @@ def rows_of(scores: Iterable[Score]) -> Iterator[dict[str, Any]]:
         }
 
 
-_BESIDE = ("reason", "label", "explanation", "cost", "prompt_tokens", "output_tokens")
+_BESIDE = ("reason", "grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens")
 
 
 def load_scores(store: Store, scores: Sequence[Score]) -> dict[str, int]:

@@ -48,6 +48,8 @@ Label = Annotated[StrictStr, Field(max_length=LONGEST_NAME)]
 Name = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME)]
 Number = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=-WIDEST, le=WIDEST)]
 Amount = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=0, le=WIDEST)]
+#: A part of a whole, or a probability.
+Share = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=0, le=1)]
 Time = Annotated[
     AwareDatetime,
     AfterValidator(_storable),

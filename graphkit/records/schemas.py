@@ -42,7 +42,7 @@ def _add_names(schema: dict[str, Any], model: type[Record], place: str) -> None:
     for field, info in model.model_fields.items():
         names = [str(name) for name in getattr(info.validation_alias, "choices", ())]
         for number, name in enumerate(names[1:], 1):
-            properties[name] = {"description": f"Another name of {field}."}
+            properties.setdefault(name, {"description": f"Another name of {field}."})
             counts = {"required": [name], "not": {"anyOf": [{"required": [one]} for one in names[:number]]}}
             same = {"properties": {name: {"$ref": f"{place}/properties/{field}"}}}
             conditions.append({"if": counts, "then": same})

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from typing import Annotated, Any
 
-from pydantic import AliasChoices, BeforeValidator, Field, StrictInt
+from pydantic import AliasChoices, BeforeValidator, Field, StrictInt, WithJsonSchema, model_validator
 from pydantic.types import StrictBool, StrictFloat, StrictStr
 
-from graphkit.records.models import Amount, Count, Name, Record
+from graphkit.records.models import Amount, Count, Name, Record, Share
 
 #: Who gives the scores of graphkit's own measures, and of those that a user adds.
 GRAPHKIT = "graphkit"
 
 #: Squares and cubes of larger values are beyond the range of floating point.
 LARGEST = 1e100
+
+#: The names of the value of a score; a number that is called ``grade`` is one where none of these is there.
+VALUES = ("value", "score", "correct")
 
 
 def _number(value: object) -> float | None:
@@ -33,8 +37,11 @@ class Score(Record):
 
     Attributes
     ----------
-    label, explanation
-        What the value means in a word (such as a failure label), and why it was given.
+    grade, label, explanation
+        What the value means in a word (such as ``"partially_correct"``), what went wrong in a word, and why it was
+        given. A ``grade`` that is a number, true or false is another name of ``value``.
+    confidence
+        How sure the grader says that it is, from 0 to 1.
     grader, version
         Who gave it, such as ``"graphkit"`` or the name of a model, and in which version.
     cost, prompt_tokens, output_tokens
@@ -46,18 +53,32 @@ class Score(Record):
     run: Name = Field(validation_alias=AliasChoices("run", "run_id", "system", "model", "condition"))
     question: Name = Field(validation_alias=AliasChoices("question", "question_id", "query_id", "id"))
     measure: Name = Field(default="score", validation_alias=AliasChoices("measure", "metric", "name"))
-    value: Value = Field(validation_alias=AliasChoices("value", "score", "grade", "correct"))
+    value: Value = Field(validation_alias=AliasChoices(*VALUES, "grade"))
     reason: StrictStr | None = None
+    grade: Annotated[StrictStr | None, WithJsonSchema({"type": ["string", "number", "boolean", "null"]})] = None
     label: StrictStr | None = None
     explanation: StrictStr | None = None
     grader: StrictStr | None = None
     version: StrictStr | StrictInt | None = None
+    confidence: Share | None = None
     cost: Amount | None = None
     prompt_tokens: Count | None = None
     output_tokens: Count | None = None
     category: StrictStr | None = None
     difficulty: StrictStr | None = None
     group: StrictStr | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _grade_or_value(cls, given: Any) -> Any:
+        """Take a grade that is no text as the value; beside a value as its text, so that neither is lost."""
+        if not isinstance(given, dict) or "grade" not in given or isinstance(given["grade"], str):
+            return given
+        rest = {name: one for name, one in given.items() if name != "grade"}
+        grade = given["grade"]
+        if not any(name in given for name in VALUES):
+            return {**rest, "value": grade}
+        return rest if grade is None else {**rest, "grade": json.dumps(grade)}
 
     @property
     def number(self) -> float | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic.types import StrictBool, StrictFloat, StrictStr
+from pydantic import model_validator
+from pydantic.types import StrictBool, StrictStr
 
-from graphkit.records.models import Amount, Count, Name, Record
+from graphkit.records.models import Amount, Count, Name, Record, Share
+from graphkit.records.words import counted
 
 #: How a claim is supported by what was retrieved.
 Support = Literal["DIRECT", "INFERRED", "UNSUPPORTED"]
@@ -110,6 +112,9 @@ class Verdict(Record):
         Of the failure, in a sentence.
     verdict
         What was said, checked by the grader's form.
+    grade, label, explanation, confidence
+        What it comes to, where the grader says one thing of the whole answer: a word, what went wrong in a word, why,
+        and how sure the judge says that it is.
     claims, citations
         Of the grader ``claims``: what the judge said, checked against the texts.
     left_out
@@ -131,6 +136,10 @@ class Verdict(Record):
     failure: StrictStr | None = None
     reason: StrictStr | None = None
     verdict: dict[str, Any] | None = None
+    grade: StrictStr | None = None
+    label: StrictStr | None = None
+    explanation: StrictStr | None = None
+    confidence: Share | None = None
     claims: tuple[AnswerClaim, ...] = ()
     citations: tuple[Citation, ...] = ()
     left_out: tuple[Name, ...] = ()
@@ -141,4 +150,12 @@ class Verdict(Record):
     output_tokens: Count | None = None
     cost: Amount | None = None
     cached: StrictBool = False
-    confidence: StrictFloat | None = None
+
+    @model_validator(mode="after")
+    def _cited_are_there(self) -> Self:
+        for number, claim in enumerate(self.claims):
+            for place in claim.cited:
+                if place >= len(self.citations):
+                    there = counted(len(self.citations), "citation")
+                    raise ValueError(f"claims.{number}.cited: there is no citation {place}, for there are {there}")
+        return self

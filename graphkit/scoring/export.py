@@ -22,7 +22,7 @@ from graphkit.scoring.results import Evaluation
 
 COLUMNS = (
     *("run", "question", "measure", "value", "reason", "version", "parameters"),
-    *("grader", "label", "explanation", "cost", "prompt_tokens", "output_tokens"),
+    *("grader", "grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens"),
 )
 
 Records = Iterable[dict[str, Any]]
@@ -122,7 +122,7 @@ def _parquet(path: Path, results: Sequence[Evaluation]) -> None:
         from pyarrow import parquet
     except ImportError:
         raise InputError("Parquet needs pyarrow", remedy="pip install 'graphkit[parquet]', or write .csv.") from None
-    kinds = {"value": pyarrow.float64(), "cost": pyarrow.float64()}
+    kinds = dict.fromkeys(("value", "confidence", "cost"), pyarrow.float64())
     kinds |= dict.fromkeys(("prompt_tokens", "output_tokens"), pyarrow.int64())
     fields = [(name, kinds.get(name, pyarrow.string())) for name in COLUMNS]
     rows = [{**row, "version": str(row["version"] or "")} for row in _flat(results)]

@@ -44,7 +44,7 @@ def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
         "version": graphkit.__version__,
         "parameters": {"relation": True, "static": False},
         "grader": "graphkit",
-        **dict.fromkeys(("label", "explanation", "cost", "prompt_tokens", "output_tokens")),
+        **dict.fromkeys(("grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens")),
     }
     assert (lines[1]["value"], lines[1]["reason"], lines[1]["parameters"]) == (None, "no relevant ids", {"k": 10})
 

@@ -27,7 +27,10 @@ def given(run: str = "r", value: float = 1.0, measure: str = "Groundedness", **f
 def test_each_form_holds_the_same_scores(tmp_path: Path) -> None:
     """What evaluate writes as JSON Lines, CSV or Parquet is read again as the same scores."""
     run = tiny(tmp_path)
-    scores = write_lines(tmp_path / "given.jsonl", given(label="=fine", explanation="it is, I think", **JUDGE))
+    scores = write_lines(
+        tmp_path / "given.jsonl",
+        given(grade="-good", label="=fine", explanation="it is, I think", confidence=0.25, **JUDGE),
+    )
     outs = [tmp_path / f"out.{ending}" for ending in ("jsonl", "csv", "parquet")]
     options = [word for out in outs for word in ("--out", out)]
     graphkit("evaluate", "--no-store", "-m", "EdgeRecall", "--scores", scores, *options, run, cwd=tmp_path, code=0)
@@ -40,8 +43,27 @@ def test_each_form_holds_the_same_scores(tmp_path: Path) -> None:
         ("q2", "Groundedness"): 1.0,
     }
     assert [one.given_by for one in lines][:2] == [f"graphkit {package.__version__}", "a judge 2"]
-    assert (lines[1].label, lines[1].explanation) == ("=fine", "it is, I think")
+    assert (lines[1].grade, lines[1].label, lines[1].explanation) == ("-good", "=fine", "it is, I think")
+    assert lines[1].confidence == 0.25
+    assert ",'-good,'=fine," in outs[1].read_text()  # no formula of a spreadsheet's
     assert lines == table == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "grade"),
+    [
+        # Without a column for the value the grade is it, as other tools write it; beside one it is a word.
+        ("run,question,grade\nr,q,3\n", 3.0, None),
+        ("run,question,value,grade\nr,q,0.5,3\n", 0.5, "3"),
+        ("run,question,value,grade,reason\nr,q,,wrong,refused\n", None, "wrong"),
+    ],
+)
+def test_a_column_of_grades(tmp_path: Path, text: str, value: float | None, grade: str | None) -> None:
+    """A table's column of grades holds numbers or words, as the other columns tell."""
+    path = tmp_path / "s.csv"
+    path.write_text(text)
+    (score,) = read_scores([path], Report())
+    assert (score.number, score.grade) == (value, grade)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +82,14 @@ def test_tables_are_refused_as_lines_are(tmp_path: Path, line: str, told: str) -
     with pytest.raises(InputError, match=told) as caught:
         read_scores([path], Report())
     assert f"{path}:" in str(caught.value)
+
+
+def test_a_word_alone_is_no_score(tmp_path: Path) -> None:
+    """A table whose only column is a word for the value is refused, for which number it stands for isn't guessed."""
+    path = tmp_path / "s.csv"
+    path.write_text("run,question,grade\nr,q1,high\n")
+    with pytest.raises(InputError, match="must be a number"):
+        read_scores([path], Report())
 
 
 def test_layers_and_gates_take_scores_by_others(tmp_path: Path) -> None:
@@ -152,6 +182,10 @@ def test_scores_are_kept_beside_the_answers(tmp_path: Path, any_graph: Graph) ->
         "EdgeRecall": (f"graphkit {package.__version__}", True),
         "Groundedness": ("a judge 2", True),
     }
+    worded = write_lines(tmp_path / "w.jsonl", given(measure="RubricGrade", grade="wrong", confidence=0.5, **JUDGE))
+    graphkit("load-scores", worded, cwd=tmp_path, env=any_graph.env, code=0)
+    words = "MATCH (s:Score {measure: 'RubricGrade'}) RETURN DISTINCT s.grade AS grade, s.confidence AS confidence"
+    assert any_graph.store.read(words) == [{"grade": "wrong", "confidence": 0.5}]
     beside = "MATCH (a:Answer)-[:SCORED]->(s:Score {measure: 'Groundedness'}) RETURN a.run AS run, sum(s.value) AS sum"
     assert {row["run"]: row["sum"] for row in any_graph.store.read(beside)} == {"r": 0.0, "s": 2.0}
     compared = graphkit("compare", "r", "s", "-m", "Groundedness", "--json", cwd=tmp_path, env=any_graph.env, code=0)

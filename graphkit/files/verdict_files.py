@@ -1,0 +1,79 @@
+"""Verdicts as files: JSON Lines, one verdict a line, beside the run that they judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from graphkit.files.atomic import written
+from graphkit.files.jsonl import SUFFIXES, stem_of
+from graphkit.files.problems import Problem, Report
+from graphkit.files.reading import read_records
+from graphkit.records.verdicts import Verdict
+
+#: How the names of the files end that a grading leaves beside a run.
+VERDICTS = ".verdicts"
+SCORES = ".scores"
+
+
+def read_verdicts(files: Iterable[str | Path], report: Report) -> list[Verdict]:
+    """Return the verdicts of some files; a second verdict of a judge on an answer by a grader is a problem.
+
+    Raises
+    ------
+    InputError
+        A file or a record can't be used and the report doesn't skip.
+    """
+    verdicts: dict[tuple[str, str, str, str], Verdict] = {}
+    for path in files:
+        for where, verdict in read_records(Path(path), Verdict, report):
+            key = (verdict.run, verdict.question, verdict.judge, verdict.grader)
+            if key in verdicts:
+                what = f"{verdict.judge} already judged this answer of {verdict.run} by {verdict.grader}"
+                report.add(Problem(where, what, record=verdict.question))
+            verdicts.setdefault(key, verdict)
+    report.settle(usable=len(verdicts))
+    return list(verdicts.values())
+
+
+def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> None:
+    """Write verdicts, one a line; the file appears whole, or not at all.
+
+    Raises
+    ------
+    InputError
+        The file can't be written.
+    """
+    with written(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        for verdict in verdicts:
+            stream.write(verdict.model_dump_json(exclude_defaults=True) + "\n")
+
+
+def grades_folder(run_file: Path) -> Path:
+    """Return the folder beside a run's file that holds what judges gave it.
+
+    >>> grades_folder(Path("runs/bm25.jsonl.gz")).as_posix()
+    'runs/bm25.grades'
+    """
+    return run_file.with_name(f"{stem_of(run_file)}.grades")
+
+
+def graded_files(run_file: Path, kind: str) -> list[Path]:
+    """Return the files that gradings left beside a run, of ``VERDICTS`` or ``SCORES``, in the order of their judges."""
+    folder = grades_folder(run_file)
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if path.name.endswith(_endings(kind)) and path.is_file())
+
+
+def holds_verdicts(path: Path) -> bool:
+    """Tell by its name whether a file holds verdicts.
+
+    >>> holds_verdicts(Path("lexical.verdicts.jsonl")), holds_verdicts(Path("lexical.scores.jsonl"))
+    (True, False)
+    """
+    return path.name.endswith(_endings(VERDICTS))
+
+
+def _endings(kind: str) -> tuple[str, ...]:
+    return tuple(f"{kind}.jsonl{suffix}" for suffix in SUFFIXES)

@@ -1,0 +1,84 @@
+"""Verdicts for tests: a few by hand, and plausible ones over the answers of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from graphkit.records.ids import file_of
+from graphkit.records.models import Answer
+from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, Verdict, WalkedEdge
+from tests.helpers.datasets import read_jsonl
+
+
+def claim(
+    text: str = "x calls y",
+    *,
+    support: str = "DIRECT",
+    evidence: list[tuple[Any, ...]] | None = None,
+    edge: tuple[str, str | None, str] | None = None,
+    in_gold: bool | None = None,
+    **fields: Any,
+) -> AnswerClaim:
+    """Return a claim; a piece of evidence is chunk, quote, and whether the quote occurs (it does)."""
+    pieces = [Evidence(chunk=chunk, quote=quote, occurs=not rest or rest[0]) for chunk, quote, *rest in evidence or []]
+    walked = None if edge is None else WalkedEdge(source=edge[0], relation=edge[1], target=edge[2], in_gold=in_gold)
+    return AnswerClaim.model_validate({"text": text, "support": support, "evidence": pieces, "edge": walked, **fields})
+
+
+def verdict(question: str, *, grader: str = "claims", judge: str = "lexical", run: str = "r", **fields: Any) -> Verdict:
+    """Return a verdict on the answer of a run to a question."""
+    known = {"run": run, "question": question, "grader": grader, "judge": judge, "prompt_hash": "0", **fields}
+    return Verdict.model_validate(known)
+
+
+def plausible(run_file: Path, judge: str = "lexical") -> Iterator[Verdict]:
+    """Yield verdicts on the answers of a run: a claim for each of the first chunks, every third one unsupported.
+
+    Claims rest on the walked edges in turn, each cites its chunk, and every fifth question's verdict has failed.
+    """
+    for number, record in enumerate(read_jsonl(run_file)):
+        answer = Answer.model_validate(record)
+        if answer.error is not None:
+            continue
+        if number % 5 == 4:
+            yield verdict(
+                answer.question_id, run=answer.run, judge=judge, failure="unreadable", reason="no JSON", attempts=2
+            )
+            continue
+        chunks = answer.retrieved[:4]
+        steps = [(step.source, step.relation, step.target) for step in answer.traversal]
+        claims = [
+            claim(
+                f"{answer.question_id} claims {place}",
+                support="UNSUPPORTED" if place % 3 == 2 else "DIRECT",
+                evidence=[(chunk.id, (chunk.text or chunk.id)[:40], place % 3 != 2)],
+                edge=steps[place % len(steps)] if steps else None,
+                mismatch="the quote doesn't occur in the chunk" if place % 3 == 2 else None,
+                sentence=place + 1,
+                cited=[place],
+            )
+            for place, chunk in enumerate(chunks)
+        ]
+        citations = [
+            Citation(
+                text=f"[{file_of(chunk.id)}]",
+                target=file_of(chunk.id) or chunk.id,
+                chunks=(chunk.id,),
+                correct=place % 3 != 2,
+                reason=None if place % 3 != 2 else "claim not supported by the cited source",
+            )
+            for place, chunk in enumerate(chunks)
+        ]
+        yield verdict(answer.question_id, run=answer.run, judge=judge, claims=claims, citations=citations, cost=0.001)
+        yield verdict(
+            answer.question_id,
+            run=answer.run,
+            judge=judge,
+            grader="rubric",
+            verdict={"grade": "fully_correct", "reasoning": "it names every step"},
+            grade="fully_correct",
+            confidence=0.9,
+            cost=0.002,
+        )
