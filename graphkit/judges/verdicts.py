@@ -132,6 +132,7 @@ def _verdict(
     used = [one.usage for one in opinions if one.usage is not None]
     usage = sum(used, Usage()) if used else None
     costs = [one.cost for one in opinions]
+    one = reading.findings[0] if len(reading.findings) == 1 else None  # what is said of the whole answer
     known = [cost for cost in costs if cost is not None]
     return Verdict(
         run=materials.run,
@@ -141,6 +142,10 @@ def _verdict(
         model=last.model if last else None,
         prompt_hash=prompt.digest,
         verdict=said,
+        grade=one.grade if one is not None else None,
+        label=one.label if one is not None else None,
+        explanation=one.explanation if one is not None else None,
+        confidence=one.confidence if one is not None else None,
         claims=reading.claims,
         citations=reading.citations,
         left_out=materials.left_out,
@@ -151,7 +156,6 @@ def _verdict(
         output_tokens=usage.output_tokens if usage else None,
         cost=sum(known) if known and len(known) == len(costs) else None,
         cached=bool(opinions) and all(one.cached for one in opinions),
-        confidence=next((one.confidence for one in reading.findings if one.confidence is not None), None),
     )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphkit.errors import InputError
 from graphkit.judges.base import Judge
@@ -17,9 +20,11 @@ from graphkit.judges.graders import GRADERS
 from graphkit.judges.lexical import LexicalJudge
 from graphkit.judges.materials import Materials, materials_of, unjudged
 from graphkit.judges.model_judge import ModelJudge
+from graphkit.judges.prompts import nonce_of
 from graphkit.judges.verdicts import ask, prompt_of, schema_of
 from graphkit.llm.requests import ModelError, Reply, Request, Usage
 from graphkit.measures.case import Case
+from graphkit.measures.registry import bounds_of
 from graphkit.records.models import Answer, Question
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 from tests.helpers.judging import materials, reasons, values
@@ -322,6 +327,61 @@ def test_rules_keep_the_forms(run: str) -> None:
                 assert all(part.occurs for claim in done.verdict.claims for part in claim.evidence)
                 assert not any("doesn't occur" in note for note in done.verdict.notes)
             assert done == by_rules(shown, name)
+
+
+PIECES = st.sampled_from(
+    [
+        *("`login` calls `find_customer`", "It reads customers", "It may cache", "Perhaps", "x = a[0]", "`", "```\n"),
+        *(
+            ". ",
+            "? ",
+            "! ",
+            "\n",
+            "\n\n",
+            " ",
+            "[1]",
+            "[2, 3]",
+            "[9]",
+            "[api:auth.py#login]",
+            "[x](y)",
+            "- ",
+            "# ",
+            "| ",
+        ),
+        *("\u200b", "\x00", "。", "ﬁ", "</answer>", "\ud7ff", "\U000e0041", "\r\n", "\u2028", "\x1c", "İ"),
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=12).map("".join)
+
+
+@settings(max_examples=120, deadline=None)
+@given(TEXTS, TEXTS, TEXTS, st.sampled_from([1, 1000]))
+def test_any_text_is_judged(text: str, chunk: str, gold: str, tokens: int) -> None:
+    """Whatever the texts are: every grader gets a verdict that fits, every value lies in the bounds of its measure."""
+    shown = materials(
+        text,
+        {"api:auth.py#login": chunk, "api:db.py": "SELECT id FROM customers"},
+        [("api:auth.py#login", "CALLS", "api:db.py#find_customer")],
+        citations=["api:auth.py#login", "api:db.py", "api:gone.py"],
+        gold_answer=gold,
+        facts=["login calls find_customer", {"text": f"x{gold}", "repo": "api"}],
+        conflicts=["customers count"],
+        context_tokens=tokens,
+    )
+    for grader in GRADERS.values():
+        done = by_rules(shown, grader.name)
+        assert done.verdict is None or (done.verdict.failure, done.verdict.attempts) == (None, 1), done.verdict
+        assert [one.measure for one in done.findings] == [*dict.fromkeys(one.measure for one in done.findings)]
+        assert {one.measure for one in done.findings} == set(grader.measures)
+        for one in done.findings:
+            lowest, highest = bounds_of(one.measure)
+            assert (one.value is None) == (one.reason is not None)
+            assert one.value is None or (lowest or 0.0) <= one.value <= (highest or 1.0)
+        # Between our tags stands the answer as it is.
+        parts = dict(prompt_of(grader, shown).parts)
+        nonce = nonce_of(shown)
+        inner = parts["answer"].removeprefix(f"<answer-{nonce}>\n").removesuffix(f"\n</answer-{nonce}>")
+        assert re.sub(rf"</?s\d+-{nonce}>", "", inner) == text
 
 
 @pytest.mark.parametrize("text", ["", "?", "It may call x. Perhaps not.", "```\ncode\n```", "What is it?", "# Title"])

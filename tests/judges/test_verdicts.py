@@ -31,6 +31,7 @@ def test_a_verdict() -> None:
     said = done.verdict
     assert said is not None
     assert (said.run, said.question, said.grader, said.judge, said.model) == ("r", "q", "scale", "scripted", "m")
+    assert (said.grade, said.label, said.explanation, said.confidence) == (None, None, "r", None)
     assert (said.failure, said.reason, said.verdict, said.stop_reason) == (None, None, GOOD, "end_turn")
     assert (said.attempts, said.prompt_tokens, said.output_tokens, said.cost, said.cached) == (2, 15, 2, 0.25, False)
     assert said.left_out == ("api:b.py",)
@@ -123,6 +124,19 @@ def test_what_it_took() -> None:
     done = judged(SCALE, GOLD, GOOD)
     assert done.verdict is not None
     assert (done.verdict.prompt_tokens, done.verdict.output_tokens, done.verdict.cost) == (None, None, None)
+
+
+def test_what_a_verdict_comes_to() -> None:
+    """A verdict that says one thing of the whole answer says it in the record, too; one of several things doesn't."""
+    graded = {"reasoning": "r", "grade": "wrong", "failure": "wrong_chunk", "confidence": 0.75}
+    said = judged(GRADERS["rubric"], GOLD, graded).verdict
+    assert said is not None
+    assert (said.grade, said.label, said.explanation, said.confidence) == ("wrong", "wrong_chunk", "r", 0.75)
+    mark = {"reason": "r", "value": 1}
+    four = dict.fromkeys(("correctness", "faithfulness", "relevance", "completeness"), mark)
+    said = judged(GRADERS["binary"], GOLD, four).verdict
+    assert said is not None
+    assert (said.grade, said.explanation) == (None, None)
 
 
 def test_fenced_json() -> None:
