@@ -15,7 +15,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -195,7 +195,14 @@ class _Findings:
 
     def _edge_stated(self, text: str) -> ShownEdge | None:
         """Return the walked edge that a text states: source, a word for the relation and target, in this order."""
-        return next((edge for edge in self.materials.edges if _states(text, edge)), None)
+        return next((one.edge for one in self._edges if one.stated_by(text)), None)
+
+    @cached_property
+    def _edges(self) -> list[_Edge]:
+        return [
+            _Edge(edge, _names_of(edge.source), _verb(edge.relation), _names_of(edge.target))
+            for edge in self.materials.edges
+        ]
 
     def quote_of(self, wanted: frozenset[str]) -> str:
         """Return the words of the answer that have most of these words."""
@@ -226,28 +233,28 @@ def _best_line(chunk: _Chunk, wanted: frozenset[str]) -> tuple[str, int]:
     return best, most
 
 
-def _states(text: str, edge: ShownEdge) -> bool:
-    sources, targets = _names_of(edge.source), _names_of(edge.target)
-    start = _first(text, sources, 0)
-    if start is None:
-        return False
-    verb = _verb(edge.relation).search(text, start)
-    return verb is not None and _first(text, targets, verb.end()) is not None
+@dataclass(frozen=True)
+class _Edge:
+    """A walked edge with what finds its ends and its relation in a text."""
+
+    edge: ShownEdge
+    source: re.Pattern[str]
+    verb: re.Pattern[str]
+    target: re.Pattern[str]
+
+    def stated_by(self, text: str) -> bool:
+        """Tell whether a text names the source, then a word for the relation, then the target."""
+        source = self.source.search(text)
+        verb = self.verb.search(text, source.end()) if source else None
+        return verb is not None and self.target.search(text, verb.end()) is not None
 
 
-def _names_of(node: str) -> list[str]:
-    """Return what a text may call a node, longest first."""
+def _names_of(node: str) -> re.Pattern[str]:
+    """Return what finds a node in a text, by any name that it may have there, the longest first."""
     symbol, path = symbol_of(node), path_of(node) or node
     names = {node, symbol, last_component(symbol)} if symbol else {node, path, path.rpartition("/")[2]}
-    return sorted((name for name in names if name), key=lambda name: (-len(name), name))
-
-
-def _first(text: str, names: Sequence[str], start: int) -> int | None:
-    """Return where the first of these names that a text has after a place ends."""
-    for name in names:
-        if found := re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(text, start):
-            return found.end()
-    return None
+    known = sorted((name for name in names if name), key=lambda name: (-len(name), name))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, known))})(?!\w)")
 
 
 def _verb(relation: str | None) -> re.Pattern[str]:

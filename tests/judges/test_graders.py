@@ -350,7 +350,9 @@ def test_integration_by_a_judge() -> None:
     settled = judged(GRADERS["integration"], materials("load_rows.", chunks, min_sources=1))
     assert [(one.value, one.explanation) for one in settled.findings] == [(1.0, BY_KEY_TERMS)]
     assert values(judged(GRADERS["integration"], materials("x.")).findings) == {"JudgedIntegration": 0.0}
-    # Where chunks weren't shown, less than all isn't known to be so.
+    # Where chunks weren't shown, less than all isn't known to be so; where none was, there is nothing to ask.
+    none_shown = judged(GRADERS["integration"], materials("x.", {"api:c.py": "y" * 400}, context_tokens=50))
+    assert reasons(none_shown.findings) == {"JudgedIntegration": "the judge wasn't shown 1 of 1 chunk"}
     hidden = materials("load_rows.", {**chunks, "api:c.py": "y" * 400}, min_sources=3, context_tokens=50)
     assert reasons(read(GRADERS["integration"], hidden, said).findings) == {
         "JudgedIntegration": "the judge wasn't shown 1 of 4 chunks"
