@@ -39,10 +39,14 @@ class Judge(Protocol):
     """Who is asked. ``name`` and ``version`` tell it apart from every other: they stand beside each score it gives."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Return who is asked, such as ``lexical``."""
+        ...
 
     @property
-    def version(self) -> str | None: ...
+    def version(self) -> str | None:
+        """Return in which version, such as the name of a model; None where there is none."""
+        ...
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
         """Return an opinion on what the prompt shows, as JSON of the schema.
@@ -78,7 +82,7 @@ class Reading:
     notes: tuple[str, ...] = ()
 
 
-class UnusableVerdict(ValueError):
+class UnusableVerdictError(ValueError):
     """A verdict that fits its form and still can't be used, such as one about a component that isn't there."""
 
 
@@ -96,10 +100,14 @@ class Grader:
         Which parts of the materials the prompt shows, in the order of ``judges.prompts.PARTS``.
     measures
         The measures that it scores.
-    lacks
-        Returns why this answer can't be judged (there is no gold answer), or None; no judge is asked then.
     read
         Returns what a verdict is worth.
+    lacks
+        Returns why this answer can't be judged (there is no gold answer), or None; no judge is asked then.
+    settled
+        Returns what is known without a judge (key terms found everything), or None; no judge is asked then either.
+    instruction
+        Of a user's own rubric; else the file of the grader's name holds what is asked.
     """
 
     name: str
@@ -108,4 +116,5 @@ class Grader:
     measures: tuple[str, ...]
     read: Callable[[Any, Materials], Reading]
     lacks: Callable[[Materials], str | None] = field(default=lambda _: None)
-    instruction: str | None = None  # of a user's own rubric; else the file of the grader's name holds it
+    settled: Callable[[Materials], Reading | None] = field(default=lambda _: None)
+    instruction: str | None = None

@@ -6,13 +6,19 @@ short ids are cheaper than paths, and one that isn't there is seen at once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from graphkit.judges.citations import FoundCitation, find_citations
+from graphkit.judges.citations import FoundCitation, Place, find_citations, resolved
 from graphkit.judges.sentences import Sentence, sentences_of
+from graphkit.measures.base import MISSING, failed
 from graphkit.measures.case import Case
+from graphkit.measures.integration import NO_ANSWER, source_of
+from graphkit.measures.matching import Edge, contained
+from graphkit.records.ids import path_of, symbol_of
+from graphkit.records.words import counted
 
 #: How many tokens of context a judge is shown where nobody says otherwise.
 CONTEXT_TOKENS = 24_000
@@ -23,12 +29,13 @@ CHARACTERS_PER_TOKEN = 3
 
 @dataclass(frozen=True, slots=True)
 class ShownChunk:
-    """A retrieved chunk as a judge is shown it: under ``key``, such as ``c1``."""
+    """A retrieved chunk as a judge is shown it: under ``key``, such as ``c1``; ``source`` is ``repo/path``."""
 
     key: str
     id: str
     source: str
     text: str
+    symbol: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +60,14 @@ class Materials:
 
     Attributes
     ----------
-    gold_answer, facts, resolutions
-        What the annotation holds; None or empty where it holds none.
+    gold_answer, facts, conflicts
+        What the annotation holds; None or empty where it holds none. A conflict is the sources that disagree, and what
+        resolves it (empty where the annotation doesn't say).
+    services
+        Of each fact, the service or repository that it belongs to, or None.
     chunks, left_out
-        The chunks that fit into the budget, best first, and the ids of those that didn't.
+        The chunks that fit into the budget, best first, and the ids of those that a judge can't be shown: they didn't
+        fit, or the record holds no text of them.
     """
 
     run: str
@@ -70,9 +81,101 @@ class Materials:
     edges: tuple[ShownEdge, ...] = ()
     left_out: tuple[str, ...] = ()
     citations: tuple[FoundCitation, ...] = ()
+    services: tuple[str | None, ...] = ()
     case: Case | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def sentences(self) -> Sequence[Sentence]:
         """The sentences of the answer, numbered."""
         return sentences_of(self.answer)
+
+    @cached_property
+    def chunk_by_key(self) -> dict[str, ShownChunk]:
+        """The shown chunks by their keys."""
+        return {chunk.key: chunk for chunk in self.chunks}
+
+    @cached_property
+    def edge_by_key(self) -> dict[str, ShownEdge]:
+        """The walked edges by their keys."""
+        return {edge.key: edge for edge in self.edges}
+
+    @property
+    def unseen(self) -> str:
+        """Say how many of the retrieved chunks a judge isn't shown."""
+        total = len(self.chunks) + len(self.left_out)
+        return f"the judge wasn't shown {len(self.left_out)} of {counted(total, 'chunk')}"
+
+
+def unjudged(case: Case) -> str | None:
+    """Return why there is nothing to judge: no record, an error, or no text of an answer; None where there is."""
+    if case.answer is None:
+        return MISSING
+    if case.answer.error is not None:
+        return failed(case.answer.error)
+    return NO_ANSWER if case.answer.answer is None else None
+
+
+def materials_of(
+    case: Case, run: str, *, context_tokens: int = CONTEXT_TOKENS, pattern: re.Pattern[str] | None = None
+) -> Materials:
+    """Return what a judge is shown of one answer.
+
+    Chunks are shown whole or not at all, best first, each that still fits into ``context_tokens``; one that is
+    retrieved twice is shown once. Edges are shown once each, in the order in which they were walked.
+
+    Parameters
+    ----------
+    pattern
+        What else is a citation, see :func:`graphkit.judges.citations.citation_pattern`.
+    """
+    question, record = case.question, case.answer
+    answer = (record.answer if record is not None else None) or ""
+    chunks, left_out, places = _chunks(case, context_tokens)
+    known = {place.id for place in places} | {place.source for place in places}
+    listed = tuple(record.citations) if record is not None else ()
+    facts = [fact for fact in question.facts if fact.text.strip()]
+    return Materials(
+        run=run,
+        question_id=question.id,
+        question=question.question,
+        answer=answer,
+        gold_answer=question.gold_answer if question.gold_answer and question.gold_answer.strip() else None,
+        facts=tuple(fact.text for fact in facts),
+        conflicts=tuple((tuple(one.between), (one.resolution or "").strip()) for one in question.conflicts),
+        chunks=chunks,
+        edges=_edges(case),
+        left_out=left_out,
+        citations=resolved(find_citations(answer, listed, known, pattern), places),
+        services=tuple(fact.repo or None for fact in facts),
+        case=case,
+    )
+
+
+def _chunks(case: Case, budget: int) -> tuple[tuple[ShownChunk, ...], tuple[str, ...], list[Place]]:
+    """Return the chunks that are shown, the ids of those that aren't, and where all of them come from."""
+    shown: list[ShownChunk] = []
+    left_out: list[str] = []
+    places: list[Place] = []
+    seen: set[tuple[str, str | None]] = set()
+    room = budget * CHARACTERS_PER_TOKEN
+    for chunk in case.chunks:
+        if (chunk.id, chunk.text) in seen:
+            continue
+        seen.add((chunk.id, chunk.text))
+        source, symbol = source_of(chunk), chunk.symbol or symbol_of(chunk.id)
+        places.append(Place(chunk.id, source, chunk.path or path_of(chunk.id), symbol))
+        if chunk.text is None or len(chunk.text) > room:
+            left_out.append(chunk.id)
+            continue
+        room -= len(chunk.text)
+        shown.append(ShownChunk(f"c{len(shown) + 1}", chunk.id, source, chunk.text, symbol))
+    return tuple(shown), tuple(left_out), places
+
+
+def _edges(case: Case) -> tuple[ShownEdge, ...]:
+    walked: dict[Edge, None] = dict.fromkeys(edge for path in case.walked_paths for edge in path)
+    gold = contained(walked, case.gold_edges, case.untyped) if case.gold_edges else None
+    return tuple(
+        ShownEdge(f"e{number}", source, relation, target, None if gold is None else (source, relation, target) in gold)
+        for number, (source, relation, target) in enumerate(walked, 1)
+    )

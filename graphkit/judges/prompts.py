@@ -1,13 +1,30 @@
-"""Prompts: our words in files, the text under judgement between delimiters that it can't close."""
+"""Prompts: our words in files, the text under judgement between delimiters that it can't close.
+
+Each part of the materials stands between ``<answer-NONCE>`` and ``</answer-NONCE>``. The nonce is taken from the text
+itself, so that the same text makes the same request, and occurs nowhere in it: no text can close what it stands in.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
+from graphkit.errors import InputError, did_you_mean
 from graphkit.judges.materials import Materials
 
 #: What a prompt may show, in the order in which it is shown: what most graders share comes first.
 PARTS = ("question", "gold_answer", "facts", "conflicts", "answer", "context", "edges")
+
+#: What is said of an opinion that was cut off; a judge that can gives the next one more room.
+TRUNCATED = "the verdict was cut off before its end"
+
+_FOLDER = Path(__file__).parent / "prompts"
 
 
 @dataclass(frozen=True)
@@ -40,3 +57,121 @@ class Prompt:
     def text(self) -> str:
         """The whole prompt as one text."""
         return "\n\n".join([self.system, *(text for _, text in self.parts), self.instruction])
+
+
+@lru_cache(maxsize=64)
+def text_of(name: str) -> str:
+    """Return the words of a prompt: ``system``, which every grader's begins with, or what the grader of a name asks.
+
+    Raises
+    ------
+    InputError
+        There is no such prompt.
+    """
+    if name not in prompt_names():
+        known = prompt_names()
+        raise InputError(
+            f"no prompt is called {name!r}", remedy=f"{did_you_mean(name, known)}There are: {', '.join(known)}."
+        )
+    return (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
+
+
+@lru_cache(maxsize=1)
+def prompt_names() -> tuple[str, ...]:
+    """Return the names of all prompts, in order."""
+    return tuple(sorted(file.stem for file in _FOLDER.glob("*.txt")))
+
+
+def prompt_for(
+    grader: str,
+    shows: tuple[str, ...],
+    materials: Materials,
+    schema: Mapping[str, Any],
+    instruction: str | None = None,
+) -> Prompt:
+    """Return the prompt of a grader about one answer.
+
+    Parameters
+    ----------
+    schema
+        The form of the verdict: it is part of what is asked, and of the digest.
+    instruction
+        What is asked, where no file of the grader's name says it.
+    """
+    system, asked = text_of("system"), instruction if instruction is not None else text_of(grader)
+    words = json.dumps([system, asked, shows, schema], ensure_ascii=False, sort_keys=True)
+    digest = hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
+    nonce = nonce_of(materials)
+    parts = tuple((part, _delimited(part, inner, nonce)) for part, inner in _shown(materials, nonce) if part in shows)
+    return Prompt(grader, digest, system, parts, asked, materials)
+
+
+def nonce_of(materials: Materials) -> str:
+    """Return 16 hexadecimal characters that occur nowhere in the text under judgement, nor in what looks like it."""
+    texts = [text for text in _texts(materials) if text]
+    whole = "\n".join(texts)
+    folded = unicodedata.normalize("NFKC", whole).casefold()
+    state = hashlib.sha256()
+    for text in texts:  # each with its length: texts that are cut in another way are other texts
+        data = text.encode("utf-8", "surrogatepass")
+        state.update(b"%d:" % len(data) + data)
+    nonce, turn = state.hexdigest()[:16], 0
+    while nonce in folded or nonce in whole:
+        turn += 1
+        again = state.copy()
+        again.update(b"%d" % turn)
+        nonce = again.hexdigest()[:16]
+    return nonce
+
+
+def _texts(materials: Materials) -> Iterator[str]:
+    """Yield all text under judgement."""
+    yield from (materials.question, materials.gold_answer or "", *materials.facts, materials.answer)
+    yield from (service or "" for service in materials.services)
+    for between, resolution in materials.conflicts:
+        yield from (*between, resolution)
+    for chunk in materials.chunks:
+        yield from (chunk.id, chunk.text)
+    for edge in materials.edges:
+        yield from (edge.source, edge.relation or "", edge.target)
+
+
+def _shown(materials: Materials, nonce: str) -> Iterator[tuple[str, str]]:
+    """Yield each part with what stands in it; no gold answer, facts or conflicts: no such part."""
+    yield "question", materials.question
+    if materials.gold_answer is not None:
+        yield "gold_answer", materials.gold_answer
+    if materials.facts:
+        services = materials.services or (None,) * len(materials.facts)
+        yield (
+            "facts",
+            "\n".join(
+                _delimited(f"f{number}", fact if service is None else f"{fact}\nservice: {service}", nonce)
+                for number, (fact, service) in enumerate(zip(materials.facts, services, strict=True), 1)
+            ),
+        )
+    if materials.conflicts:
+        yield (
+            "conflicts",
+            "\n".join(
+                _delimited(f"k{number}", f"between: {', '.join(between)}\nresolution: {resolution}", nonce)
+                for number, (between, resolution) in enumerate(materials.conflicts, 1)
+            ),
+        )
+    yield "answer", _sentences(materials, nonce)
+    yield "context", "\n".join(_delimited(chunk.key, f"{chunk.id}\n{chunk.text}", nonce) for chunk in materials.chunks)
+    yield "edges", "\n".join(_delimited(edge.key, edge.text, nonce) for edge in materials.edges)
+
+
+def _sentences(materials: Materials, nonce: str) -> str:
+    """Return the answer with each sentence between delimiters; without these it is the answer, to the character."""
+    answer, place, pieces = materials.answer, 0, []
+    for sentence in materials.sentences:
+        pieces.append(answer[place : sentence.start])
+        pieces.append(f"<{sentence.key}-{nonce}>{sentence.text}</{sentence.key}-{nonce}>")
+        place = sentence.end
+    return "".join([*pieces, answer[place:]])
+
+
+def _delimited(name: str, text: str, nonce: str) -> str:
+    return f"<{name}-{nonce}>\n{text}\n</{name}-{nonce}>"

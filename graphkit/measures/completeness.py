@@ -47,7 +47,7 @@ class _KeyTerms(Measure):
         answer = case.answer.answer if case.answer is not None else None
         if answer is None:
             return Unscored(NO_ANSWER)
-        names = _symbols(case)
+        names = symbols_of(case)
         return sum(addressed(text, answer, self.threshold, names) for text in texts) / len(texts)
 
 
@@ -92,7 +92,7 @@ class ConflictResolution(_KeyTerms):
         return self._share(resolutions, case) if resolutions else Unscored(NO_RESOLUTION)
 
 
-def _symbols(case: Case) -> frozenset[str]:
+def symbols_of(case: Case) -> frozenset[str]:
     """Return the last components of the symbols that the question is about."""
     nodes = (node for source, _, target in case.gold_edges for node in (source, target))
     symbols = [*case.question.expected_symbols, *(symbol_of(node) or "" for node in nodes)]

@@ -93,3 +93,175 @@ class CitationPrecision(JudgedMeasure):
 
     definition = "citations without which their claim loses support, or that support it alone / citations"
     aliases = ("citation_precision",)
+
+
+@dataclass(frozen=True)
+class RubricGrade(JudgedMeasure):
+    """The grade of an answer against the gold answer: fully correct 1, partially correct 0.5, unsupported or wrong 0.
+
+    Unless it is fully correct, a label says what went wrong: hallucination, missing_evidence, retrieval_miss,
+    wrong_chunk, reasoning_error or scope_confusion; any other is a grading_error. Neither a gold answer nor facts: not
+    scored.
+    """
+
+    definition = "fully_correct 1, partially_correct 0.5, unsupported 0, wrong 0"
+    source = "a judge, by a rubric of four grades"
+    aliases = ("rubric_grade",)
+
+
+@dataclass(frozen=True)
+class Correct(JudgedMeasure):
+    """Whether the answer agrees with the gold answer in every essential point; without a gold answer not scored."""
+
+    definition = "1 if the answer agrees with the gold answer in every essential point, else 0"
+    source = "a judge, by yes or no"
+
+
+@dataclass(frozen=True)
+class Faithful(JudgedMeasure):
+    """Whether what was retrieved supports every statement of the answer; hedged statements don't count."""
+
+    definition = "1 if every statement of the answer is supported by what was retrieved, else 0"
+    source = "a judge, by yes or no"
+
+
+@dataclass(frozen=True)
+class Relevant(JudgedMeasure):
+    """Whether the answer answers the question that was asked, rightly or not."""
+
+    definition = "1 if the answer answers the question that was asked, else 0"
+    source = "a judge, by yes or no"
+
+
+@dataclass(frozen=True)
+class Complete(JudgedMeasure):
+    """Whether the answer says every essential point of the gold answer, or every fact; with neither not scored."""
+
+    definition = "1 if the answer says every essential point of the gold answer or every fact, else 0"
+    source = "a judge, by yes or no"
+
+
+@dataclass(frozen=True)
+class Faithfulness(JudgedMeasure):
+    """Statements of the answer that what was retrieved supports over its statements.
+
+    Where the claims were judged, it follows from them and equals Groundedness. Without a claim not scored.
+    """
+
+    definition = "statements of the answer that what was retrieved supports / statements of the answer"
+    source = "a judge, by claims or by a score; the definition of RAGAS"
+
+
+@dataclass(frozen=True)
+class AnswerRelevance(JudgedMeasure):
+    """How much of the answer serves the question, true or not."""
+
+    definition = "how much of the answer serves the question, from 0 to 1"
+    source = "a judge, by a score"
+    aliases = ("answer_relevance", "answer_relevancy")
+
+
+@dataclass(frozen=True)
+class ContextPrecision(JudgedMeasure):
+    """Mean of precision@k over the ranks k of the relevant chunks: those that support a claim of the gold answer.
+
+    No relevant chunk is 0. Without a gold answer, and where chunks weren't shown to the judge, not scored.
+    """
+
+    definition = "mean of precision@k over the ranks k of chunks that support a claim of the gold answer"
+    source = "a judge, by claims or by a score; the definition of RAGAS"
+    layer = "retrieval"
+    aliases = ("context_precision",)
+
+
+@dataclass(frozen=True)
+class ContextRecall(JudgedMeasure):
+    """Claims of the gold answer that a chunk supports over its claims; without a gold answer not scored."""
+
+    definition = "claims of the gold answer that a chunk supports / claims of the gold answer"
+    source = "a judge, by claims or by a score; the definition of RAGAS"
+    layer = "retrieval"
+    aliases = ("context_recall",)
+
+
+@dataclass(frozen=True)
+class ScaleGrade(JudgedMeasure):
+    """A whole number from 0 to 10 by how far the answer agrees with the gold answer; without one not scored.
+
+    9 and 10 are full agreement, 7 and 8 substantial, 5 and 6 partial, 3 and 4 mostly wrong, 1 and 2 severely wrong.
+    """
+
+    definition = "agreement with the gold answer in whole numbers from 0 to 10"
+    source = "a judge, by a scale"
+    highest = 10.0
+    aliases = ("scale_grade",)
+
+
+@dataclass(frozen=True)
+class AggregationCompleteness(JudgedMeasure):
+    """Required components (facts) that the answer addresses over the required, by a judge; without any not scored."""
+
+    definition = "components that the answer addresses / required components"
+    source = "a judge, by the aggregation challenge"
+    layer = "reasoning"
+
+
+@dataclass(frozen=True)
+class AggregationAccuracy(JudgedMeasure):
+    """What is left of 1 after 0.15 for each error, at least 0.
+
+    An error is an invented step, an omitted component, a component in the wrong service, or a wrong order. Without
+    required components not scored.
+    """
+
+    definition = "max(0, 1 - 0.15 x errors)"
+    source = "a judge, by the aggregation challenge"
+    layer = "reasoning"
+
+
+@dataclass(frozen=True)
+class AggregationScore(JudgedMeasure):
+    """The mean of AggregationCompleteness and AggregationAccuracy."""
+
+    definition = "(AggregationCompleteness + AggregationAccuracy) / 2"
+    source = "a judge, by the aggregation challenge"
+    layer = "reasoning"
+
+
+@dataclass(frozen=True)
+class JudgedIntegration(JudgedMeasure):
+    """Integration, with the sources whose use a judge sees besides those whose identifiers the answer names.
+
+    A use counts where the words of the answer that the judge quotes occur in it. Where Integration is 1, no judge is
+    asked. Where chunks that weren't shown could raise it, not scored.
+    """
+
+    definition = "min(distinct sources used / sources expected, 1), by identifiers and a judge"
+    source = "a judge, for what identifiers don't tell"
+    layer = "reasoning"
+
+
+@dataclass(frozen=True)
+class JudgedCompleteness(JudgedMeasure):
+    """Completeness, with the facts that a judge sees addressed besides those whose key terms the answer has.
+
+    A fact counts where the words of the answer that the judge quotes occur in it. Where Completeness is 1, no judge is
+    asked. Without facts not scored.
+    """
+
+    definition = "required facts that the answer addresses / required facts, by key terms and a judge"
+    source = "a judge, for what key terms don't tell"
+    layer = "reasoning"
+
+
+@dataclass(frozen=True)
+class JudgedConflictResolution(JudgedMeasure):
+    """ConflictResolution, with the conflicts that a judge sees resolved besides those whose key terms the answer has.
+
+    A conflict counts where the words of the answer that the judge quotes occur in it. Where key terms tell all, no
+    judge is asked. Where the annotation doesn't say what is right and there is no gold answer, it is left out.
+    """
+
+    definition = "annotated conflicts that the answer resolves / conflicts, by key terms and a judge"
+    source = "a judge, for what key terms don't tell"
+    layer = "reasoning"

@@ -17,12 +17,28 @@ from graphkit.measures.edges import BoundaryPrecision, BoundaryRecall, EdgeF1, E
 from graphkit.measures.files import FilePrecision, FileRecall, SymbolRecall
 from graphkit.measures.integration import Integration
 from graphkit.measures.judged import (
+    AggregationAccuracy,
+    AggregationCompleteness,
+    AggregationScore,
+    AnswerRelevance,
     Attribution,
     CitationPrecision,
     CitationRecall,
+    Complete,
+    ContextPrecision,
+    ContextRecall,
+    Correct,
     FactualCorrectness,
+    Faithful,
+    Faithfulness,
     Groundedness,
     HallucinationRate,
+    JudgedCompleteness,
+    JudgedConflictResolution,
+    JudgedIntegration,
+    Relevant,
+    RubricGrade,
+    ScaleGrade,
 )
 from graphkit.measures.own import checked, checked_name, import_kind, installed, load_installed, loaded_kind
 from graphkit.measures.paths import PathExact, PathInOrder, PathPrefix
@@ -64,6 +80,22 @@ MEASURES: tuple[type[Measure], ...] = (
     Attribution,
     CitationRecall,
     CitationPrecision,
+    RubricGrade,
+    Correct,
+    Faithful,
+    Relevant,
+    Complete,
+    Faithfulness,
+    AnswerRelevance,
+    ContextPrecision,
+    ContextRecall,
+    ScaleGrade,
+    AggregationCompleteness,
+    AggregationAccuracy,
+    AggregationScore,
+    JudgedIntegration,
+    JudgedCompleteness,
+    JudgedConflictResolution,
 )
 
 #: What ``evaluate`` computes where no measure is named.

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.errors import InputError, MeasureError
-from graphkit.measures.base import Measure
+from graphkit.measures.base import LAYERS, Measure
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success, nDCG
@@ -162,21 +162,40 @@ def test_lower_is_better_for_three() -> None:
 
 
 def test_judged_measures_are_declared_and_not_computed() -> None:
-    """Six measures of the generation layer are given by a judge: they parse, and asked for a value say how to give one.
+    """What a judge gives is declared with its layer: it parses, and asked for a value says how to give one.
 
     What graphkit computes itself is found in the same list.
     """
     judged = [kind for kind in MEASURES if not kind.computed]
-    assert [kind.__name__ for kind in judged] == [
-        "FactualCorrectness",
-        "Groundedness",
-        "HallucinationRate",
-        "Attribution",
-        "CitationRecall",
-        "CitationPrecision",
-    ]
+    assert {layer: [kind.__name__ for kind in judged if kind.layer == layer] for layer in LAYERS} == {
+        "retrieval": ["ContextPrecision", "ContextRecall"],
+        "reasoning": [
+            "AggregationCompleteness",
+            "AggregationAccuracy",
+            "AggregationScore",
+            "JudgedIntegration",
+            "JudgedCompleteness",
+            "JudgedConflictResolution",
+        ],
+        "generation": [
+            "FactualCorrectness",
+            "Groundedness",
+            "HallucinationRate",
+            "Attribution",
+            "CitationRecall",
+            "CitationPrecision",
+            "RubricGrade",
+            "Correct",
+            "Faithful",
+            "Relevant",
+            "Complete",
+            "Faithfulness",
+            "AnswerRelevance",
+            "ScaleGrade",
+        ],
+    }
+    assert {kind.__name__: kind.highest for kind in judged if kind.highest != 1} == {"ScaleGrade": 10}
     for kind in judged:
-        assert kind.layer == "generation"
         assert kind.engines() == ("judge",)
         with pytest.raises(MeasureError, match="isn't computed from records"):
             require_computed([kind()])

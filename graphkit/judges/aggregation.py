@@ -1,0 +1,96 @@
+"""The grader ``aggregation``: which components an answer covers, and which of four errors it makes with them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from graphkit.judges.base import Finding, Grader, Reading, UnusableVerdictError
+from graphkit.judges.forms import Form, Words, each_once, shortened, unless_unseen
+from graphkit.judges.materials import Materials
+from graphkit.judges.prompts import PARTS
+from graphkit.measures.completeness import NO_FACTS
+from graphkit.records.words import counted
+
+#: What each error takes from the accuracy.
+COST_OF_ERROR = 0.15
+
+
+class ComponentVerdict(Form):
+    """What the answer does with one component."""
+
+    component: Words
+    reason: Words
+    addressed: bool
+    attributed: bool
+    role: bool
+
+
+class AggregationError(Form):
+    """An error, and the component that it concerns."""
+
+    kind: Literal["INVENTED_STEP", "OMITTED_COMPONENT", "MISATTRIBUTION", "INCORRECT_ORDER"]
+    component: str | None
+    what: Words
+
+
+class AggregationVerdict(Form):
+    """Each component once, and the errors."""
+
+    components: list[ComponentVerdict]
+    errors: list[AggregationError]
+
+
+def _read(verdict: AggregationVerdict, materials: Materials) -> Reading:
+    keys = [f"f{number}" for number in range(1, len(materials.facts) + 1)]
+    each_once([one.component for one in verdict.components], keys, "component")
+    named = {one.component for one in verdict.errors} - {None}
+    if strange := sorted(str(key) for key in named.difference(keys)):
+        raise UnusableVerdictError(f"an error is about {shortened(', '.join(strange))}, and there is no such component")
+    errors = _errors(verdict)
+    completeness = sum(one.addressed for one in verdict.components) / len(keys)
+    accuracy = max(0.0, 1 - COST_OF_ERROR * len(errors))
+    told = "; ".join(errors) or "no errors"
+    grade = f"{sum(one.addressed for one in verdict.components)} of {counted(len(keys), 'component')} addressed"
+    findings = [
+        Finding("AggregationCompleteness", completeness, explanation=grade),
+        Finding("AggregationAccuracy", accuracy, explanation=told),
+        Finding("AggregationScore", (completeness + accuracy) / 2, explanation=f"{grade}; {told}"),
+        Finding("FactualCorrectness", accuracy, explanation=told),
+    ]
+    if any(one.kind == "INVENTED_STEP" for one in verdict.errors):  # a chunk that wasn't shown may hold the step
+        findings[1:] = [unless_unseen(one, materials) for one in findings[1:]]
+    return Reading(findings)
+
+
+def _errors(verdict: AggregationVerdict) -> list[str]:
+    """Return each error once, with those that follow from what is said of the components.
+
+    An omitted component is one error whether it is listed or not; so is one in the wrong service.
+    """
+    errors: dict[tuple[str, str | None, str], None] = {}
+    for error in verdict.errors:
+        by_component = error.kind in ("OMITTED_COMPONENT", "MISATTRIBUTION") and error.component is not None
+        errors[error.kind, error.component, "" if by_component else error.what] = None
+    for one in verdict.components:
+        omitted, misplaced = ("OMITTED_COMPONENT", one.component, ""), ("MISATTRIBUTION", one.component, "")
+        if one.addressed and omitted in errors:
+            raise UnusableVerdictError(f"{one.component} is called both addressed and omitted")
+        if not one.addressed:
+            errors[omitted] = None
+        elif not one.attributed:
+            errors[misplaced] = None
+    return [f"{kind} {component or ''}{': ' if what else ''}{what}".strip() for kind, component, what in errors]
+
+
+def _lacks(materials: Materials) -> str | None:
+    return None if materials.facts else NO_FACTS
+
+
+AGGREGATION = Grader(
+    "aggregation",
+    AggregationVerdict,
+    PARTS,
+    ("AggregationCompleteness", "AggregationAccuracy", "AggregationScore", "FactualCorrectness"),
+    _read,
+    lacks=_lacks,
+)

@@ -1,0 +1,113 @@
+"""A judge of the user's own: ``package.module:callable``, from prompt and schema to a verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from graphkit.errors import InputError
+from graphkit.judges.base import Opinion
+from graphkit.judges.prompts import Prompt
+from graphkit.llm.requests import ModelError
+from graphkit.records.references import imported
+
+_FORM = "A judge is written package.module:callable; it takes (prompt, schema) and returns the verdict."
+
+#: The longest message of a judge's exception that is kept.
+_LONGEST_ERROR = 500
+
+
+class CallableJudge:
+    """A judge that calls a function: it takes the prompt as one text and the JSON Schema of the verdict.
+
+    It returns the verdict as an object or as JSON text, or an awaitable of either. One that isn't async is called in a
+    thread of its own, so that others go on meanwhile.
+
+    Parameters
+    ----------
+    version
+        By default the function's attribute ``version``, if it has one.
+    """
+
+    def __init__(self, call: Callable[..., Any], name: str, version: str | None = None) -> None:
+        self._call = call
+        self._is_async = inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__)
+        self.name = name
+        own = getattr(call, "version", None)
+        self.version = version if version is not None else str(own) if isinstance(own, str | int) else None
+
+    async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
+        """Return what the function returns, as JSON.
+
+        Raises
+        ------
+        ModelError
+            The function raised an exception.
+        """
+        given = (_text_of(prompt), dict(schema))
+        try:
+            said = self._call(*given) if self._is_async else await asyncio.to_thread(self._call, *given)
+            if inspect.isawaitable(said):
+                said = await said
+        except (KeyboardInterrupt, MemoryError, asyncio.CancelledError):
+            raise
+        except BaseException as error:
+            what = " ".join(str(error).split())[:_LONGEST_ERROR]
+            raise ModelError(
+                f"the judge {self.name} raised {type(error).__name__}{': ' if what else ''}{what}"
+            ) from None
+        return Opinion(_json_of(said))
+
+
+def _text_of(prompt: Prompt) -> str:
+    """Return the prompt as one text, with what was wrong with earlier verdicts at its end."""
+    wrong = [f"An earlier verdict couldn't be used: {reason}." for _, reason in prompt.unusable]
+    return "\n\n".join([prompt.text, *wrong])
+
+
+def _json_of(said: Any) -> str:
+    """Return what a judge said as JSON; what can't be JSON as text that is none, to be told as such."""
+    if isinstance(said, str):
+        return said
+    if isinstance(said, BaseModel):
+        return said.model_dump_json()
+    try:
+        return json.dumps(dict(said) if isinstance(said, Mapping) else said, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return f"<a value of type {type(said).__name__}>"
+
+
+def load_judge(text: str) -> CallableJudge:
+    """Import the judge that ``package.module:callable`` names; modules of the working folder are found too.
+
+    Raises
+    ------
+    InputError
+        The text has another form, the module can't be imported, or what it holds can't be called with a prompt and a
+        schema.
+    """
+    module_name, colon, attribute = text.partition(":")
+    if not colon or not module_name.strip() or not attribute.strip():
+        raise InputError(f"{text!r} names no judge", remedy=_FORM)
+    found = imported(module_name, attribute, _FORM)
+    if inspect.isclass(found):
+        raise InputError(f"{text} is a class", remedy="Name a function, or an instance that can be called.")
+    if not callable(found):
+        raise InputError(f"{text} can't be called: it is of type {type(found).__name__}", remedy=_FORM)
+    try:
+        signature = inspect.signature(found)
+    except (TypeError, ValueError):
+        signature = None
+    if signature is not None:
+        try:
+            signature.bind("prompt", {})
+        except TypeError:
+            raise InputError(
+                f"{text} can't be called with a prompt and a schema: it takes {signature}", remedy=_FORM
+            ) from None
+    return CallableJudge(found, text)

@@ -1,0 +1,103 @@
+"""A judge that asks a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from graphkit.judges.base import Opinion
+from graphkit.judges.prompts import TRUNCATED, Prompt
+from graphkit.llm.requests import Block, Model, Reply, Request, Turn
+
+#: Room for a verdict: the claims of a long answer with their quotes take some thousand tokens.
+MAX_TOKENS = 4096
+
+#: What an earlier verdict that couldn't be used is answered with.
+_AGAIN = "That verdict can't be used: {reason}. Give the whole verdict again, as JSON of the given form."
+
+
+class ModelJudge:
+    """A judge that asks a model: the prompt becomes a request, and the reply an opinion.
+
+    Parameters
+    ----------
+    name
+        Such as ``anthropic``: it stands beside each score.
+    model_name
+        The model that is asked for; the version of the judge.
+    max_tokens
+        Room for a verdict.
+    effort
+        How much a model that thinks may think; None for its default.
+    cost
+        Returns what a reply cost, None where its price isn't known.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        name: str,
+        model_name: str,
+        *,
+        max_tokens: int = MAX_TOKENS,
+        effort: str | None = None,
+        cost: Callable[[Reply], float | None] = lambda _: None,
+    ) -> None:
+        self._model = model
+        self.name = name
+        self.model_name = model_name
+        self.max_tokens = max_tokens
+        self.effort = effort
+        self._cost = cost
+
+    @property
+    def version(self) -> str:
+        """Return the name of the model."""
+        return self.model_name
+
+    async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
+        """Return what the model replies.
+
+        Raises
+        ------
+        ModelError
+            No reply could be had.
+        """
+        reply = await self._model.ask(self.request(prompt, schema))
+        return Opinion(
+            text=reply.text,
+            model=reply.model,
+            stop_reason=reply.stop_reason,
+            usage=reply.usage,
+            cost=self._cost(reply),
+            attempts=reply.attempts,
+            cached=reply.cached,
+        )
+
+    def request(self, prompt: Prompt, schema: Mapping[str, Any]) -> Request:
+        """Return the request of a prompt.
+
+        What graders share comes first: the system's words, then the data. The instruction is the last thing, so that
+        nothing that is judged comes after it. Asked again, the model sees its earlier verdict and why it can't be used;
+        one that was cut off is asked for anew, with twice the room.
+        """
+        data = [Block(text, shared=place == len(prompt.parts)) for place, (_, text) in enumerate(prompt.parts, 1)]
+        turns = [Turn("user", (*data, Block(prompt.instruction)))]
+        room = self.max_tokens
+        for said, reason in prompt.unusable:
+            if reason == TRUNCATED:
+                room *= 2
+                continue
+            again = Block(_AGAIN.format(reason=reason))
+            if said.strip():
+                turns += [Turn("assistant", (Block(said),)), Turn("user", (again,))]
+            else:  # an empty turn is none
+                turns[-1] = Turn("user", (*turns[-1].blocks, again))
+        return Request(
+            model=self.model_name,
+            system=(Block(prompt.system, shared=True),),
+            turns=tuple(turns),
+            schema=schema,
+            max_tokens=room,
+            effort=self.effort,
+        )

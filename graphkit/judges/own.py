@@ -1,0 +1,150 @@
+"""A rubric of the user's own: a folder with ``prompt.txt``, what is asked, and ``schema.json``, the form of a verdict.
+
+Each number or boolean of the form is a measure ``FOLDER.property``, and ``FOLDER`` alone where there is only one. Texts
+are kept in the verdict; one called ``reasoning``, ``reason`` or ``explanation`` explains the scores.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, create_model
+from pydantic.types import StrictBool, StrictFloat, StrictInt, StrictStr
+
+from graphkit.errors import InputError
+from graphkit.judges.base import Finding, Grader, Reading
+from graphkit.judges.forms import Form
+from graphkit.judges.materials import Materials
+from graphkit.judges.prompts import PARTS, prompt_names
+from graphkit.measures.registry import kind_named
+
+_EXPLAIN = ("reasoning", "reason", "explanation")
+_TYPES: Mapping[str, Any] = {"number": StrictFloat, "integer": StrictInt, "boolean": StrictBool, "string": StrictStr}
+_BOUNDS = {"minimum": "ge", "maximum": "le", "exclusiveMinimum": "gt", "exclusiveMaximum": "lt"}
+#: What a property may say, by its type.
+_KNOWN = {
+    "number": {"type", "description", "title", *_BOUNDS},
+    "integer": {"type", "description", "title", *_BOUNDS},
+    "boolean": {"type", "description", "title"},
+    "string": {"type", "description", "title", "enum"},
+}
+_NAME = re.compile(r"[^\W\d]\w*\Z")
+_FORM = (
+    'Write {"type": "object", "properties": {"reasoning": {"type": "string"}, '
+    '"tone": {"type": "number", "minimum": 0, "maximum": 1}}}.'
+)
+
+
+def load_rubric(folder: Path) -> Grader:
+    """Return the grader of a folder with ``prompt.txt`` and ``schema.json``.
+
+    Raises
+    ------
+    InputError
+        A file is missing or can't be used. The message says which, and what to write.
+    """
+    name = folder.resolve().name
+    if not folder.is_dir():
+        raise InputError("there is no such folder", where=str(folder), remedy="A rubric is a folder with two files.")
+    if not _NAME.match(name):
+        raise InputError(
+            f"{name!r} can't be the name of a measure",
+            where=str(folder),
+            remedy="Give the folder a name of letters, digits and '_'.",
+        )
+    if name in prompt_names():
+        raise InputError(
+            f"{name!r} is the name of a grader of graphkit's", where=str(folder), remedy="Rename the folder."
+        )
+    if kind_named(name) is not None:
+        raise InputError(f"{name!r} is the name of a measure", where=str(folder), remedy="Rename the folder.")
+    instruction = _read_text(folder / "prompt.txt", "It holds, in plain words, what the judge is asked.").strip()
+    if not instruction:
+        raise InputError("the file is empty", where=str(folder / "prompt.txt"), remedy="Write what the judge is asked.")
+    form = _form(folder / "schema.json", name)
+    scored = [key for key, field in form.model_fields.items() if field.annotation in (float, int, bool)]
+    measures = {key: f"{name}.{key}" if len(scored) > 1 else name for key in scored}
+    explained = next((key for key in _EXPLAIN if key in form.model_fields), None)
+
+    def read(verdict: BaseModel, materials: Materials) -> Reading:
+        explanation = getattr(verdict, explained) if explained is not None else None
+        return Reading(
+            [
+                Finding(measure, float(getattr(verdict, key)), explanation=explanation)
+                for key, measure in measures.items()
+            ]
+        )
+
+    return Grader(name, form, PARTS, tuple(measures.values()), read, instruction=instruction)
+
+
+def _read_text(path: Path, remedy: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("the file is missing", where=str(path), remedy=remedy) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the file can't be read: {error}", where=str(path), remedy="It must be UTF-8 text.") from None
+
+
+def _form(path: Path, name: str) -> type[BaseModel]:
+    """Return the form that a JSON Schema describes: an object of numbers, booleans and texts."""
+    where, text = str(path), _read_text(path, _FORM)
+    try:
+        schema = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = f"{where}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else where
+        raise InputError(f"the file is no JSON: {error}", where=line, remedy=_FORM) from None
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict) or not properties or schema.get("type", "object") != "object":
+        raise InputError("the schema describes no object with properties", where=where, remedy=_FORM)
+    if strange := sorted(
+        set(schema)
+        - {"$schema", "$id", "title", "description", "type", "properties", "required"}
+        - {"additionalProperties"}
+    ):
+        raise InputError(f"the schema says {', '.join(strange)}, which isn't supported", where=where, remedy=_FORM)
+    fields: dict[str, Any] = {key: _property(key, value, where) for key, value in properties.items()}
+    if not any(value.get("type") in ("number", "integer", "boolean") for value in properties.values()):
+        raise InputError(
+            "the schema has no number and no boolean, so that nothing would be scored",
+            where=where,
+            remedy='Add one, such as "tone": {"type": "number", "minimum": 0, "maximum": 1}.',
+        )
+    form: type[BaseModel] = create_model(name, __base__=Form, **fields)
+    form.__doc__ = schema.get("description") if isinstance(schema.get("description"), str) else None
+    return form
+
+
+def _property(key: str, schema: Any, where: str) -> Any:
+    """Return type and default of one property, for pydantic."""
+    place = f"{where}: properties.{key}"
+    if not _NAME.match(key) or key.startswith("_") or hasattr(BaseModel, key):
+        raise InputError(f"a property can't be called {key!r}", where=place, remedy="Use letters, digits and '_'.")
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if not isinstance(kind, str) or kind not in _TYPES:
+        raise InputError(
+            f"a property must be of the type {', '.join(_TYPES)}", where=place, remedy='Write {"type": "number"}.'
+        )
+    if strange := sorted(set(schema) - _KNOWN[kind]):
+        known = ", ".join(sorted(_KNOWN[kind]))
+        raise InputError(f"{', '.join(strange)} isn't supported", where=place, remedy=f"A {kind} may say: {known}.")
+    if "enum" in schema:
+        choices = schema["enum"]
+        if not isinstance(choices, list) or not choices or not all(isinstance(one, str) for one in choices):
+            raise InputError("enum must be a list of texts", where=place)
+        return (Literal[tuple(choices)], Field(description=_words(schema)))
+    bounds = {_BOUNDS[word]: schema[word] for word in _BOUNDS if word in schema}
+    if wrong := [one for one in bounds.values() if isinstance(one, bool) or not isinstance(one, int | float)]:
+        raise InputError(f"a bound must be a number, not {wrong[0]!r}", where=place)
+    more: dict[str, Any] = {"allow_inf_nan": False} if kind == "number" else {}
+    return (Annotated[_TYPES[kind], Field(**bounds, **more)], Field(description=_words(schema)))
+
+
+def _words(schema: Mapping[str, Any]) -> str | None:
+    description = schema.get("description")
+    return description if isinstance(description, str) else None

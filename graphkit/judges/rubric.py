@@ -1,0 +1,59 @@
+"""The grader ``rubric``: one of four grades, with what went wrong and how sure the judge is."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from graphkit.judges.base import Finding, Grader, Reading
+from graphkit.judges.forms import Form, Unit, Words, needs_gold_or_facts, shortened, unless_unseen
+from graphkit.judges.materials import Materials
+from graphkit.judges.prompts import PARTS
+
+#: The grades with their values, best first.
+GRADES = {"fully_correct": 1.0, "partially_correct": 0.5, "unsupported": 0.0, "wrong": 0.0}
+
+#: What may have gone wrong.
+FAILURES = (
+    "hallucination",
+    "missing_evidence",
+    "retrieval_miss",
+    "wrong_chunk",
+    "reasoning_error",
+    "scope_confusion",
+)
+
+#: The label of a failure that is none of these.
+GRADING_ERROR = "grading_error"
+
+
+class RubricVerdict(Form):
+    """The grade of an answer; ``failure`` is one of the failures, or null with ``fully_correct``."""
+
+    reasoning: Words
+    grade: Literal["fully_correct", "partially_correct", "unsupported", "wrong"]
+    failure: str | None
+    confidence: Unit
+
+
+def _read(verdict: RubricVerdict, materials: Materials) -> Reading:
+    label, notes = None, []
+    if verdict.grade != "fully_correct":
+        label = verdict.failure if verdict.failure in FAILURES else GRADING_ERROR
+        if label == GRADING_ERROR:
+            notes.append(f"the failure {shortened(str(verdict.failure))!r} is none of {', '.join(FAILURES)}")
+    elif verdict.failure is not None:
+        notes.append(f"fully_correct with the failure {shortened(verdict.failure)!r}: the failure isn't counted")
+    finding = Finding(
+        "RubricGrade",
+        GRADES[verdict.grade],
+        grade=verdict.grade,
+        label=label,
+        explanation=verdict.reasoning,
+        confidence=verdict.confidence,
+    )
+    if verdict.grade == "unsupported":
+        finding = unless_unseen(finding, materials)
+    return Reading([finding], notes=tuple(notes))
+
+
+RUBRIC = Grader("rubric", RubricVerdict, PARTS, ("RubricGrade",), _read, lacks=needs_gold_or_facts)

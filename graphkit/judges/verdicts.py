@@ -1,0 +1,162 @@
+"""Asking a judge: once, once more with the reason where the verdict can't be used, and then it is kept as a failure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from graphkit.judges.base import Finding, Grader, Judge, Opinion, Reading, UnusableVerdictError
+from graphkit.judges.forms import shortened, unscored
+from graphkit.judges.materials import Materials
+from graphkit.judges.prompts import TRUNCATED, Prompt, prompt_for
+from graphkit.llm.requests import ModelError, Usage
+from graphkit.records.verdicts import Verdict
+
+#: How many times a judge is asked for one verdict.
+TRIES = 2
+
+#: What pydantic calls a number that lies beyond its bounds.
+_OUT_OF_RANGE = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"})
+
+#: How much of what is wrong a judge is told, and a verdict keeps.
+_MOST_PROBLEMS = 5
+_LONGEST_REASON = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What came of one grader and one answer: its scores, and what the judge said; None where no judge was asked."""
+
+    findings: tuple[Finding, ...]
+    verdict: Verdict | None = None
+
+
+def prompt_of(grader: Grader, materials: Materials) -> Prompt:
+    """Return what a grader asks about an answer."""
+    return prompt_for(grader.name, grader.shows, materials, schema_of(grader), grader.instruction)
+
+
+@lru_cache(maxsize=256)
+def _schema(form: type[BaseModel]) -> Mapping[str, Any]:
+    return form.model_json_schema()
+
+
+def schema_of(grader: Grader) -> Mapping[str, Any]:
+    """Return the JSON Schema of a grader's verdict."""
+    return _schema(grader.verdict)
+
+
+async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
+    """Return what a judge says of an answer, checked; a verdict that can't be used gives no value.
+
+    No judge is asked where the grader lacks something, or needs none. A ``ModelError`` is kept as a failure, too.
+    """
+    if (lack := grader.lacks(materials)) is not None:
+        return Judged(unscored(grader.measures, lack))
+    if (settled := grader.settled(materials)) is not None:
+        return Judged(tuple(settled.findings))
+    prompt = prompt_of(grader, materials)
+    opinions: list[Opinion] = []
+    failure, reason, extra_attempts = "unreadable", "", 0
+    while len(opinions) < TRIES:
+        try:
+            opinion = await judge.judge(prompt, schema_of(grader))
+        except ModelError as error:
+            failure, reason, extra_attempts = error.label, str(error), error.attempts
+            break
+        opinions.append(opinion)
+        try:
+            said, reading = read(grader, materials, opinion)
+        except _FailureError as error:
+            failure, reason = error.label, shortened(error.what, _LONGEST_REASON)
+            prompt = replace(prompt, unusable=(*prompt.unusable, (opinion.text, reason)))
+            continue
+        return Judged(tuple(reading.findings), _verdict(grader, materials, judge, prompt, opinions, said, reading))
+    verdict = _verdict(grader, materials, judge, prompt, opinions, None, Reading(()))
+    verdict = verdict.model_copy(
+        update={"failure": failure, "reason": reason, "attempts": verdict.attempts + extra_attempts}
+    )
+    return Judged(unscored(grader.measures, f"{failure}: {reason}"), verdict)
+
+
+class _FailureError(Exception):
+    def __init__(self, label: str, what: str) -> None:
+        super().__init__(what)
+        self.label = label
+        self.what = what
+
+
+def read(grader: Grader, materials: Materials, opinion: Opinion) -> tuple[dict[str, Any], Reading]:
+    """Return a verdict as it was said and what it is worth."""
+    if opinion.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+        raise _FailureError("truncated", TRUNCATED)
+    if opinion.stop_reason == "refusal":
+        raise _FailureError("refused", "the judge refused to give a verdict")
+    fenced = _FENCED.fullmatch(opinion.text.strip())
+    try:
+        verdict = grader.verdict.model_validate_json(fenced[1] if fenced else opinion.text)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_context=False, include_input=False)
+        label = "out_of_range" if all(one["type"] in _OUT_OF_RANGE for one in details) else "unreadable"
+        raise _FailureError(label, _complaint(details)) from None
+    try:
+        reading = grader.read(verdict, materials)
+    except UnusableVerdictError as error:
+        raise _FailureError("out_of_range", str(error)) from None
+    return verdict.model_dump(mode="json"), reading
+
+
+def _complaint(details: Iterable[Mapping[str, Any]]) -> str:
+    """Return what is wrong with a verdict by its form, without the text that was said."""
+    found = [f"{shortened('.'.join(map(str, one['loc']))) or 'the verdict'}: {one['msg']}" for one in details]
+    more = f" (and {len(found) - _MOST_PROBLEMS} more)" if len(found) > _MOST_PROBLEMS else ""
+    return "; ".join(found[:_MOST_PROBLEMS]) + more
+
+
+def _verdict(
+    grader: Grader,
+    materials: Materials,
+    judge: Judge,
+    prompt: Prompt,
+    opinions: list[Opinion],
+    said: dict[str, Any] | None,
+    reading: Reading,
+) -> Verdict:
+    """Return the record of what was said, with what all tries took."""
+    last = opinions[-1] if opinions else None
+    used = [one.usage for one in opinions if one.usage is not None]
+    usage = sum(used, Usage()) if used else None
+    costs = [one.cost for one in opinions]
+    one = reading.findings[0] if len(reading.findings) == 1 else None  # what is said of the whole answer
+    known = [cost for cost in costs if cost is not None]
+    return Verdict(
+        run=materials.run,
+        question=materials.question_id,
+        grader=grader.name,
+        judge=judge.name,
+        model=last.model if last else None,
+        prompt_hash=prompt.digest,
+        verdict=said,
+        grade=one.grade if one is not None else None,
+        label=one.label if one is not None else None,
+        explanation=one.explanation if one is not None else None,
+        confidence=one.confidence if one is not None else None,
+        claims=reading.claims,
+        citations=reading.citations,
+        left_out=materials.left_out,
+        notes=reading.notes,
+        stop_reason=last.stop_reason if last else None,
+        attempts=sum(one.attempts for one in opinions),
+        prompt_tokens=usage.prompt_tokens if usage else None,
+        output_tokens=usage.output_tokens if usage else None,
+        cost=sum(known) if known and len(known) == len(costs) else None,
+        cached=bool(opinions) and all(one.cached for one in opinions),
+    )
+
+
+_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
