@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphkit.files.dataset import Dataset
-from graphkit.files.decoding import LeanAnswer
 from graphkit.files.problems import Report
 from graphkit.files.reading import RecordReader
 from graphkit.files.stale_gold import stale_gold
 from graphkit.measures.text import normalised
 from graphkit.records.models import Commit, Compatibility
+from graphkit.records.structs import AnswerStruct, QuestionStruct
 
 Level = Literal["invalid", "warning"]
 
@@ -92,7 +92,7 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     return Checked(len(questions), difficulties, tuple(sorted(findings, key=lambda one: order[one.kind])))
 
 
-def _fields(question: Any) -> Iterator[Flaw]:
+def _fields(question: QuestionStruct) -> Iterator[Flaw]:
     if not question.question.strip():
         yield Flaw("field", "invalid", "the question is blank", question.id)
     if not any(getattr(question, name) for name in _GOLD):
@@ -106,7 +106,7 @@ def _fields(question: Any) -> Iterator[Flaw]:
         yield Flaw("field", "warning", f"without {', '.join(missing)}", question.id)
 
 
-def _duplicates(questions: Iterable[Any]) -> Iterator[Flaw]:
+def _duplicates(questions: Iterable[QuestionStruct]) -> Iterator[Flaw]:
     first: dict[str, str] = {}
     for question in questions:
         text = normalised(question.question).strip(" .,:;!?")  # not the signs within: C and C++ are two things
@@ -115,8 +115,8 @@ def _duplicates(questions: Iterable[Any]) -> Iterator[Flaw]:
         first.setdefault(text, question.id)
 
 
-def _difficulty(questions: list[Any]) -> Iterator[Flaw]:
-    known = Counter(question.difficulty for question in questions if question.difficulty)
+def _difficulty(questions: list[QuestionStruct]) -> Iterator[Flaw]:
+    known = Counter[str](question.difficulty for question in questions if question.difficulty)
     total = sum(known.values())
     if total and any(abs(known[name] / total - share) > TOLERANCE for name, share in SPREAD.items()):
         has = ", ".join(f"{name} {100 * known[name] / total:.0f} %" for name in SPREAD)
@@ -124,11 +124,11 @@ def _difficulty(questions: list[Any]) -> Iterator[Flaw]:
         yield Flaw("difficulty", "warning", f"the spread is {has}, where {wanted} is wanted (10 points either way)")
 
 
-def _answered(questions: Iterable[Any], baseline: Path) -> Iterator[Flaw]:
+def _answered(questions: Iterable[QuestionStruct], baseline: Path) -> Iterator[Flaw]:
     report = Report()
     answers = {
         record.question_id: record.answer
-        for _, record in RecordReader(baseline, LeanAnswer, report)
+        for _, record in RecordReader(baseline, AnswerStruct, report)
         if record.answer is not None and record.error is None
     }
     report.settle()
@@ -142,7 +142,7 @@ def _answered(questions: Iterable[Any], baseline: Path) -> Iterator[Flaw]:
 
 
 def _unknown_commits(
-    questions: Iterable[Any], commits: Iterable[Commit], rows: Iterable[Compatibility]
+    questions: Iterable[QuestionStruct], commits: Iterable[Commit], rows: Iterable[Compatibility]
 ) -> Iterator[Flaw]:
     """Yield where an annotated commit isn't listed among those of its repository: gold can't be checked against it."""
     known = _known_commits(commits, rows)

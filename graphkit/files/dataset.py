@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graphkit.errors import InputError
-from graphkit.files.decoding import LeanArtifact, LeanEdge, LeanQuestion
 from graphkit.files.jsonl import SUFFIXES, find_file, stem_of
 from graphkit.files.problems import Problem, Report
 from graphkit.files.reading import RecordReader, read_records
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Commit, Compatibility, Record
+from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
 R = TypeVar("R", bound=Record)
 
@@ -73,10 +73,10 @@ class Dataset:
         """The name of the folder."""
         return self.folder.resolve().name
 
-    def questions(self, report: Report) -> Iterator[tuple[int, LeanQuestion]]:
+    def questions(self, report: Report) -> Iterator[tuple[int, QuestionStruct]]:
         """Yield (line number, question) of each usable question; a second question with an id is a problem."""
         seen: set[str] = set()
-        for number, question in RecordReader(self.questions_file, LeanQuestion, report):
+        for number, question in RecordReader(self.questions_file, QuestionStruct, report):
             if question.id in seen:
                 report.add(Problem(f"{self.questions_file}:{number}", "the id is already taken", record=question.id))
                 continue
@@ -120,19 +120,19 @@ class Dataset:
                         found[name[1:]] = (both[0], both[1])
         return found
 
-    def artifacts(self, path: Path, report: Report) -> Iterator[LeanArtifact]:
+    def artifacts(self, path: Path, report: Report) -> Iterator[ArtifactStruct]:
         """Yield the artifacts of one knowledge graph; a second record of an id is a problem."""
         seen: dict[str, int] = {}
-        for number, artifact in RecordReader(path, LeanArtifact, report):
+        for number, artifact in RecordReader(path, ArtifactStruct, report):
             if (first := seen.setdefault(artifact.id, number)) != number:
                 what = f"the record is a repeat of {path}:{first}"
                 report.add(Problem(f"{path}:{number}", what, record=artifact.id))
                 continue
             yield artifact
 
-    def edges(self, path: Path, report: Report) -> Iterator[LeanEdge]:
+    def edges(self, path: Path, report: Report) -> Iterator[EdgeStruct]:
         """Yield the edges of one knowledge graph."""
-        for _, edge in RecordReader(path, LeanEdge, report):
+        for _, edge in RecordReader(path, EdgeStruct, report):
             yield edge
 
     def run_files(self) -> list[Path]:

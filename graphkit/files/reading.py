@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import msgspec
 from msgspec import Struct
 
-from graphkit.files.decoding import UNDECODED, LeanAnswer, LeanArtifact, LeanEdge, LeanQuestion, LeanReader
+from graphkit.files.decoding import UNDECODED, LineDecoder
 from graphkit.files.jsonl import read_lines
 from graphkit.files.problems import Problem, Report
+from graphkit.records.structs import QuestionStruct, model_of, struct_of
 
 # The models are imported when a record needs them: lines in the canonical spelling don't.
 if TYPE_CHECKING:
@@ -134,16 +134,7 @@ def read_records(path: Path, model: type[R], report: Report) -> Iterator[tuple[s
             yield where, record
 
 
-def twin_of(lean: type[Struct]) -> type[Record]:
-    """Return the model whose meaning a lean record has."""
-    from graphkit.records.models import Answer, Artifact, Edge, Question
-
-    twins: dict[type[Struct], type[Record]]
-    twins = {LeanQuestion: Question, LeanAnswer: Answer, LeanArtifact: Artifact, LeanEdge: Edge}
-    return twins[lean]
-
-
-def note_missing_gold(question: Any, path: Path, report: Report) -> None:
+def note_missing_gold(question: QuestionStruct, path: Path, report: Report) -> None:
     """Note a question that has nothing which most measures could score a run against."""
     if not question.paths and not question.relevant:
         what = "the question has neither gold paths nor relevant ids: most measures can't score it"
@@ -151,25 +142,25 @@ def note_missing_gold(question: Any, path: Path, report: Report) -> None:
 
 
 class RecordReader(Generic[S]):
-    """Decodes the records of one file: by the lean decoder, and by the model where that has to look."""
+    """Decodes the records of one file: by the line decoder, and by the model where that has to look."""
 
-    def __init__(self, path: Path, lean: type[S], report: Report) -> None:
+    def __init__(self, path: Path, kind: type[S], report: Report) -> None:
         self.path = path
         self.report = report
-        self._kind = lean
-        self._lean = LeanReader(lean)
+        self._kind = kind
+        self._lines = LineDecoder(kind)
 
     def parse(self, number: int, line: bytes) -> S | None:
         """Return the record of a line, or None for a blank one, and after adding a problem to the report."""
         try:
-            return self._lean.decode(line)
+            return self._lines.decode(line)
         except UNDECODED:
             if not line or line.isspace():
                 return None
-        record = self._lean.learn(line)
+        record = self._lines.learn(line)
         if record is None:
-            model = parse_record(twin_of(self._kind), line, f"{self.path}:{number}", self.report)
-            record = msgspec.convert(model, self._kind, from_attributes=True) if model is not None else None
+            model = parse_record(model_of(self._kind), line, f"{self.path}:{number}", self.report)
+            record = struct_of(self._kind, model) if model is not None else None
         return record
 
     def __iter__(self) -> Iterator[tuple[int, S]]:

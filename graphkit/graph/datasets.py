@@ -19,7 +19,6 @@ from msgspec import Struct
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.decoding import LeanArtifact, LeanEdge, LeanQuestion
 from graphkit.files.jsonl import find_file, open_binary
 from graphkit.files.problems import OnError, Report
 from graphkit.files.reading import note_missing_gold
@@ -30,6 +29,7 @@ from graphkit.graph import rows as to_rows
 from graphkit.graph.claims import Claim, claim, unfinished_loads
 from graphkit.graph.queries import cypher
 from graphkit.records.models import Commit, Compatibility
+from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Struct)
@@ -138,8 +138,8 @@ class _KnowledgeGraph:
     """What was read of one knowledge graph, and a digest of its files."""
 
     digest: str
-    artifacts: Spool[LeanArtifact] | None = None
-    edges: Spool[LeanEdge] | None = None
+    artifacts: Spool[ArtifactStruct] | None = None
+    edges: Spool[EdgeStruct] | None = None
 
 
 class _DatasetLoader:
@@ -156,7 +156,7 @@ class _DatasetLoader:
         self.compatibility: list[Compatibility] = []
         self.graphs: dict[str, _KnowledgeGraph] = {}
         self.ids: list[str] = []
-        self.questions = spools.enter_context(Spool(LeanQuestion))
+        self.questions = spools.enter_context(Spool(QuestionStruct))
         # Before anything is read: of a file that changes meanwhile, the next load sees that it is another one.
         self.digests = file_digests(dataset)
 
@@ -178,9 +178,9 @@ class _DatasetLoader:
             self.graphs[self._graph_name(name)] = graph
             if artifacts is not None:
                 found = self.gold.artifacts(name, self.dataset.artifacts(artifacts, self.report))
-                graph.artifacts = self._put_aside(LeanArtifact, found)
+                graph.artifacts = self._put_aside(ArtifactStruct, found)
             if edges is not None:
-                graph.edges = self._put_aside(LeanEdge, self.gold.edges(name, self.dataset.edges(edges, self.report)))
+                graph.edges = self._put_aside(EdgeStruct, self.gold.edges(name, self.dataset.edges(edges, self.report)))
         self.report.merge(asked)
         self.report.settle(usable=len(self.ids))
         if not self.ids:

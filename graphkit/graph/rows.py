@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from graphkit.files.decoding import LeanArtifact
 from graphkit.graph import form
 from graphkit.measures.case import Case
 from graphkit.measures.repositories import named, of_relevant_ids
 from graphkit.records.ids import crosses, file_of, path_of, repo_of, symbol_of
 from graphkit.records.models import Commit, Compatibility
+from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct
 
 Rows = list[dict[str, Any]]
 
@@ -78,7 +78,7 @@ def member_rows(rows: Iterable[Compatibility]) -> Rows:
     return [{"key": f"{repo}@{sha}", "repo": repo, "sha": sha} for repo, sha in sorted(members)]
 
 
-def artifact_row(artifact: LeanArtifact) -> dict[str, Any]:
+def artifact_row(artifact: ArtifactStruct) -> dict[str, Any]:
     """Return the row of an artifact: what its record doesn't say, its id does."""
     return {
         **node_row(artifact.id),
@@ -95,7 +95,7 @@ def node_row(node: str) -> dict[str, Any]:
     return {"id": node, "repo": repo_of(node), "path": path_of(node), "symbol": symbol_of(node)}
 
 
-def question_row(question: Any, dataset: str, invalid: str | None = None) -> dict[str, Any]:
+def question_row(question: QuestionStruct, dataset: str, invalid: str | None = None) -> dict[str, Any]:
     """Return the row of a question with its gold paths and their steps, and why it isn't scored where it isn't."""
     case = Case(question, None)
     relevant = sorted(
@@ -130,7 +130,7 @@ def question_row(question: Any, dataset: str, invalid: str | None = None) -> dic
                 "optional": optional,
             }
             steps.append({"source": source, "target": target, "properties": _without_null(properties)})
-    properties = {
+    properties: dict[str, Any] = {
         "id": question.id,
         "dataset": dataset,
         "question": question.question,
@@ -174,7 +174,7 @@ def _without_null(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value is not None}
 
 
-def answer_row(answer: Any) -> dict[str, Any]:
+def answer_row(answer: AnswerStruct) -> dict[str, Any]:
     """Return the row of an answer with its retrieved paths, traversed steps and chunks."""
     case = Case(_NO_GOLD, answer)
     key = answer_key(answer.run, answer.question_id)
@@ -212,7 +212,7 @@ def answer_row(answer: Any) -> dict[str, Any]:
             }
             steps.append({"source": step.source, "target": step.target, "properties": _without_null(properties)})
     chunks, retrieved = _chunk_rows(case, key)
-    properties = {
+    properties: dict[str, Any] = {
         **mark,
         "key": key,
         "answer": answer.answer,
@@ -263,21 +263,5 @@ def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
     return chunks, retrieved
 
 
-class _NoGold:
-    """A question without annotation, for the parts of a case that only the run decides."""
-
-    id = ""
-    question = ""
-    k = None
-    stack = gold_answer = expected_output = None
-    commits: Mapping[str, str] = {}
-    relevant: Mapping[str, float] = {}
-    paths: tuple[Any, ...] = ()
-    expected_files: tuple[str, ...] = ()
-    expected_symbols: tuple[str, ...] = ()
-    facts: tuple[Any, ...] = ()
-    conflicts: tuple[Any, ...] = ()
-    min_sources = None
-
-
-_NO_GOLD = _NoGold()
+#: A question without annotation, for the parts of a case that only the run decides.
+_NO_GOLD = QuestionStruct(id="", question="")

@@ -12,7 +12,6 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.files.decoding import LeanAnswer
 from graphkit.files.problems import Report
 from graphkit.files.reading import RecordReader
 from graphkit.graph import rows as to_rows
@@ -20,6 +19,7 @@ from graphkit.graph.claims import Claim, claim
 from graphkit.graph.datasets import Progress, batched, clear, file_digest, name_artifacts, quiet
 from graphkit.graph.queries import cypher
 from graphkit.graph.scores import clear_scores
+from graphkit.records.structs import AnswerStruct
 
 #: Answers of one transaction.
 RECORDS = 250
@@ -46,13 +46,13 @@ class RunRecords:
         Whether the records are worth putting aside: not where the graph holds just them.
     """
 
-    answers: Iterable[LeanAnswer]
+    answers: Iterable[AnswerStruct]
     questions: set[str]
     digest: str
     wanted: bool = True
 
     @classmethod
-    def to_put_aside(cls, store: Store, dataset: str, run_file: Path, answers: Iterable[LeanAnswer]) -> RunRecords:
+    def to_put_aside(cls, store: Store, dataset: str, run_file: Path, answers: Iterable[AnswerStruct]) -> RunRecords:
         """Return the records of a file that is going to be read, and go to ``answers`` if they are wanted."""
         questions = questions_of(store, dataset)
         digest = run_digest(run_file, questions)
@@ -63,7 +63,7 @@ class RunRecords:
     def of_file(cls, store: Store, dataset: str, run_file: Path) -> RunRecords:
         """Return the records of a file that was checked before: unusable lines are left out."""
         questions = questions_of(store, dataset)
-        answers = (answer for _, answer in RecordReader(run_file, LeanAnswer, Report("skip")))
+        answers = (answer for _, answer in RecordReader(run_file, AnswerStruct, Report("skip")))
         return cls(answers, questions, run_digest(run_file, questions))
 
 

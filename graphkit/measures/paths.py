@@ -10,8 +10,8 @@ from math import lcm
 from graphkit.measures.base import NO_GOLD, Measure, Unscored
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, same_edge
-from graphkit.measures.protocols import WalkLike
 from graphkit.records.ids import repo_of
+from graphkit.records.structs import WalkStepStruct
 
 #: Tells whether two edges that aren't equal match nonetheless; None where none do.
 SamePair = Callable[[Edge, Edge], bool] | None
@@ -200,7 +200,7 @@ def _divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence 
     """Return how well a gold path was followed, and the divergence if it wasn't to its end."""
     required = gold.required
     positions = [place for place, optional in enumerate(gold.optional) if not optional]
-    best: tuple[int, bool, WalkLike | None, list[WalkLike]] = (0, False, None, [])
+    best: tuple[int, bool, WalkStepStruct | None, list[WalkStepStruct]] = (0, False, None, [])
     for walk, edges in zip(case.walks, case.walked_paths, strict=True):
         count, end = followed(required, edges)
         if count == len(required):
@@ -225,7 +225,7 @@ def _divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence 
     return (count / len(required), turn is not None), divergence
 
 
-def _commit_at(node: str, walk: list[WalkLike]) -> str | None:
+def _commit_at(node: str, walk: list[WalkStepStruct]) -> str | None:
     """Return the commit at which a walk read a node, where the walk says so."""
     for step in walk:
         if step.source == node and step.source_commit:

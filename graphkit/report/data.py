@@ -198,7 +198,7 @@ _Description = tuple[list[Any], str, int, tuple[int, int], tuple[str, str, str]]
 
 def _describe(case: Case, values: Sequence[float | str], invalid: str | None) -> _Description:
     """Return what there is to show of a question: in the table, when it is opened, its bits, edges and outcome."""
-    question: Any = case.question
+    question = case.question
     shown, flags, share = detail(case, values, invalid)
     judged = _judged(case, invalid, shown)
     listed = [

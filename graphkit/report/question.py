@@ -12,6 +12,7 @@ from graphkit.measures.matching import Edge, best_alternatives, contained
 from graphkit.measures.paths import Divergence, first_divergences
 from graphkit.records.commits import Version
 from graphkit.records.ids import path_of, repo_of, symbol_of
+from graphkit.records.structs import ChunkStruct
 from graphkit.report.layout import draw
 from graphkit.report.text import visible
 
@@ -52,7 +53,7 @@ def detail(
     invalid
         Why its gold is stale, where it is.
     """
-    question: Any = case.question
+    question = case.question
     answer = case.answer
     flags = FAILED * (answer is not None and answer.error is not None) | ABSENT * (answer is None)
     flags |= INVALID * (invalid is not None)
@@ -247,7 +248,7 @@ def _file(node: str) -> str:
     return visible(path_of(node) or "", 200)
 
 
-def _chunk(case: Case, chunk: Any, commits: _Table) -> list[Any]:
+def _chunk(case: Case, chunk: ChunkStruct, commits: _Table) -> list[Any]:
     repo = chunk.repo or repo_of(chunk.id)
     number = commits.number((repo, chunk.commit)) if chunk.commit else -1
     gain = case.question.relevant.get(chunk.id, 0)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.decoding import LeanAnswer
 from graphkit.files.problems import OnError, Report
 from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import invalid_reason, stale_gold
@@ -19,6 +18,7 @@ from graphkit.measures.base import Measure
 from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.scores import GRAPHKIT, Score
+from graphkit.records.structs import AnswerStruct
 from graphkit.scoring.from_files import score_file
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job
@@ -98,7 +98,7 @@ def evaluate(
     from graphkit.graph.runs import RunRecords, load_run
     from graphkit.graph.scores import keep_scores
 
-    with Spool(LeanAnswer) as answers:
+    with Spool(AnswerStruct) as answers:
         # Nothing of a run is written before all of it was read: until then its records are put aside.
         records = RunRecords.to_put_aside(store, source.name, run_file, answers)
         job = dataclasses.replace(job, keep_answers=records.wanted)

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.files.decoding import LeanAnswer, LeanQuestion
 from graphkit.files.problems import OnError, Problem, Report
 from graphkit.files.reading import RecordReader
 from graphkit.files.spool import Spool
+from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.scoring.batches import SIZE, PackedBatch, Unpacker, batches, packed
 from graphkit.scoring.results import Evaluation, Row, Totals
 from graphkit.scoring.scorer import Job, Numbered, Part, Scorer
@@ -68,7 +68,7 @@ class _Join:
         scorer: Scorer,
         report: Report,
         sink: Sink | None,
-        answers: Spool[LeanAnswer] | None = None,
+        answers: Spool[AnswerStruct] | None = None,
         descriptions: Descriptions | None = None,
     ) -> None:
         self.kept = answers
@@ -130,6 +130,7 @@ class _Join:
         scorer.begin()
         for count, (_, question, answer) in enumerate(pairs, 1):
             parsed = scorer.questions.parse(*question)
+            assert parsed is not None  # its batch has read the line before
             scorer.score(parsed, scorer.answers.parse(*answer) if answer else None, answer[0] if answer else 0)
             if count % SIZE == 0:
                 self._settle()
@@ -171,7 +172,7 @@ class _Join:
         """Tell unknown ids from second records, by a second look at the questions."""
         lines: dict[str, int] = {}
         silent = Report()
-        for number, question in RecordReader(self.scorer.questions.path, LeanQuestion, silent):
+        for number, question in RecordReader(self.scorer.questions.path, QuestionStruct, silent):
             name = question.id
             if name in lines and self.scorer.hash(name) in repeated:
                 self.questions.pop(name, None)
@@ -199,7 +200,7 @@ def score_file(
     on_error: OnError = "fail",
     report: Report | None = None,
     sink: Sink | None = None,
-    answers: Spool[LeanAnswer] | None = None,
+    answers: Spool[AnswerStruct] | None = None,
     descriptions: Descriptions | None = None,
     workers: int | None = None,
 ) -> Evaluation:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import MeasureError
-from graphkit.files.decoding import LeanAnswer, LeanQuestion
 from graphkit.files.problems import Problem, Report
 from graphkit.files.reading import RecordReader, note_missing_gold
 from graphkit.files.spool import TOGETHER, Packer
@@ -22,6 +21,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.outcome import Outcome, outcome
 from graphkit.records.bounds import over, under
 from graphkit.records.commits import CommitGraph
+from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.usage import figures_of
 from graphkit.scoring.batches import Batch
 from graphkit.scoring.results import Row, Totals
@@ -105,9 +105,9 @@ class Scorer:
         self.own = [index for index, measure in enumerate(job.measures) if measure.is_users_own()]
         self.hash = hash
         self.report = Report()
-        self.questions = RecordReader(job.questions_file, LeanQuestion, self.report)
-        self.answers = RecordReader(job.run_file, LeanAnswer, self.report)
-        self.packer = Packer(LeanAnswer) if job.keep_answers else None
+        self.questions = RecordReader(job.questions_file, QuestionStruct, self.report)
+        self.answers = RecordReader(job.run_file, AnswerStruct, self.report)
+        self.packer = Packer(AnswerStruct) if job.keep_answers else None
         self.begin()
 
     def begin(self) -> None:
@@ -120,7 +120,7 @@ class Scorer:
         self.runs: set[str] = set()
         self.report = self.questions.report = self.answers.report = Report()
 
-    def score(self, question: Any, answer: Any, number: int = 0) -> None:
+    def score(self, question: QuestionStruct, answer: AnswerStruct | None, number: int = 0) -> None:
         """Score one question; :meth:`settle` brings the values into the totals and the rows."""
         job = self.job
         case = Case(question, answer, job.commits)
@@ -230,10 +230,10 @@ class Scorer:
         self.begin()
         packer = self.packer
         packed: list[tuple[bytes, int]] = []
-        waiting: list[LeanAnswer] = []
+        waiting: list[AnswerStruct] = []
         taken: dict[str, int] = {}
-        questions: dict[str, tuple[int, Any, bytes]] = {}
-        answers: dict[str, tuple[int, Any, bytes]] = {}
+        questions: dict[str, tuple[int, QuestionStruct, bytes]] = {}
+        answers: dict[str, tuple[int, AnswerStruct, bytes]] = {}
         second_answers: list[tuple[str, Numbered]] = []
         parse_question, parse_answer = self.questions.parse, self.answers.parse
         lines = zip_longest(batch.questions, batch.answers, fillvalue=b"")
@@ -304,7 +304,7 @@ def _number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _has_figures(answer: Any) -> bool:
+def _has_figures(answer: AnswerStruct) -> bool:
     return not (
         answer.latency_ms is None
         and answer.model_calls is None

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from graphkit.errors import InputError
-from graphkit.files.decoding import LeanAnswer
 from graphkit.files.problems import Report
 from graphkit.files.reading import RecordReader
 from graphkit.records.models import Answer
+from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Figures, figures_of
 from graphkit.systems.answers import line_of
 
@@ -130,7 +130,7 @@ class RunFile:
         """Take over what the file holds, and return where its last whole record ends."""
         size = os.fstat(self._file).st_size
         report = Report()
-        reader = RecordReader(self.path, LeanAnswer, report)
+        reader = RecordReader(self.path, AnswerStruct, report)
         end = 0
         with self.path.open("rb") as stream:
             for number, line in enumerate(stream, 1):

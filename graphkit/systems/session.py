@@ -16,6 +16,7 @@ from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Report
 from graphkit.records.models import Answer, Question
+from graphkit.records.structs import QuestionStruct
 from graphkit.records.usage import Prices, Spread, projected, summarised
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System, run_name, system_of
@@ -115,7 +116,7 @@ def plan(dataset: Dataset, report: Report, size: int | None = None, seed: int = 
     return Plan(tuple(drawn), tuple(question.id for question in questions))
 
 
-def _without_gold(question: Any) -> Question:
+def _without_gold(question: QuestionStruct) -> Question:
     """Return what a system may see of a question: nothing that tells the answer."""
     return Question(
         id=question.id,

@@ -16,9 +16,9 @@ from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
 from graphkit.errors import InputError
-from graphkit.files.decoding import UNDECODED, LeanAnswer, LeanArtifact, LeanEdge, LeanQuestion, LeanReader
+from graphkit.files.decoding import UNDECODED, LineDecoder
 from graphkit.files.problems import Report
-from graphkit.files.reading import RecordReader, parse_record, twin_of
+from graphkit.files.reading import RecordReader, parse_record
 from graphkit.files.spool import TOGETHER, Packer, Spool
 from graphkit.records.models import (
     Answer,
@@ -33,6 +33,7 @@ from graphkit.records.models import (
     other_names,
 )
 from graphkit.records.schemas import RECORDS, json_schema
+from graphkit.records.structs import AnswerStruct, ArtifactStruct, EdgeStruct, QuestionStruct, model_of
 from tests.helpers.datasets import STOREFRONT, generate, pallets
 
 #: The keywords of JSON Schema 2020-12 that describe values: core, applicators, validation, and annotations.
@@ -478,7 +479,7 @@ def plain(record: Any) -> Any:
 
 
 @pytest.mark.parametrize(("lean", "model"), [
-    (LeanQuestion, Question), (LeanAnswer, Answer), (LeanArtifact, Artifact), (LeanEdge, Edge),
+    (QuestionStruct, Question), (AnswerStruct, Answer), (ArtifactStruct, Artifact), (EdgeStruct, Edge),
 ])  # fmt: skip
 def test_twins_have_the_same_fields(lean: type[msgspec.Struct], model: type[Record]) -> None:
     """The lean record has exactly the model's fields, with the same defaults."""
@@ -489,7 +490,7 @@ def test_twins_have_the_same_fields(lean: type[msgspec.Struct], model: type[Reco
 
 def compare_lines(lean: type[msgspec.Struct], file: Path) -> int:
     """Compare each line that the lean decoder takes with the model, and return how many it took."""
-    reader, taken = LeanReader(lean), 0
+    reader, taken = LineDecoder(lean), 0
     record: msgspec.Struct | None
     for line in file.read_bytes().splitlines():
         try:
@@ -498,16 +499,16 @@ def compare_lines(lean: type[msgspec.Struct], file: Path) -> int:
             record = reader.learn(line)
         if record is not None:
             taken += 1
-            assert repr(plain(record)) == repr(plain(twin_of(lean).model_validate_json(line))), line
+            assert repr(plain(record)) == repr(plain(model_of(lean).model_validate_json(line))), line
     return taken
 
 
 def test_lean_decoder_equals_the_models_on_storefront() -> None:
     """Each line of the fixture is decoded alike; the lean decoder takes them all but those that failed."""
-    assert compare_lines(LeanQuestion, STOREFRONT / "questions.jsonl") == 30
+    assert compare_lines(QuestionStruct, STOREFRONT / "questions.jsonl") == 30
     for file in (STOREFRONT / "runs").glob("*.jsonl"):
         failed = file.read_text().count('"error":{')
-        assert compare_lines(LeanAnswer, file) == 30 - failed
+        assert compare_lines(AnswerStruct, file) == 30 - failed
 
 
 def test_lean_decoder_equals_the_models_on_pallets() -> None:
@@ -515,17 +516,17 @@ def test_lean_decoder_equals_the_models_on_pallets() -> None:
     folder = pallets()
     # Steps with a field that graphkit doesn't know ("observed") are left to the model.
     lines = (folder / "questions.jsonl").read_text().splitlines()
-    assert compare_lines(LeanQuestion, folder / "questions.jsonl") >= sum('"observed"' not in line for line in lines)
+    assert compare_lines(QuestionStruct, folder / "questions.jsonl") >= sum('"observed"' not in line for line in lines)
     for file in sorted((folder / "runs").glob("*.jsonl")):
-        assert compare_lines(LeanAnswer, file) == 40
+        assert compare_lines(AnswerStruct, file) == 40
 
 
 def test_lean_decoder_equals_the_models_on_generated_data(tmp_path: Path) -> None:
     """Odd characters, missing fields and errors are decoded alike."""
     dataset = generate(tmp_path, 4)
-    assert compare_lines(LeanQuestion, dataset / "questions.jsonl") > 0
+    assert compare_lines(QuestionStruct, dataset / "questions.jsonl") > 0
     for file in (dataset / "runs").glob("*.jsonl"):
-        assert compare_lines(LeanAnswer, file) > 0
+        assert compare_lines(AnswerStruct, file) > 0
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4) | st.sampled_from([1000 * "ä", 1001 * "ä"])
@@ -569,7 +570,7 @@ QUESTIONS = records(Question, {"paths": GOLD, "relevant": st.dictionaries(TEXT, 
 
 def agree(lean: type[msgspec.Struct], lines: list[dict[str, Any]]) -> None:
     """Check that reading lines takes and refuses what the model does, with the same values."""
-    model = twin_of(lean)
+    model = model_of(lean)
     report = Report()
     reader = RecordReader(Path("f.jsonl"), lean, report)
     for number, value in enumerate(lines, 1):
@@ -600,36 +601,36 @@ def test_schema_takes_what_the_model_takes(drawn: tuple[type[Record], dict[str, 
 @given(st.lists(QUESTIONS, min_size=1, max_size=3))
 def test_lean_questions_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A file of questions, in any spelling and with any mistake, reads as by the model alone."""
-    agree(LeanQuestion, lines)
+    agree(QuestionStruct, lines)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(ANSWERS, min_size=1, max_size=3))
 def test_lean_answers_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A run log, in any spelling and with any mistake, reads as by the model alone."""
-    agree(LeanAnswer, lines)
+    agree(AnswerStruct, lines)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(records(Artifact, {"id": st.just("x:a")}), min_size=1, max_size=3))
 def test_lean_artifacts_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A file of artifacts reads as by the model alone."""
-    agree(LeanArtifact, lines)
+    agree(ArtifactStruct, lines)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(records(Edge, {"source": st.just("x:a"), "target": st.just("x:b")}), min_size=1, max_size=3))
 def test_lean_edges_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A file of edges, in any spelling and with any mistake, reads as by the model alone."""
-    agree(LeanEdge, lines)
+    agree(EdgeStruct, lines)
 
 
 def test_unused_fields_of_an_edge_are_told() -> None:
     """A field that graphkit doesn't know is counted, as where the model reads every line."""
     report = Report()
     line = b'{"source":"a:x","label":"CALLS","target":"a:y","weight":2}'
-    edge = RecordReader(Path("edges.jsonl"), LeanEdge, report).parse(1, line)
-    assert edge == LeanEdge("a:x", "CALLS", "a:y")
+    edge = RecordReader(Path("edges.jsonl"), EdgeStruct, report).parse(1, line)
+    assert edge == EdgeStruct("a:x", "CALLS", "a:y")
     assert report.ignored_fields == {("edges.jsonl", "weight"): 1}
 
 
@@ -637,14 +638,14 @@ def test_unused_fields_of_an_edge_are_told() -> None:
 @given(st.lists(QUESTIONS, min_size=1, max_size=3))
 def test_records_are_the_same_after_the_spool(lines: list[dict[str, Any]]) -> None:
     """What is put aside comes back as it was, whichever spelling it was read in and whoever packed it, each time."""
-    reader = RecordReader(Path("f.jsonl"), LeanQuestion, Report())
+    reader = RecordReader(Path("f.jsonl"), QuestionStruct, Report())
     read = [one for number, line in enumerate(lines, 1) if (one := reader.parse(number, json.dumps(line).encode()))]
-    with Spool(LeanQuestion) as spool:
+    with Spool(QuestionStruct) as spool:
         for record in read:
             spool.put(record)
-        spool.put_packed(Packer(LeanQuestion).pack(read), len(read))
+        spool.put_packed(Packer(QuestionStruct).pack(read), len(read))
         assert [*map(plain, spool)] == [*map(plain, spool)] == [*map(plain, [*read, *read])]
-        assert {type(one) for one in spool} <= {LeanQuestion}
+        assert {type(one) for one in spool} <= {QuestionStruct}
         assert len(spool) == 2 * len(read)
 
 
@@ -652,8 +653,8 @@ def test_spool_that_can_not_be_written(tmp_path: Path, monkeypatch: pytest.Monke
     """Where there is no room for the temporary file, the folder is named, and what chooses another one."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     # Some 60 bytes each, and a MiB is kept in memory.
-    edges = (LeanEdge(f"a:{number:020}", "CALLS", f"b:{number:020}") for number in range(200 * TOGETHER))
-    with Spool(LeanEdge) as spool, pytest.raises(InputError, match="can't be written: No such file") as raised:
+    edges = (EdgeStruct(f"a:{number:020}", "CALLS", f"b:{number:020}") for number in range(200 * TOGETHER))
+    with Spool(EdgeStruct) as spool, pytest.raises(InputError, match="can't be written: No such file") as raised:
         list(spool.keep(edges))
     assert raised.value.where == str(tmp_path / "gone")
     assert "TMPDIR" in str(raised.value.remedy)
@@ -689,7 +690,7 @@ def test_lean_decoder_equals_the_model_on_odd_json(rest: bytes) -> None:
     """What JSON texts may hold and Python's json reads in its own way is taken or refused alike."""
     line = b'{"id":"q","question":"?",' + rest + b"}"
     report, told = Report(), Report()
-    found = RecordReader(Path("f.jsonl"), LeanQuestion, report).parse(1, line)
+    found = RecordReader(Path("f.jsonl"), QuestionStruct, report).parse(1, line)
     expected = parse_record(Question, line, "f.jsonl:1", told)
     assert repr(plain(found)) == repr(plain(expected))
     assert report.problems == told.problems
