@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,6 +105,18 @@ def test_each_module_has_a_room() -> None:
     assert loose == {"graphkit.errors", "graphkit.__main__"}
     rooms = {module.split(".")[1] for module in MODULES if module.count(".") > 1}
     assert rooms == set(MAY_IMPORT) - {"errors"}
+
+
+def test_each_class_has_a_name_of_its_own() -> None:
+    """No two classes of the package share a name: who reads one knows which it is, struct or model."""
+    names = [
+        node.name
+        for path in MODULES.values()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert len(names) > 100
+    assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
 def test_nothing_imports_the_command_line() -> None:

@@ -121,7 +121,7 @@ def question_row(question: QuestionStruct, dataset: str, invalid: str | None = N
             }
         )
         for position, ((source, relation, target), optional) in enumerate(zip(gold.edges, gold.optional, strict=True)):
-            properties = {
+            properties: dict[str, Any] = {
                 "question": question.id,
                 "path": gold.id if gold.id is not None else str(index),
                 "group": gold.group,
@@ -130,7 +130,7 @@ def question_row(question: QuestionStruct, dataset: str, invalid: str | None = N
                 "optional": optional,
             }
             steps.append({"source": source, "target": target, "properties": _without_null(properties)})
-    properties: dict[str, Any] = {
+    properties = {
         "id": question.id,
         "dataset": dataset,
         "question": question.question,
@@ -202,7 +202,7 @@ def answer_row(answer: AnswerStruct) -> dict[str, Any]:
             }
         )
         for position, step in enumerate(walk):
-            properties = {
+            properties: dict[str, Any] = {
                 **mark,
                 "path": step.path,
                 "position": position if step.position is None else step.position,
@@ -212,7 +212,7 @@ def answer_row(answer: AnswerStruct) -> dict[str, Any]:
             }
             steps.append({"source": step.source, "target": step.target, "properties": _without_null(properties)})
     chunks, retrieved = _chunk_rows(case, key)
-    properties: dict[str, Any] = {
+    properties = {
         **mark,
         "key": key,
         "answer": answer.answer,

@@ -172,14 +172,14 @@ def struct_of(kind: type[S], record: object) -> S:
     model = model_of(kind)
     name = f"graphkit.{model.__name__}"
     if not isinstance(record, model):
-        raise InputError(
-            f"a {name} is needed, not {record!r:.100}", remedy=f"Make one of a mapping by {name}.model_validate(...)."
-        )
+        given = type(record).__name__
+        raise InputError(f"a {name} is needed, not {given}", remedy=f"{name}.model_validate makes one of a mapping.")
     try:
         return msgspec.convert(record, kind, from_attributes=True)
     except msgspec.ValidationError as error:
         what = str(error)
         raise InputError(
-            f"a {name} holds what it would refuse: {what[0].lower()}{what[1:]}",
-            remedy="It was made or copied without being validated: make it anew, which says what is wrong.",
+            f"it holds what {name} refuses: {what[0].lower()}{what[1:]}",
+            where=f"{record!r:.100}",
+            remedy=f"It was made or copied without validation: {name}.model_validate says all that is wrong.",
         ) from None

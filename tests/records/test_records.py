@@ -1,4 +1,4 @@
-"""Records: every name and form that is accepted, what is refused, and the lean decoder as the twin of the models."""
+"""Records: every name and form that is accepted, what is refused, and the structs as the twins of the models."""
 
 from __future__ import annotations
 
@@ -20,20 +20,33 @@ from graphkit.files.decoding import UNDECODED, LineDecoder
 from graphkit.files.problems import Report
 from graphkit.files.reading import RecordReader, parse_record
 from graphkit.files.spool import TOGETHER, Packer, Spool
+from graphkit.records import structs
 from graphkit.records.models import (
     Answer,
     Artifact,
     Chunk,
     Commit,
     Compatibility,
+    Component,
+    Conflict,
     Edge,
+    GoldPath,
     Question,
     Record,
+    Step,
     WalkStep,
     other_names,
 )
 from graphkit.records.schemas import RECORDS, json_schema
-from graphkit.records.structs import AnswerStruct, ArtifactStruct, EdgeStruct, QuestionStruct, model_of
+from graphkit.records.structs import (
+    AnswerStruct,
+    ArtifactStruct,
+    EdgeStruct,
+    QuestionStruct,
+    StepStruct,
+    model_of,
+    struct_of,
+)
 from tests.helpers.datasets import STOREFRONT, generate, pallets
 
 #: The keywords of JSON Schema 2020-12 that describe values: core, applicators, validation, and annotations.
@@ -462,7 +475,7 @@ def test_records_are_frozen(model: type[Record]) -> None:
     assert model.model_config.get("frozen") is True
 
 
-# The lean decoder --------------------------------------------------------------------------------------------------
+# Structs and the line decoder ----------------------------------------------------------------------------------------
 
 
 def plain(record: Any) -> Any:
@@ -478,19 +491,79 @@ def plain(record: Any) -> Any:
     return {name: plain(one) for name, one in record.items()} if isinstance(record, dict) else record
 
 
-@pytest.mark.parametrize(("lean", "model"), [
-    (QuestionStruct, Question), (AnswerStruct, Answer), (ArtifactStruct, Artifact), (EdgeStruct, Edge),
-])  # fmt: skip
-def test_twins_have_the_same_fields(lean: type[msgspec.Struct], model: type[Record]) -> None:
-    """The lean record has exactly the model's fields, with the same defaults."""
-    assert lean.__struct_fields__ == tuple(model.model_fields)
+#: Every struct of the package, those of the parts of a record included.
+STRUCTS = [kind for kind in vars(structs).values() if isinstance(kind, type) and kind.__module__ == structs.__name__]
+
+
+def bounds(schema: dict[str, Any], defined: dict[str, Any]) -> dict[str, Any]:
+    """Return what a JSON Schema says of types, bounds, defaults and required fields, with its references followed."""
+    if "$ref" in schema:
+        return bounds(defined[schema["$ref"].removeprefix("#/$defs/")], defined)
+    said = {key: value for key, value in schema.items() if key not in {"$defs", "title", "description"}}
+    for key in ("items", "propertyNames", "additionalProperties"):
+        if isinstance(said.get(key), dict):
+            said[key] = bounds(said[key], defined)
+    if "anyOf" in said:
+        said["anyOf"] = [bounds(one, defined) for one in said["anyOf"]]
+    if "properties" in said:
+        said["properties"] = [(name, bounds(one, defined)) for name, one in said["properties"].items()]
+    # What only one of the two libraries writes: that nothing is required, no further field, an empty map as default.
+    for key, value in (("required", []), ("additionalProperties", False), ("default", {})):
+        if said.get(key) == value:
+            del said[key]
+    return {"enum": sorted(said["enum"])} if "enum" in said else said
+
+
+@pytest.mark.parametrize("kind", STRUCTS)
+def test_twins_have_the_same_fields_and_bounds(kind: type[msgspec.Struct]) -> None:
+    """A struct has exactly its model's fields in their order, of the same types, with the same bounds and defaults."""
+    of_struct = msgspec.json.schema(kind)
+    of_model = model_of(kind).model_json_schema(by_alias=False, mode="serialization")
+    said = bounds(of_struct, of_struct["$defs"])
+    assert said == bounds(of_model, of_model.get("$defs", {}))
+
+
+@pytest.mark.parametrize("kind", [QuestionStruct, AnswerStruct, ArtifactStruct, EdgeStruct])
+def test_twins_have_the_same_defaults(kind: type[msgspec.Struct]) -> None:
+    """A record of the least that it needs has the same values in all its fields, as struct and as model."""
+    model = model_of(kind)
     least = MINIMAL[model]
-    assert plain(msgspec.convert(least, lean)) == plain(model.model_validate(least))
+    assert plain(msgspec.convert(least, kind)) == plain(model.model_validate(least))
 
 
-def compare_lines(lean: type[msgspec.Struct], file: Path) -> int:
-    """Compare each line that the lean decoder takes with the model, and return how many it took."""
-    reader, taken = LineDecoder(lean), 0
+def test_every_struct_is_held() -> None:
+    """The structs of both large files and of the knowledge graph, and of their parts, are those that are compared."""
+    assert {model_of(kind) for kind in STRUCTS} == {
+        *(Question, GoldPath, Step, Component, Conflict),
+        *(Answer, Chunk, WalkStep),
+        *(Artifact, Edge),
+    }
+
+
+def test_struct_of() -> None:
+    """A model is converted, part by part; what is a struct already is handed back, and a mapping is no record."""
+    asked = question(paths=[["a:x", "b:y"]], relevant=["a:x"])
+    made = struct_of(QuestionStruct, asked)
+    assert plain(made) == plain(asked)
+    assert [type(step) for path in made.paths for step in path.steps] == [StepStruct]
+    assert struct_of(QuestionStruct, made) is made
+    with pytest.raises(InputError, match=r"a graphkit\.Question is needed, not dict\n.*model_validate"):
+        struct_of(QuestionStruct, ASKED)
+    with pytest.raises(InputError, match="needed, not Question"):
+        struct_of(AnswerStruct, asked)
+
+
+def test_struct_of_a_model_that_was_not_validated() -> None:
+    """A model that was copied past its validation is refused with the record and the field."""
+    broken = question(id="q7").model_copy(update={"k": 0})
+    with pytest.raises(InputError, match=r"refuses: expected `int` >= 1 - at `\$\.k`") as raised:
+        struct_of(QuestionStruct, broken)
+    assert str(raised.value).startswith("Question(id='q7', ")
+
+
+def compare_lines(kind: type[msgspec.Struct], file: Path) -> int:
+    """Compare each line that the line decoder takes with the model, and return how many it took."""
+    reader, taken = LineDecoder(kind), 0
     record: msgspec.Struct | None
     for line in file.read_bytes().splitlines():
         try:
@@ -499,19 +572,19 @@ def compare_lines(lean: type[msgspec.Struct], file: Path) -> int:
             record = reader.learn(line)
         if record is not None:
             taken += 1
-            assert repr(plain(record)) == repr(plain(model_of(lean).model_validate_json(line))), line
+            assert repr(plain(record)) == repr(plain(model_of(kind).model_validate_json(line))), line
     return taken
 
 
-def test_lean_decoder_equals_the_models_on_storefront() -> None:
-    """Each line of the fixture is decoded alike; the lean decoder takes them all but those that failed."""
+def test_line_decoder_equals_the_models_on_storefront() -> None:
+    """Each line of the fixture is decoded alike; the line decoder takes them all but those that failed."""
     assert compare_lines(QuestionStruct, STOREFRONT / "questions.jsonl") == 30
     for file in (STOREFRONT / "runs").glob("*.jsonl"):
         failed = file.read_text().count('"error":{')
         assert compare_lines(AnswerStruct, file) == 30 - failed
 
 
-def test_lean_decoder_equals_the_models_on_pallets() -> None:
+def test_line_decoder_equals_the_models_on_pallets() -> None:
     """Each line of the pallets data is decoded alike; the runs say query_id, which is learnt from their first line."""
     folder = pallets()
     # Steps with a field that graphkit doesn't know ("observed") are left to the model.
@@ -521,7 +594,7 @@ def test_lean_decoder_equals_the_models_on_pallets() -> None:
         assert compare_lines(AnswerStruct, file) == 40
 
 
-def test_lean_decoder_equals_the_models_on_generated_data(tmp_path: Path) -> None:
+def test_line_decoder_equals_the_models_on_generated_data(tmp_path: Path) -> None:
     """Odd characters, missing fields and errors are decoded alike."""
     dataset = generate(tmp_path, 4)
     assert compare_lines(QuestionStruct, dataset / "questions.jsonl") > 0
@@ -568,11 +641,11 @@ GOLD = st.lists(PATH, max_size=2)
 QUESTIONS = records(Question, {"paths": GOLD, "relevant": st.dictionaries(TEXT, st.floats() | st.integers(-1, 2))})
 
 
-def agree(lean: type[msgspec.Struct], lines: list[dict[str, Any]]) -> None:
+def agree(kind: type[msgspec.Struct], lines: list[dict[str, Any]]) -> None:
     """Check that reading lines takes and refuses what the model does, with the same values."""
-    model = model_of(lean)
+    model = model_of(kind)
     report = Report()
-    reader = RecordReader(Path("f.jsonl"), lean, report)
+    reader = RecordReader(Path("f.jsonl"), kind, report)
     for number, value in enumerate(lines, 1):
         line = json.dumps(value).encode()
         before = len(report.problems)
@@ -599,28 +672,28 @@ def test_schema_takes_what_the_model_takes(drawn: tuple[type[Record], dict[str, 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(QUESTIONS, min_size=1, max_size=3))
-def test_lean_questions_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
+def test_questions_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A file of questions, in any spelling and with any mistake, reads as by the model alone."""
     agree(QuestionStruct, lines)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(ANSWERS, min_size=1, max_size=3))
-def test_lean_answers_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
+def test_answers_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A run log, in any spelling and with any mistake, reads as by the model alone."""
     agree(AnswerStruct, lines)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(records(Artifact, {"id": st.just("x:a")}), min_size=1, max_size=3))
-def test_lean_artifacts_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
+def test_artifacts_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A file of artifacts reads as by the model alone."""
     agree(ArtifactStruct, lines)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(records(Edge, {"source": st.just("x:a"), "target": st.just("x:b")}), min_size=1, max_size=3))
-def test_lean_edges_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
+def test_edges_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> None:
     """A file of edges, in any spelling and with any mistake, reads as by the model alone."""
     agree(EdgeStruct, lines)
 
@@ -686,7 +759,7 @@ def test_spool_that_can_not_be_written(tmp_path: Path, monkeypatch: pytest.Monke
     b'"unknown":1e999',
     b'"unknown":' + b"[" * 2000 + b"]" * 2000,
 ])  # fmt: skip
-def test_lean_decoder_equals_the_model_on_odd_json(rest: bytes) -> None:
+def test_line_decoder_equals_the_model_on_odd_json(rest: bytes) -> None:
     """What JSON texts may hold and Python's json reads in its own way is taken or refused alike."""
     line = b'{"id":"q","question":"?",' + rest + b"}"
     report, told = Report(), Report()
