@@ -14,7 +14,8 @@ from graphkit.files.problems import Problem, Report
 from graphkit.files.reading import RecordReader, read_records
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.commits import CommitGraph
-from graphkit.records.models import Commit, Compatibility, Record
+from graphkit.records.fields import Record
+from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
 R = TypeVar("R", bound=Record)

@@ -16,7 +16,7 @@ from graphkit.records.structs import QuestionStruct, model_of, struct_of
 
 # The models are imported when a record needs them: lines in the canonical spelling don't.
 if TYPE_CHECKING:
-    from graphkit.records.models import Record
+    from graphkit.records.fields import Record
 
 R = TypeVar("R", bound="Record")
 S = TypeVar("S", bound=Struct)
@@ -41,7 +41,7 @@ def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R |
     """Validate one line, or add a problem that says what is wrong with it and return None."""
     from pydantic import ValidationError
 
-    from graphkit.records.models import other_names
+    from graphkit.records.fields import other_names
 
     try:
         # Not from the bytes: json would take half characters in them, and guess at other encodings.
@@ -116,7 +116,7 @@ def _sentence(mistake: Any) -> str:
 
 
 def _remedy(model: type[Record], mistake: Any) -> str | None:
-    from graphkit.records.models import other_names
+    from graphkit.records.fields import other_names
 
     if mistake["type"] == "missing" and len(mistake["loc"]) == 1:
         field = str(mistake["loc"][0])

@@ -16,7 +16,8 @@ from graphkit.graph.claims import claim
 from graphkit.graph.datasets import BATCH, Progress, batched, quiet, write_commits
 from graphkit.graph.queries import cypher
 from graphkit.records.commits import DEFAULT_BRANCHES
-from graphkit.records.models import FARTHEST_ZONE, Commit
+from graphkit.records.fields import FARTHEST_ZONE
+from graphkit.records.models import Commit
 
 if TYPE_CHECKING:
     from dulwich.repo import Repo

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphkit.records.models import Answer, Artifact, Commit, Compatibility, Edge, Question, Record
+from graphkit.records.fields import Record
+from graphkit.records.models import Answer, Artifact, Commit, Compatibility, Edge, Question
 from graphkit.records.scores import Score
 
 #: The record that each file holds, by the name that ``graphkit schema`` shows it under.

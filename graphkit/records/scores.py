@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AliasChoices, BeforeValidator, Field, StrictInt
 from pydantic.types import StrictBool, StrictFloat, StrictStr
 
-from graphkit.records.models import Amount, Count, Name, Record
+from graphkit.records.fields import Amount, Count, Name, Record
 
 #: Who gives the scores of graphkit's own measures, and of those that a user adds.
 GRAPHKIT = "graphkit"

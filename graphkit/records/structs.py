@@ -16,7 +16,7 @@ from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
 
 # The models are imported when a record needs them: lines in the canonical spelling don't.
 if TYPE_CHECKING:
-    from graphkit.records.models import Record
+    from graphkit.records.fields import Record
 
 S = TypeVar("S", bound=Struct)
 

@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from graphkit.files.jsonl import MAX_LINE
 from graphkit.files.problems import Report
 from graphkit.files.reading import parse_record
-from graphkit.records.models import Answer, other_names
+from graphkit.records.fields import other_names
+from graphkit.records.models import Answer
 
 #: The most chunks, and the most traversed steps, that one answer may have.
 MOST_PARTS = 10_000

@@ -21,6 +21,7 @@ from graphkit.files.problems import Report
 from graphkit.files.reading import RecordReader, parse_record
 from graphkit.files.spool import TOGETHER, Packer, Spool
 from graphkit.records import structs
+from graphkit.records.fields import Record, other_names
 from graphkit.records.models import (
     Answer,
     Artifact,
@@ -32,10 +33,8 @@ from graphkit.records.models import (
     Edge,
     GoldPath,
     Question,
-    Record,
     Step,
     WalkStep,
-    other_names,
 )
 from graphkit.records.schemas import RECORDS, json_schema
 from graphkit.records.structs import (
