@@ -25,7 +25,7 @@ from graphkit.analysis.scales import Scale, scale_of
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.graph.datasets import dataset_digest
 from graphkit.graph.failures import failures
 from graphkit.graph.knowledge import invalid_questions, require_run
@@ -193,7 +193,7 @@ def compare_grades(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     movers: int = 5,
-    report: Report | None = None,
+    problems: Problems | None = None,
 ) -> RunComparison:
     """Compare two runs by their grades in graded files, whoever graded them, on the questions graded in both.
 
@@ -208,7 +208,7 @@ def compare_grades(
     _refuse_itself(first, second)
     if by in ("repo", "relation"):
         raise InputError(f"grades don't tell the {by} of a question", remedy="Compare by category or difficulty.")
-    every = read_scores(files, report if report is not None else Report())
+    every = read_scores(files, problems if problems is not None else Problems())
     for run in (first, second):
         _require(run, {grade.run for grade in every}, "no run that is graded is called")
     grades = [grade for grade in every if grade.run in (first, second)]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.decoding import LeanAnswer
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.stale_gold import stale_gold
 from graphkit.measures.text import normalised
@@ -72,11 +72,11 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     InputError
         A file can't be read, or a record of another file than the questions can't be used.
     """
-    report = Report()
-    questions = [question for _, question in dataset.questions(report)]
-    findings = [Flaw("record", "invalid", f"{one.where}: {one.what}", one.record or None) for one in report.problems]
+    problems = Problems()
+    questions = [question for _, question in dataset.questions(problems)]
+    findings = [Flaw("record", "invalid", f"{one.where}: {one.what}", one.record or None) for one in problems.left_out]
     findings += [found for question in questions for found in _fields(question)]
-    reading = Report()
+    reading = Problems()
     rows = dataset.compatibility(reading)
     for name, reasons in stale_gold(dataset, rows, reading, questions).items():
         findings += [Flaw("stale-gold", "invalid", what, name) for what in reasons]
@@ -125,13 +125,13 @@ def _difficulty(questions: list[Any]) -> Iterator[Flaw]:
 
 
 def _answered(questions: Iterable[Any], baseline: Path) -> Iterator[Flaw]:
-    report = Report()
+    problems = Problems()
     answers = {
         record.question_id: record.answer
-        for _, record in RecordReader(baseline, LeanAnswer, report)
+        for _, record in RecordReader(baseline, LeanAnswer, problems)
         if record.answer is not None and record.error is None
     }
-    report.settle()
+    problems.settle()
     for question in questions:
         span = normalised(question.expected_output or question.gold_answer or "")
         if span and span in normalised(answers.get(question.id) or ""):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphkit.analysis.scales import Scale, scale_of
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.scores import read_scores
 from graphkit.records.scores import Score
 
@@ -39,16 +39,16 @@ class GradeSummary:
     total: int
 
 
-def summarize(files: Iterable[str | Path], report: Report | None = None) -> list[GradeSummary]:
+def summarize(files: Iterable[str | Path], problems: Problems | None = None) -> list[GradeSummary]:
     """Summarise graded files by run and measure, and by each category, difficulty and group that they name.
 
     Raises
     ------
     InputError
-        A file or a record can't be used and the report doesn't skip.
+        A file or a record can't be used and problems aren't to be skipped.
     """
     cells: dict[tuple[str, str, str | None], list[float | None]] = {}
-    grades = read_scores(files, report if report is not None else Report())
+    grades = read_scores(files, problems if problems is not None else Problems())
     scales = grade_scales(grades)
     for grade in grades:
         for group in (None, *_groups(grade)):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from graphkit.database.settings import Settings
     from graphkit.database.store import Store
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
 
 #: What JSON may hold as it is, but a terminal obeys or a reader takes for the end of a line.
 _ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A))}
@@ -193,18 +193,18 @@ def console(stderr: bool = False, width: int | None = None) -> Console:
 _told_fields: set[tuple[str, str]] = set()
 
 
-def tell(report: Report) -> None:
+def tell(problems: Problems) -> None:
     """Report what was left out of an input, and what is worth knowing about the rest, on standard error."""
     from graphkit.files.problems import SHOWN
 
-    for problem in report.problems[:SHOWN]:
+    for problem in problems.left_out[:SHOWN]:
         say(f"left out: {problem}")
-    if len(report.problems) > SHOWN:
-        say(f"left out: ... and {len(report.problems) - SHOWN} more")
-    for what, count in report.noted.items():
-        first = report.notes[what][0]
+    if len(problems.left_out) > SHOWN:
+        say(f"left out: ... and {len(problems.left_out) - SHOWN} more")
+    for what, count in problems.noted.items():
+        first = problems.notes[what][0]
         say(f"note: {what} ({count} record(s), the first: {first.where} {first.record})")
-    for (file, name), count in sorted(report.ignored_fields.items()):
+    for (file, name), count in sorted(problems.ignored_fields.items()):
         # Several runs read the same questions: once is enough.
         if (file, name) in _told_fields:
             continue

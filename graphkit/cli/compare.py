@@ -43,16 +43,16 @@ def compare(
     from graphkit.analysis import gates
     from graphkit.analysis.compare import compare_grades, compare_runs
     from graphkit.cli.comparisons import print_comparison
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.records.words import counted
 
     measures = measure or []
-    grouping, report = by_value(by), Report(on_error_value(on_error))
+    grouping, problems = by_value(by), Problems(on_error_value(on_error))
     if grades:
         compared = compare_grades(
-            grades, first, second, measures=measures, by=grouping, resamples=resamples, seed=seed, report=report
+            grades, first, second, measures=measures, by=grouping, resamples=resamples, seed=seed, problems=problems
         )
-        tell(report)
+        tell(problems)
     else:
         with open_graph() as store:
             compared = compare_runs(

@@ -25,7 +25,7 @@ def demo() -> None:
     from graphkit.cli.progress import shown_progress
     from graphkit.files.assets import storefront_folder
     from graphkit.files.dataset import Dataset
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.graph.datasets import load_dataset
     from graphkit.graph.failures import failures
     from graphkit.report import write_report
@@ -35,7 +35,7 @@ def demo() -> None:
     if not as_json():
         print_line("graphkit demo: a storefront of six repositories, 30 questions, two retrieval runs\n")
     with open_graph() as store, shown_progress("demo") as progress:
-        summary = load_dataset(store, dataset, Report(), progress)
+        summary = load_dataset(store, dataset, Problems(), progress)
         if not as_json():
             held = {kind: summary.written[kind] + summary.unchanged[kind] for kind in summary.written}
             print_line(f"1. In the graph: {', '.join(f'{count} {kind}' for kind, count in held.items())}\n")

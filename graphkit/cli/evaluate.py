@@ -82,7 +82,7 @@ def evaluate(
     from graphkit.cli.progress import shown_progress
     from graphkit.cli.scorecards import print_outcomes, print_scorecard
     from graphkit.cli.tables import print_groups, print_scoreboard
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.graph.datasets import quiet
     from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
     from graphkit.scoring.evaluate import evaluate
@@ -117,20 +117,20 @@ def evaluate(
         shown_progress("evaluate") if store is not None else nullcontext(quiet) as progress,
     ):
         for run in runs:
-            report = Report(skip)
+            problems = Problems(skip)
             result = evaluate(
                 run,
                 dataset,
                 measures=chosen,
                 engine=chosen_engine,
                 store=store,
-                report=report,
+                problems=problems,
                 keep_rows=bool(out or layered or grouping or given or store is not None),
                 outcomes=layered,
                 scores=given,
                 progress=progress,
             )
-            tell(report)
+            tell(problems)
             results.append(result)
             if layered:
                 cards.append(score_layers(result, scoring))

@@ -16,13 +16,13 @@ def load(dataset: DatasetArgument, on_error: OnErrorOption = ON_ERROR) -> None:
     """Load a dataset: questions with gold paths, commits, compatibility, knowledge graphs."""
     from graphkit.cli.progress import shown_progress
     from graphkit.files.dataset import Dataset
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.graph.datasets import load_dataset
 
-    source, report = Dataset(dataset), Report(on_error_value(on_error))
+    source, problems = Dataset(dataset), Problems(on_error_value(on_error))
     with open_graph() as store, shown_progress("load") as progress:
-        summary = load_dataset(store, source, report, progress)
-    tell(report)
+        summary = load_dataset(store, source, problems, progress)
+    tell(problems)
     _show(summary)
 
 

@@ -19,7 +19,7 @@ from graphkit.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
 
 
 @with_graph
@@ -42,7 +42,7 @@ def report(
     from graphkit.analysis.layers import load_config
     from graphkit.report import write_report
 
-    reports: list[Report] = []
+    problems: list[Problems] = []
     layers, skip = load_config(config), on_error_value(on_error)
     given = given_scores(scores or [], skip)
     files, folders = _files(runs)
@@ -56,10 +56,10 @@ def report(
         measures=measure or (),
         scores=given,
         on_error=skip,
-        reports=reports,
+        problems=problems,
     )
-    for problems in reports:
-        tell(problems)
+    for of_run in problems:
+        tell(of_run)
     if as_json():
         print_json({"report": str(out), "bytes": out.stat().st_size})
     else:

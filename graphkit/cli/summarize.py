@@ -21,12 +21,12 @@ def summarize(
 
     from graphkit.analysis.summaries import summarize
     from graphkit.cli.tables import print_table
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.records.words import shown
 
-    report = Report(on_error_value(on_error))
-    summaries = summarize(files, report)
-    tell(report)
+    problems = Problems(on_error_value(on_error))
+    summaries = summarize(files, problems)
+    tell(problems)
     if as_json():
         for summary in summaries:
             print_json(dataclasses.asdict(summary))

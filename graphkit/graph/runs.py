@@ -13,7 +13,7 @@ from typing import Any
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.decoding import LeanAnswer
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.graph import rows as to_rows
 from graphkit.graph.claims import Claim, claim
@@ -63,7 +63,7 @@ class RunRecords:
     def of_file(cls, store: Store, dataset: str, run_file: Path) -> RunRecords:
         """Return the records of a file that was checked before: unusable lines are left out."""
         questions = questions_of(store, dataset)
-        answers = (answer for _, answer in RecordReader(run_file, LeanAnswer, Report("skip")))
+        answers = (answer for _, answer in RecordReader(run_file, LeanAnswer, Problems("skip")))
         return cls(answers, questions, run_digest(run_file, questions))
 
 

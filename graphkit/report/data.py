@@ -14,7 +14,7 @@ from msgspec import Struct
 from graphkit.analysis.layers import Config, Scorecard, score_layers
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import OnError, Report
+from graphkit.files.problems import OnError, Problems
 from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
@@ -73,7 +73,7 @@ def gather(
     measures: Sequence[str] = (),
     scores: Sequence[Score] = (),
     on_error: OnError = "fail",
-    reports: list[Report] | None = None,
+    problems: list[Problems] | None = None,
 ) -> ReportData:
     """Score the runs, all of one dataset.
 
@@ -89,7 +89,7 @@ def gather(
         What is shown beside the measures that every page has.
     scores
         What others gave the answers of these runs: shown as graphkit's own.
-    reports
+    problems
         Takes what there is to tell about each run's records.
 
     Raises
@@ -100,7 +100,7 @@ def gather(
     chosen = config if config is not None else Config()
     computed = _measures(chosen, measures)
     data: ReportData | None = None
-    dataset_report = Report(on_error)
+    dataset_problems = Problems(on_error)
     for file in runs:
         if not file.exists():
             raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
@@ -110,12 +110,12 @@ def gather(
             raise InputError("the run is of another dataset", where=str(file), remedy="Write a page for each dataset.")
         if data is None:
             data = ReportData(title or f"graphkit: {own.name}", own, computed, [], chosen)
-            known = known_from_files(own, computed, dataset_report)
-        report = Report(on_error)
-        report.merge(dataset_report)
-        run = _scored(data, file, known, report, spools.enter_context(Spool(Block, together=1)), scores)
-        if reports is not None:
-            reports.append(report)
+            known = known_from_files(own, computed, dataset_problems)
+        of_run = Problems(on_error)
+        of_run.merge(dataset_problems)
+        run = _scored(data, file, known, of_run, spools.enter_context(Spool(Block, together=1)), scores)
+        if problems is not None:
+            problems.append(of_run)
         if any(one.evaluation.run == run.evaluation.run for one in data.runs):
             raise InputError(f"another file holds the run {run.evaluation.run!r}, too", where=str(file))
         data.runs.append(run)
@@ -128,7 +128,7 @@ def _scored(
     data: ReportData,
     file: Path,
     known: tuple[CommitGraph, dict[str, str]],
-    report: Report,
+    problems: Problems,
     details: Spool[Block],
     scores: Sequence[Score],
 ) -> RunData:
@@ -138,7 +138,7 @@ def _scored(
     run = RunData(details)
     shown = _Details(data, run)
     job = Job(data.dataset.questions_file, file, data.measures, commits, invalid, keep_rows=True, describe=_describe)
-    result = score_file(job, dataset=data.dataset.name, report=report, sink=rows.extend, descriptions=shown.take)
+    result = score_file(job, dataset=data.dataset.name, problems=problems, sink=rows.extend, descriptions=shown.take)
     shown.finish()
     result = dataclasses.replace(result, rows=tuple(rows)).with_scores(scores)
     run.card = score_layers(result, data.config)

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from graphkit.analysis.layers import NOT_JUDGED, Config
 from graphkit.files.atomic import written
-from graphkit.files.problems import OnError, Report
+from graphkit.files.problems import OnError, Problems
 from graphkit.records.scores import Score
 from graphkit.records.words import counted, shown
 from graphkit.report.data import ReportData, gather, scoreboard, summary
@@ -115,7 +115,7 @@ def write_report(
     measures: Sequence[str] = (),
     scores: Sequence[Score] = (),
     on_error: OnError = "fail",
-    reports: list[Report] | None = None,
+    problems: list[Problems] | None = None,
 ) -> Path:
     """Write the page of one or several runs of a dataset; the file appears whole at the end, or not at all.
 
@@ -146,7 +146,7 @@ def write_report(
             measures=measures,
             scores=scores,
             on_error=on_error,
-            reports=reports,
+            problems=problems,
         )
         place = spools.enter_context(written(out))
         with place.open("w", encoding="utf-8", newline="\n") as stream:

@@ -19,7 +19,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.decoding import LeanAnswer, LeanQuestion
-from graphkit.files.problems import OnError, Problem, Report
+from graphkit.files.problems import OnError, Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.spool import Spool
 from graphkit.scoring.batches import SIZE, PackedBatch, Unpacker, batches, packed
@@ -66,7 +66,7 @@ class _Join:
     def __init__(
         self,
         scorer: Scorer,
-        report: Report,
+        problems: Problems,
         sink: Sink | None,
         answers: Spool[LeanAnswer] | None = None,
         descriptions: Descriptions | None = None,
@@ -75,7 +75,7 @@ class _Join:
         self.descriptions = descriptions
         self.places: dict[str, int] = {}
         self.scorer = scorer
-        self.report = report
+        self.problems = problems
         self.sink = sink
         self.totals = Totals(len(scorer.measures))
         self.questions: dict[str, Numbered] = {}
@@ -86,7 +86,7 @@ class _Join:
     def take(self, part: Part) -> None:
         """Add one part, and score the questions that meet their answer now."""
         self.totals.add(part.totals)
-        self.report.merge(part.report)
+        self.problems.merge(part.problems)
         hashes = array("q")
         hashes.frombytes(part.hashes)
         buckets = self.hashes
@@ -123,7 +123,7 @@ class _Join:
                 self.descriptions(self.places[name], description)
 
     def _refuse(self, path: Path, numbered: Numbered, what: str, name: str) -> None:
-        self.report.add(Problem(f"{path}:{numbered[0]}", what, record=name))
+        self.problems.add(Problem(f"{path}:{numbered[0]}", what, record=name))
 
     def _score(self, pairs: Iterator[tuple[str, Numbered, Numbered | None]]) -> None:
         scorer = self.scorer
@@ -135,7 +135,7 @@ class _Join:
                 self._settle()
         self._settle()
         self.totals.add(scorer.totals)
-        self.report.merge(scorer.report)
+        self.problems.merge(scorer.problems)
 
     def _settle(self) -> None:
         self._emit(self.scorer.settle(), self.scorer.described)
@@ -159,7 +159,7 @@ class _Join:
         if self.answers or repeated:
             self._refuse_strangers(repeated)
         self._score((name, numbered, None) for name, numbered in self.questions.items())
-        if self.totals.questions > distinct and self.report.on_error == "skip":
+        if self.totals.questions > distinct and self.problems.on_error == "skip":
             raise InputError(
                 f"{self.totals.questions - distinct} question(s) come twice, each with a record of its own, too far "
                 "apart to leave the second ones out",
@@ -170,15 +170,15 @@ class _Join:
     def _refuse_strangers(self, repeated: set[int]) -> None:
         """Tell unknown ids from second records, by a second look at the questions."""
         lines: dict[str, int] = {}
-        silent = Report()
+        silent = Problems()
         for number, question in RecordReader(self.scorer.questions.path, LeanQuestion, silent):
             name = question.id
             if name in lines and self.scorer.hash(name) in repeated:
                 self.questions.pop(name, None)
                 what = f"the id is already taken by line {lines[name]}"
                 problem = Problem(f"{self.scorer.questions.path}:{number}", what, record=name)
-                if problem not in self.report.problems:
-                    self.report.add(problem)
+                if problem not in self.problems.left_out:
+                    self.problems.add(problem)
             if name in self.answers or self.scorer.hash(name) in repeated:
                 lines.setdefault(name, number)
         for name, numbered in self.answers.items():
@@ -189,7 +189,7 @@ class _Join:
                 problem = Problem(
                     f"{self.scorer.answers.path}:{numbered[0]}", what, record=name, remedy="Check --dataset."
                 )
-                self.report.add(problem)
+                self.problems.add(problem)
 
 
 def score_file(
@@ -197,7 +197,7 @@ def score_file(
     *,
     dataset: str = "",
     on_error: OnError = "fail",
-    report: Report | None = None,
+    problems: Problems | None = None,
     sink: Sink | None = None,
     answers: Spool[LeanAnswer] | None = None,
     descriptions: Descriptions | None = None,
@@ -226,7 +226,7 @@ def score_file(
     InputError
         A file can't be read, or records can't be used and ``on_error`` is ``"fail"``.
     """
-    report = report if report is not None else Report(on_error)
+    problems = problems if problems is not None else Problems(on_error)
     questions_file, run_file = job.questions_file, job.run_file
     workers = _processes(workers, run_file)
     # Forking is quick but unsafe beside other threads.
@@ -235,7 +235,7 @@ def score_file(
         workers = 1  # a process that isn't forked can't find the class: its __main__ is another
     # Python's own hash costs nothing, but only processes forked from one another agree on it.
     shared_hash = hash if fork or workers == 1 else digest
-    join = _Join(Scorer(job, shared_hash), report, sink, answers, descriptions)
+    join = _Join(Scorer(job, shared_hash), problems, sink, answers, descriptions)
     if workers == 1:
         parts: Iterator[Part] = map(Scorer(job, shared_hash).batch, batches(questions_file, run_file))
     else:
@@ -249,7 +249,7 @@ def score_file(
             where=str(run_file),
             remedy="Write each run into a file of its own.",
         )
-    report.settle(usable=join.totals.questions - join.totals.missing)
+    problems.settle(usable=join.totals.questions - join.totals.missing)
     if not join.totals.questions:
         raise InputError("the file holds no question", where=str(questions_file))
     if not join.runs:

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from graphkit.errors import InputError
 from graphkit.files.decoding import LeanAnswer
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.models import Answer
 from graphkit.records.usage import Figures, figures_of
@@ -129,8 +129,8 @@ class RunFile:
     def _resume(self) -> int:
         """Take over what the file holds, and return where its last whole record ends."""
         size = os.fstat(self._file).st_size
-        report = Report()
-        reader = RecordReader(self.path, LeanAnswer, report)
+        problems = Problems()
+        reader = RecordReader(self.path, LeanAnswer, problems)
         end = 0
         with self.path.open("rb") as stream:
             for number, line in enumerate(stream, 1):
@@ -139,7 +139,7 @@ class RunFile:
                 if answer is None and not line.isspace():
                     if not last:
                         raise InputError(
-                            str(report.problems[0]),
+                            str(problems.left_out[0]),
                             remedy="Correct or delete that line, or choose another name or --out.",
                         )
                     os.ftruncate(self._file, end)

@@ -18,7 +18,7 @@ import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.graph import form
 from graphkit.graph.claims import claim, unfinished_loads
 from graphkit.graph.datasets import load_dataset
@@ -311,7 +311,7 @@ def stopping_at(kind: str) -> Any:
 def test_interrupted_load_is_reported_and_repaired(empty_store: Store, dataset: Path, kind: str) -> None:
     """A load that died at any stage is named as unfinished, and running it again completes it."""
     with pytest.raises(Stop):
-        load_dataset(empty_store, Dataset(dataset), Report(), stopping_at(kind))
+        load_dataset(empty_store, Dataset(dataset), Problems(), stopping_at(kind))
     (unfinished,) = unfinished_loads(empty_store)
     assert (unfinished.name, unfinished.interrupted) == ("dataset shop", True)
     assert "run it again" in str(unfinished)
@@ -337,7 +337,7 @@ def test_interrupted_change_is_taken_back_by_loading_the_former_files(
     write_jsonl(dataset / "edges-stack-1.jsonl", read_jsonl(dataset / "edges-stack-1.jsonl")[:5])
     change(dataset, "sf-02", paths=[])
     with pytest.raises(Stop):
-        load_dataset(empty_store, Dataset(dataset), Report(), stopping_at(kind))
+        load_dataset(empty_store, Dataset(dataset), Problems(), stopping_at(kind))
     for name, text in former.items():
         (dataset / name).write_text(text)
     graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", store=empty_store, keep_rows=False)

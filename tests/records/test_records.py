@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from graphkit.errors import InputError
 from graphkit.files.decoding import UNDECODED, LeanAnswer, LeanArtifact, LeanEdge, LeanQuestion, LeanReader
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader, parse_record, twin_of
 from graphkit.files.spool import TOGETHER, Packer, Spool
 from graphkit.records.models import (
@@ -570,17 +570,17 @@ QUESTIONS = records(Question, {"paths": GOLD, "relevant": st.dictionaries(TEXT, 
 def agree(lean: type[msgspec.Struct], lines: list[dict[str, Any]]) -> None:
     """Check that reading lines takes and refuses what the model does, with the same values."""
     model = twin_of(lean)
-    report = Report()
-    reader = RecordReader(Path("f.jsonl"), lean, report)
+    problems = Problems()
+    reader = RecordReader(Path("f.jsonl"), lean, problems)
     for number, value in enumerate(lines, 1):
         line = json.dumps(value).encode()
-        before = len(report.problems)
+        before = len(problems.left_out)
         found = reader.parse(number, line)
-        told = Report()
+        told = Problems()
         expected = parse_record(model, line, f"f.jsonl:{number}", told)
         assert repr(plain(found)) == repr(plain(expected))
-        assert report.problems[before:] == told.problems
-        assert (found is None) == bool(told.problems)
+        assert problems.left_out[before:] == told.left_out
+        assert (found is None) == bool(told.left_out)
 
 
 @settings(max_examples=300, deadline=None)
@@ -626,18 +626,18 @@ def test_lean_edges_equal_the_model_on_anything(lines: list[dict[str, Any]]) -> 
 
 def test_unused_fields_of_an_edge_are_told() -> None:
     """A field that graphkit doesn't know is counted, as where the model reads every line."""
-    report = Report()
+    problems = Problems()
     line = b'{"source":"a:x","label":"CALLS","target":"a:y","weight":2}'
-    edge = RecordReader(Path("edges.jsonl"), LeanEdge, report).parse(1, line)
+    edge = RecordReader(Path("edges.jsonl"), LeanEdge, problems).parse(1, line)
     assert edge == LeanEdge("a:x", "CALLS", "a:y")
-    assert report.ignored_fields == {("edges.jsonl", "weight"): 1}
+    assert problems.ignored_fields == {("edges.jsonl", "weight"): 1}
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(QUESTIONS, min_size=1, max_size=3))
 def test_records_are_the_same_after_the_spool(lines: list[dict[str, Any]]) -> None:
     """What is put aside comes back as it was, whichever spelling it was read in and whoever packed it, each time."""
-    reader = RecordReader(Path("f.jsonl"), LeanQuestion, Report())
+    reader = RecordReader(Path("f.jsonl"), LeanQuestion, Problems())
     read = [one for number, line in enumerate(lines, 1) if (one := reader.parse(number, json.dumps(line).encode()))]
     with Spool(LeanQuestion) as spool:
         for record in read:
@@ -688,8 +688,8 @@ def test_spool_that_can_not_be_written(tmp_path: Path, monkeypatch: pytest.Monke
 def test_lean_decoder_equals_the_model_on_odd_json(rest: bytes) -> None:
     """What JSON texts may hold and Python's json reads in its own way is taken or refused alike."""
     line = b'{"id":"q","question":"?",' + rest + b"}"
-    report, told = Report(), Report()
-    found = RecordReader(Path("f.jsonl"), LeanQuestion, report).parse(1, line)
+    problems, told = Problems(), Problems()
+    found = RecordReader(Path("f.jsonl"), LeanQuestion, problems).parse(1, line)
     expected = parse_record(Question, line, "f.jsonl:1", told)
     assert repr(plain(found)) == repr(plain(expected))
-    assert report.problems == told.problems
+    assert problems.left_out == told.left_out
