@@ -51,7 +51,7 @@ def values_of(
         for values, run in zip(found, runs, strict=True):
             if computed:
                 column = measure_values(store, dataset, run, own, invalid)  # type: ignore[arg-type]
-                values[name] = {question: one for question, one in column.items() if isinstance(one, float)}
+                values[name] = {question: value for question, value in column.items() if isinstance(value, float)}
             else:
                 values[name] = held_values(store, run, name)
     return found
@@ -97,7 +97,7 @@ def _incomparable(name: str, held: Mapping[str, Mapping[str, Grading]], engine: 
         if engine == "cypher":
             break
         if name not in grades or not grades[name].complete:
-            known = [one for one, grading in grades.items() if grading.complete]
+            known = [measure for measure, grading in grades.items() if grading.complete]
             remedy = f"{did_you_mean(name, known)}`graphkit evaluate RUN.jsonl -m {name}` scores by graphkit's own or "
             remedy += "by yours, and "
             remedy += "`graphkit load-scores` loads what others gave."

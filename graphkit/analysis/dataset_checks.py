@@ -56,7 +56,11 @@ class Checked:
 
     def invalid(self) -> list[str]:
         """Return the questions that are invalid, in their order; a record that names none is not among them."""
-        return list(dict.fromkeys(one.question for one in self.findings if one.level == "invalid" and one.question))
+        return list(
+            dict.fromkeys(
+                finding.question for finding in self.findings if finding.level == "invalid" and finding.question
+            )
+        )
 
 
 def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
@@ -74,7 +78,10 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     """
     problems = Problems()
     questions = [question for _, question in dataset.questions(problems)]
-    findings = [Flaw("record", "invalid", f"{one.where}: {one.what}", one.record or None) for one in problems.left_out]
+    findings = [
+        Flaw("record", "invalid", f"{problem.where}: {problem.what}", problem.record or None)
+        for problem in problems.left_out
+    ]
     findings += [found for question in questions for found in _fields(question)]
     reading = Problems()
     rows = dataset.compatibility(reading)
@@ -89,7 +96,7 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     counts = Counter[str | None](question.difficulty for question in questions)
     difficulties = {name: counts[name] for name in SPREAD}
     order = {kind: number for number, kind in enumerate(KINDS)}
-    return Checked(len(questions), difficulties, tuple(sorted(findings, key=lambda one: order[one.kind])))
+    return Checked(len(questions), difficulties, tuple(sorted(findings, key=lambda finding: order[finding.kind])))
 
 
 def _fields(question: Any) -> Iterator[Flaw]:

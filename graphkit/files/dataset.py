@@ -88,7 +88,7 @@ class Dataset:
         path = find_file(self.folder, "commits")
         if path is None:
             return []
-        placed = list(_unique(path, Commit, lambda one: (one.repo, one.sha), problems))
+        placed = list(_unique(path, Commit, lambda commit: (commit.repo, commit.sha), problems))
         while cycle := parent_cycle([commit for _, commit in placed]):
             chain = " -> ".join(sha[:12] for sha in cycle)
             where = next(where for where, commit in placed if commit.sha == cycle[0])
@@ -134,11 +134,6 @@ class Dataset:
         """Yield the edges of one knowledge graph."""
         for _, edge in RecordReader(path, LeanEdge, problems):
             yield edge
-
-    def run_files(self) -> list[Path]:
-        """Return the files of ``runs/``, sorted by name."""
-        runs = self.folder / "runs"
-        return sorted(path for suffix in SUFFIXES for path in runs.glob(f"*.jsonl{suffix}"))
 
 
 def storable_name(name: str, where: str) -> str:

@@ -196,7 +196,7 @@ def answer_row(answer: Any) -> dict[str, Any]:
                     **_steps(edges),
                     "source_commits": [step.source_commit or "" for step in walk],
                     "target_commits": [step.target_commit or "" for step in walk],
-                    "commits": sorted({one for pair in commits for one in pair if one is not None}),
+                    "commits": sorted({key for pair in commits for key in pair if key is not None}),
                     "repositories": sorted(named(*nodes)),
                 },
             }

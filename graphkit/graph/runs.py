@@ -165,6 +165,6 @@ def _write_answers(store: Store, run: str, rows: list[dict[str, Any]]) -> None:
             (cypher("load/retrieved_paths"), {"rows": [path for row in rows for path in row["paths"]]}),
             (cypher("load/traversed"), {"rows": steps}),
             (cypher("load/chunks"), {"rows": list(chunks.values())}),
-            (cypher("load/retrieved"), {"rows": [one for row in rows for one in row["retrieved"]]}),
+            (cypher("load/retrieved"), {"rows": [chunk for row in rows for chunk in row["retrieved"]]}),
         ]
     )

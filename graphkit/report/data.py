@@ -46,7 +46,7 @@ class RunData:
     values: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     blocks: list[int] = field(default_factory=list)
     flags: list[int] = field(default_factory=list)
-    found: list[tuple[int, int]] = field(default_factory=list)
+    edges_found: list[tuple[int, int]] = field(default_factory=list)
     judged: list[tuple[str, str, str]] = field(default_factory=list)
 
 
@@ -116,7 +116,7 @@ def gather(
         run = _scored(data, file, known, of_run, spools.enter_context(Spool(Block, together=1)), scores)
         if problems is not None:
             problems.append(of_run)
-        if any(one.evaluation.run == run.evaluation.run for one in data.runs):
+        if any(earlier.evaluation.run == run.evaluation.run for earlier in data.runs):
             raise InputError(f"another file holds the run {run.evaluation.run!r}, too", where=str(file))
         data.runs.append(run)
     if data is None:
@@ -179,7 +179,7 @@ class _Details:
         run = self._run
         _put(run.blocks, place, self._count, -1)
         _put(run.flags, place, flags, 0)
-        _put(run.found, place, share, (0, 0))
+        _put(run.edges_found, place, share, (0, 0))
         _put(run.judged, place, judged, ("undecided", "undecided", STAGES[-1]))
         self._block.append(f'"{place}":{shown}')
         if len(self._block) == BLOCK:
@@ -214,7 +214,7 @@ def _judged(case: Case, invalid: str | None, shown: dict[str, Any]) -> tuple[str
     """Return how the answer and the path of a question are judged, and the stage that it ended at."""
     judged = outcome(case, invalid)
     stage = judged.stage
-    shown["stage"] = [stage.name, visible(stage.reason, CHUNK_TEXT), [visible(one) for one in stage.missing[:CHUNKS]]]
+    shown["stage"] = [stage.name, visible(stage.reason, CHUNK_TEXT), [visible(node) for node in stage.missing[:CHUNKS]]]
     shown["undecided"] = visible(judged.undecided, CHUNK_TEXT)
     return _word(judged.answer), _word(judged.path), stage.name
 
@@ -254,7 +254,7 @@ def summary(data: ReportData) -> dict[str, Any]:
                 "means": [_mean(run, name) for name in names],
                 "blocks": run.blocks,
                 "flags": run.flags,
-                "found": run.found,
+                "found": run.edges_found,
                 "answers": [answer for answer, _, _ in run.judged],
                 "paths": [path for _, path, _ in run.judged],
                 "stages": [STAGES.index(stage) for _, _, stage in run.judged],
@@ -333,7 +333,7 @@ def scoreboard(data: ReportData) -> list[dict[str, Any]]:
         summaries = [
             run.evaluation.measures.get(name) or Summary(None, 0, run.evaluation.questions) for run in data.runs
         ]
-        cells_of = [{"value": one.mean, "scored": one.scored, "total": one.total, "state": ""} for one in summaries]
+        cells_of = [{"value": each.mean, "scored": each.scored, "total": each.total, "state": ""} for each in summaries]
         rows.append({"name": visible(name), "kind": "component", "lower": lower_is_better(name), "cells": cells_of})
     return rows
 
@@ -342,6 +342,6 @@ def _layer_cell(layer: Any) -> dict[str, Any]:
     return {"value": layer.score, "coverage": layer.coverage}
 
 
-def _component_cell(one: Any) -> dict[str, Any]:
-    state = "severe" if one.severe else {True: "met", False: "missed", None: ""}[one.met]
-    return {"value": one.mean, "scored": one.scored, "total": one.total, "state": state}
+def _component_cell(component: Any) -> dict[str, Any]:
+    state = "severe" if component.severe else {True: "met", False: "missed", None: ""}[component.met]
+    return {"value": component.mean, "scored": component.scored, "total": component.total, "state": state}

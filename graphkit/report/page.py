@@ -86,14 +86,14 @@ def _run(evaluation: Any, card: Any) -> dict[str, Any]:
         "alerts": card.alerts,
         "findings": [
             {
-                "layer": one.layer,
-                "weakness": one.weakness,
-                "remedy": one.remedy,
-                "measure": one.measure,
-                "mean": one.mean,
-                "questions": [_link(evaluation.run, question) for question in one.questions],
+                "layer": finding.layer,
+                "weakness": finding.weakness,
+                "remedy": finding.remedy,
+                "measure": finding.measure,
+                "mean": finding.mean,
+                "questions": [_link(evaluation.run, question) for question in finding.questions],
             }
-            for one in card.findings
+            for finding in card.findings
         ],
     }
 

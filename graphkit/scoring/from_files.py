@@ -90,8 +90,8 @@ class _Join:
         hashes = array("q")
         hashes.frombytes(part.hashes)
         buckets = self.hashes
-        for one in hashes:
-            buckets[one & 15].append(one)
+        for hashed in hashes:
+            buckets[hashed & 15].append(hashed)
         self.runs |= part.runs
         if self.kept is not None:
             for message, count in part.answers:
@@ -155,7 +155,7 @@ class _Join:
             different = len(set(bucket))
             distinct += different
             if different < len(bucket):
-                repeated.update(one for one, count in Counter(bucket).items() if count > 1)
+                repeated.update(hashed for hashed, count in Counter(bucket).items() if count > 1)
         if self.answers or repeated:
             self._refuse_strangers(repeated)
         self._score((name, numbered, None) for name, numbered in self.questions.items())

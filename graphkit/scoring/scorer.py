@@ -163,7 +163,9 @@ class Scorer:
             self._check(index)
         for index, column in enumerate(zip(*self.values, strict=True)):
             numbers = (
-                column if Unscored not in map(type, column) else [one for one in column if type(one) is not Unscored]
+                column
+                if Unscored not in map(type, column)
+                else [value for value in column if type(value) is not Unscored]
             )
             totals.take(index, numbers)
         rows = [
@@ -184,10 +186,10 @@ class Scorer:
             except Exception as again:
                 frames = traceback.extract_tb(again.__traceback__)
                 home = getattr(sys.modules.get(type(self.measures[index]).__module__), "__file__", None)
-                frame = next((one for one in reversed(frames) if one.filename == home), frames[-1])
-                told = f"{type(again).__name__}: {again}" if str(again) else type(again).__name__
+                frame = next((frame for frame in reversed(frames) if frame.filename == home), frames[-1])
+                raised = f"{type(again).__name__}: {again}" if str(again) else type(again).__name__
                 return MeasureError(
-                    f"{self.measures[index]} raised {told}",
+                    f"{self.measures[index]} raised {raised}",
                     where=f"{frame.filename}:{frame.lineno}: question {case.question.id}",
                     remedy="Correct the measure; where it has no value, it returns graphkit.Unscored(reason).",
                 )
@@ -292,7 +294,7 @@ class Scorer:
 
 
 def _plain(values: Sequence[float | Unscored]) -> tuple[float | str, ...]:
-    return tuple([one.reason if isinstance(one, Unscored) else one for one in values])
+    return tuple([value.reason if isinstance(value, Unscored) else value for value in values])
 
 
 def _number(value: object) -> float | None:

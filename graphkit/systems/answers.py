@@ -43,7 +43,7 @@ def answer_of(value: Any, run: str, question_id: str, problems: Problems) -> Ans
     given = {"answer": value} if isinstance(value, str) else _plain_object(value)
     for name in ("retrieved", "chunks", "retrieved_chunks", "traversal", "retrieved_paths"):
         _refuse_too_many(given.get(name), name)
-    fields = {name: one for name, one in given.items() if _NAMES.get(name, name) not in _OWN}
+    fields = {name: value for name, value in given.items() if _NAMES.get(name, name) not in _OWN}
     if not fields.keys() & _KNOWN:
         found = ", ".join(sorted(map(str, fields))[:5]) or "none"
         raise UnusableAnswerError(

@@ -97,8 +97,11 @@ class RunFile:
 
     def settle(self, order: Iterable[str]) -> None:
         """Put the records into the order of the questions, each one once; the file is replaced whole or not at all."""
-        known = dict.fromkeys(one for one in order if one in self._places)
-        places = [self._places[one] for one in [*known, *(one for one in self._places if one not in known)]]
+        known = dict.fromkeys(question for question in order if question in self._places)
+        places = [
+            self._places[question]
+            for question in [*known, *(question for question in self._places if question not in known)]
+        ]
         if _adjoining(places, self._end):
             return
         descriptor, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
@@ -212,5 +215,5 @@ def _locked(path: Path) -> int:
 
 
 def _same(descriptor: int, path: Path) -> bool:
-    one, other = os.fstat(descriptor), path.stat()
-    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+    opened, there = os.fstat(descriptor), path.stat()
+    return (opened.st_dev, opened.st_ino) == (there.st_dev, there.st_ino)

@@ -215,7 +215,7 @@ class Session:
         return [self._summary(file) for file in self.files.values()]
 
     def _summary(self, file: RunFile) -> RunSummary:
-        kept = [file.figures[one.id] for one in self.plan.questions if one.id in file.figures]
+        kept = [file.figures[question.id] for question in self.plan.questions if question.id in file.figures]
         figures = summarised(kept)
         failed = [record for record in kept if record.failed is not None]
         return RunSummary(
