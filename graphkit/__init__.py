@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
     from graphkit.files.assets import storefront_folder
     from graphkit.files.dataset import Dataset
-    from graphkit.files.scores import read_scores
+    from graphkit.files.score_files import read_scores
     from graphkit.graph.datasets import load
     from graphkit.graph.failures import failures
+    from graphkit.graph.gradings import load_scores
     from graphkit.graph.opening import open_store
-    from graphkit.graph.scores import load_scores
     from graphkit.measures.base import CutMeasure, Measure, Unscored
     from graphkit.measures.case import Case
     from graphkit.measures.outcome import two_by_two
@@ -93,8 +93,8 @@ _HOMES = {
     "graphkit.graph.datasets": ("load",),
     "graphkit.graph.failures": ("failures",),
     "graphkit.graph.opening": ("open_store",),
-    "graphkit.graph.scores": ("load_scores",),
-    "graphkit.files.scores": ("read_scores",),
+    "graphkit.graph.gradings": ("load_scores",),
+    "graphkit.files.score_files": ("read_scores",),
     "graphkit.scoring.evaluate": ("evaluate",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

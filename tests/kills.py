@@ -38,8 +38,8 @@ from graphkit.errors import DatabaseError
 from graphkit.graph import datasets as loading
 from graphkit.graph import runs, scores
 from graphkit.graph.claims import unfinished_loads
+from graphkit.graph.gradings import gradings
 from graphkit.graph.queries import cypher, schema_statements
-from graphkit.graph.scores import gradings
 from tests.helpers.datasets import generate, read_jsonl, write_jsonl
 from tests.helpers.engines import child_environment, empty, free_port, start_neo4j
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError, did_you_mean
+from graphkit.graph.gradings import Grading, gradings, held_values
 from graphkit.graph.knowledge import invalid_questions
-from graphkit.graph.scores import Grading, gradings, held_values
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import resolve_measures
 from graphkit.records.scores import GRAPHKIT

@@ -203,7 +203,7 @@ def compare_grades(
         A file or grade can't be used, a run or measure isn't graded, or the two runs were graded by different versions.
     """
     from graphkit.analysis.summaries import grade_scales
-    from graphkit.files.scores import read_scores
+    from graphkit.files.score_files import read_scores
 
     _refuse_itself(first, second)
     if by in ("repo", "relation"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from graphkit.analysis.scales import Scale, scale_of
 from graphkit.files.problems import Problems
-from graphkit.files.scores import read_scores
+from graphkit.files.score_files import read_scores
 from graphkit.records.scores import Score
 
 

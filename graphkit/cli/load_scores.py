@@ -20,8 +20,8 @@ def load_scores(
 ) -> None:
     """Put scores of another tool, a judge or a person beside the answers of runs in the graph."""
     from graphkit.files.problems import Problems
-    from graphkit.files.scores import read_scores
-    from graphkit.graph.scores import load_scores
+    from graphkit.files.score_files import read_scores
+    from graphkit.graph.gradings import load_scores
     from graphkit.records.words import counted
 
     problems = Problems(on_error_value(on_error))

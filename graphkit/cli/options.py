@@ -57,7 +57,7 @@ def on_error_value(text: str) -> OnError:
 def given_scores(files: list[Path], skip: OnError) -> list[Score]:
     """Return what ``--scores`` adds, and report what was left out of it."""
     from graphkit.files.problems import Problems
-    from graphkit.files.scores import read_scores
+    from graphkit.files.score_files import read_scores
 
     problems = Problems(skip)
     given = read_scores(files, problems) if files else []

@@ -18,8 +18,8 @@ from graphkit.files.reading import RecordReader
 from graphkit.graph import rows as to_rows
 from graphkit.graph.claims import Claim, claim
 from graphkit.graph.datasets import Progress, batched, clear, file_digest, name_artifacts, quiet
+from graphkit.graph.gradings import clear_scores
 from graphkit.graph.queries import cypher
-from graphkit.graph.scores import clear_scores
 
 #: Answers of one transaction.
 RECORDS = 250

@@ -22,8 +22,8 @@ from graphkit.measures.outcome import STAGES, outcome
 from graphkit.measures.registry import DEFAULT_MEASURES, bounds_of, declared, lower_is_better, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.scores import Score
+from graphkit.report.escaping import script_json, visible
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
-from graphkit.report.text import script_json, visible
 from graphkit.scoring.evaluate import known_from_files
 from graphkit.scoring.from_files import score_file
 from graphkit.scoring.results import Evaluation, Row, Summary

@@ -20,7 +20,7 @@ from graphkit.files.problems import OnError, Problems
 from graphkit.records.scores import Score
 from graphkit.records.words import counted, shown
 from graphkit.report.data import ReportData, gather, scoreboard, summary
-from graphkit.report.text import middle, script_json, visible
+from graphkit.report.escaping import middle, script_json, visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

@@ -12,8 +12,8 @@ from graphkit.measures.matching import Edge, best_alternatives, contained
 from graphkit.measures.paths import Divergence, first_divergences
 from graphkit.records.commits import Version
 from graphkit.records.ids import path_of, repo_of, symbol_of
+from graphkit.report.escaping import visible
 from graphkit.report.layout import draw
-from graphkit.report.text import visible
 
 #: How much of a text is shown: of a chunk and of an answer.
 CHUNK_TEXT = 400

@@ -24,7 +24,7 @@ from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job
 
 if TYPE_CHECKING:
-    from graphkit.graph.scores import Grading
+    from graphkit.graph.gradings import Grading
 
 Engine = Literal["python", "cypher"]
 
@@ -95,8 +95,8 @@ def evaluate(
     if store is None:
         result = _with_rows(score_file(job, dataset=source.name, problems=problems, sink=take), rows)
         return result.with_scores(scores)
+    from graphkit.graph.gradings import keep_scores
     from graphkit.graph.runs import RunRecords, load_run
-    from graphkit.graph.scores import keep_scores
 
     with Spool(LeanAnswer) as answers:
         # Nothing of a run is written before all of it was read: until then its records are put aside.
@@ -121,7 +121,7 @@ def evaluate(
 def _kept(result: Evaluation) -> tuple[list[Grading], Iterator[Mapping[str, object]]]:
     """Return who gave the scores of a result, and the scores as the graph keeps them."""
     from graphkit import __version__
-    from graphkit.graph.scores import Grading, gradings_of, rows_of
+    from graphkit.graph.gradings import Grading, gradings_of, rows_of
 
     given = {score.measure for score in result.given}
     own = [(place, name) for place, name in enumerate(result.measures) if name not in given]

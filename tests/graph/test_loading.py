@@ -22,9 +22,9 @@ from graphkit.files.problems import Problems
 from graphkit.graph import form
 from graphkit.graph.claims import claim, unfinished_loads
 from graphkit.graph.datasets import load_dataset
+from graphkit.graph.gradings import gradings
 from graphkit.graph.queries import cypher, read_query, schema_statements
 from graphkit.graph.runs import load_run
-from graphkit.graph.scores import gradings
 from graphkit.measures.registry import parse_measure
 from graphkit.scoring import batches, from_files
 from graphkit.scoring.in_graph import score_run

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from graphkit.report import write_report
-from graphkit.report.text import visible
+from graphkit.report.escaping import visible
 from tests.helpers import cli
 from tests.helpers.datasets import STOREFRONT, pallets, read_jsonl, write_jsonl
 from tests.report.test_page import HOSTILE, hostile_dataset

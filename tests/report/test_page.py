@@ -20,6 +20,7 @@ from graphkit.measures.coherence import OffPin
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Commit, Compatibility
 from graphkit.report import write_report
+from graphkit.report.escaping import visible
 from graphkit.report.layout import NODE_HEIGHT, NODE_WIDTH, draw
 from graphkit.report.page import json_for_html
 from graphkit.report.question import (
@@ -35,7 +36,6 @@ from graphkit.report.question import (
     detail,
     edge_statuses,
 )
-from graphkit.report.text import visible
 from tests.helpers import cli
 from tests.helpers.cases import answer, either, optional, question
 from tests.helpers.datasets import write_jsonl

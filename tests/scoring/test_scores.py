@@ -10,9 +10,9 @@ import pytest
 import graphkit as package
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
-from graphkit.files.scores import read_scores
+from graphkit.files.score_files import read_scores
+from graphkit.graph.gradings import gradings
 from graphkit.graph.queries import schema_statements
-from graphkit.graph.scores import gradings
 from graphkit.records.scores import Score
 from tests.helpers.cli import Graph, Row, graphkit, tiny, write_lines
 
