@@ -73,7 +73,7 @@ def _both_hold(name: str, held: Mapping[str, Mapping[str, Grading]]) -> bool:
     InputError
         They are, by different versions of a grader.
     """
-    both = [grades[name] for grades in held.values() if name in grades and grades[name].complete]
+    both = [of_run[name] for of_run in held.values() if name in of_run and of_run[name].complete]
     if len(both) < len(held):
         return False
     one, two = both
@@ -82,7 +82,7 @@ def _both_hold(name: str, held: Mapping[str, Mapping[str, Grading]]) -> bool:
         raise InputError(
             f"the scores by {name} are of different versions: {first} was scored by {one.given_by}, "
             f"{second} by {two.given_by}",
-            remedy=_ANEW if GRAPHKIT in (one.grader, two.grader) else "Grade both runs by the same version.",
+            remedy=_ANEW if GRAPHKIT in (one.grader, two.grader) else "Score both runs by the same version.",
         )
     # What others gave is of the answers, and these are still the same.
     return one.grader != GRAPHKIT or (one.current and two.current)
@@ -93,11 +93,11 @@ _ANEW = "Score both runs anew: `graphkit evaluate RUN.jsonl` keeps the scores."
 
 def _incomparable(name: str, held: Mapping[str, Mapping[str, Grading]], engine: str | None) -> InputError:
     """Return the error that says why two runs can't be compared by a measure."""
-    for run, grades in held.items():
+    for run, of_run in held.items():
         if engine == "cypher":
             break
-        if name not in grades or not grades[name].complete:
-            known = [measure for measure, grading in grades.items() if grading.complete]
+        if name not in of_run or not of_run[name].complete:
+            known = [measure for measure, grading in of_run.items() if grading.complete]
             remedy = f"{did_you_mean(name, known)}`graphkit evaluate RUN.jsonl -m {name}` scores by graphkit's own or "
             remedy += "by yours, and "
             remedy += "`graphkit load-scores` loads what others gave."

@@ -196,6 +196,7 @@ _told_fields: set[tuple[str, str]] = set()
 def tell(problems: Problems) -> None:
     """Report what was left out of an input, and what is worth knowing about the rest, on standard error."""
     from graphkit.files.problems import SHOWN
+    from graphkit.records.words import counted
 
     for problem in problems.left_out[:SHOWN]:
         say(f"left out: {problem}")
@@ -203,10 +204,10 @@ def tell(problems: Problems) -> None:
         say(f"left out: ... and {len(problems.left_out) - SHOWN} more")
     for what, count in problems.noted.items():
         first = problems.notes[what][0]
-        say(f"note: {what} ({count} record(s), the first: {first.where} {first.record})")
+        say(f"note: {what} ({counted(count, 'record')}, the first: {first.where} {first.record})")
     for (file, name), count in sorted(problems.ignored_fields.items()):
         # Several runs read the same questions: once is enough.
         if (file, name) in _told_fields:
             continue
         _told_fields.add((file, name))
-        say(f"note: {file}: the field {name!r} isn't used ({count} record(s))")
+        say(f"note: {file}: the field {name!r} isn't used ({counted(count, 'record')})")

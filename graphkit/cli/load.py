@@ -27,6 +27,8 @@ def load(dataset: DatasetArgument, on_error: OnErrorOption = ON_ERROR) -> None:
 
 
 def _show(summary: LoadSummary) -> None:
+    from graphkit.records.words import counted
+
     """Show what a load wrote, what was there already, and which artifacts were made from gold paths alone."""
     import dataclasses
 
@@ -40,4 +42,7 @@ def _show(summary: LoadSummary) -> None:
     if summary.created_artifacts:
         shown = ", ".join(summary.created_artifacts[:5])
         more = ", ..." if len(summary.created_artifacts) > 5 else ""
-        say(f"note: {len(summary.created_artifacts)} artifact(s) made from the ids that edges name: {shown}{more}")
+        say(
+            f"note: {counted(len(summary.created_artifacts), 'artifact')} made from the ids that edges name: "
+            f"{shown}{more}"
+        )

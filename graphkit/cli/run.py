@@ -75,6 +75,7 @@ def run(
     from graphkit.cli.progress import run_progress
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
+    from graphkit.records.words import counted
     from graphkit.systems.importing import load_system, unique
     from graphkit.systems.runner import Limits
     from graphkit.systems.session import Session, plan
@@ -108,7 +109,7 @@ def run(
             left = session.left()
             kept = len(planned.questions) * len(chosen) - left.total()
             if kept:
-                say(f"note: {kept} record(s) are there already, {left.total()} to go")
+                say(f"note: {counted(kept, 'record')} kept from before, {left.total()} to go")
             with run_progress(left) as advance:
                 done = session.run(advance)
             summaries = session.summaries()

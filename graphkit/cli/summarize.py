@@ -13,10 +13,10 @@ from graphkit.cli.options import ON_ERROR, OnErrorOption, on_error_value
 
 @with_json
 def summarize(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Graded results in JSON Lines.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of scores (.jsonl, .csv, .parquet).")],
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
-    """Summarise graded results, whoever graded them, by run, measure and group."""
+    """Summarise files of scores, whoever gave them, by run, measure and group."""
     import dataclasses
 
     from graphkit.analysis.summaries import summarize

@@ -22,6 +22,7 @@ from graphkit.files.decoding import LeanAnswer, LeanQuestion
 from graphkit.files.problems import OnError, Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.spool import Spool
+from graphkit.records.words import counted
 from graphkit.scoring.batches import SIZE, PackedBatch, Unpacker, batches, packed
 from graphkit.scoring.results import Evaluation, Row, Totals
 from graphkit.scoring.scorer import Job, Numbered, Part, Scorer
@@ -159,10 +160,10 @@ class _Join:
         if self.answers or repeated:
             self._refuse_strangers(repeated)
         self._score((name, numbered, None) for name, numbered in self.questions.items())
-        if self.totals.questions > distinct and self.problems.on_error == "skip":
+        repeats = self.totals.questions - distinct
+        if repeats and self.problems.on_error == "skip":
             raise InputError(
-                f"{self.totals.questions - distinct} question(s) come twice, each with a record of its own, too far "
-                "apart to leave the second ones out",
+                f"{counted(repeats, 'question')} repeated, with a record for each, too far apart to leave one out",
                 where=str(self.scorer.questions.path),
                 remedy="Remove the repeats; --on-error fail names them.",
             )

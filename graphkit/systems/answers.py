@@ -114,7 +114,7 @@ def _plain(value: Any) -> Any:
     """Return what JSON can hold for a value that it can't, for ``json.dumps``."""
     plain = _plain_or_none(value)
     if plain is None:
-        raise TypeError(f"it holds a value of type {type(value).__name__}")
+        raise TypeError(f"the answer holds a value of type {type(value).__name__}")
     return plain
 
 

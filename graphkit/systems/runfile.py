@@ -16,6 +16,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.models import Answer
 from graphkit.records.usage import Figures, figures_of
+from graphkit.records.words import counted
 from graphkit.systems.answers import line_of
 
 
@@ -88,7 +89,8 @@ class RunFile:
             raise InputError(
                 f"the record of question {answer.question_id!r} can't be written: {error.strerror or error}",
                 where=str(self.path),
-                remedy=f"The {len(self._places)} record(s) before it are kept. Make room, and run the command again.",
+                remedy=f"What was written before is kept ({counted(len(self._places), 'record')}). "
+                "Make room, and run the command again.",
             ) from None
         if not self._appended:
             self._appended, self.first_error = True, None

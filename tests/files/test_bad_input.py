@@ -803,7 +803,7 @@ def test_mistake_of_the_dataset_is_told_once(graph: Graph, tmp_path: Path) -> No
     for _ in range(2):
         done = graphkit("evaluate", "--on-error", "skip", run, cwd=tmp_path, env=graph.env, code=0)
         assert done.err.count("left out: ") == 1
-        assert done.err.count("the field 'colour' isn't used (1 record(s))") == 1
+        assert done.err.count("the field 'colour' isn't used (1 record)") == 1
 
 
 def renamed(name: str) -> tuple[list[Row], list[Row]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import graphkit as package
-from graphkit.analysis.compare import compare_grades
+from graphkit.analysis.compare import compare_scores
 from graphkit.analysis.layers import load_config, score_layers
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError
@@ -409,17 +409,17 @@ def test_it_is_kept_in_the_graph(folder: Path, store: Store) -> None:
 
 
 def test_it_is_compared_in_its_own_direction(folder: Path) -> None:
-    """Of two graded runs the one with more words is a regression, where the user names the measure."""
+    """Of two scored runs the one with more words is a regression, where the user names the measure."""
     lines = [
         {"run": run, "question": f"q{number}", "measure": "own_words:Words", "value": number / 10 + more}
         for run, more in (("a", 0.0), ("b", 1.0))
         for number in range(10)
     ]
     file = write_lines(folder / "graded.jsonl", lines)
-    compared = compare_grades([file], "a", "b", measures=["own_words:Words"])
+    compared = compare_scores([file], "a", "b", measures=["own_words:Words"])
     # Each of 10 questions has one more: as random signs go, p = 2 / 2**10 < 0.05.
     assert [one.measure for one in compared.regressions()] == ["own_words:Words"]
-    assert compare_grades([file], "b", "a", measures=["own_words:Words"]).regressions() == []
+    assert compare_scores([file], "b", "a", measures=["own_words:Words"]).regressions() == []
 
 
 def test_it_is_gated(folder: Path) -> None:

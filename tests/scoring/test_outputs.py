@@ -128,11 +128,11 @@ def test_unknown_endings_and_folders_are_refused(tmp_path: Path) -> None:
 
 
 def test_summarize_grades_of_others(tmp_path: Path) -> None:
-    """Grades of 0 to 10, by other names, give mean, median, accuracy and groups."""
+    """Scores of 0 to 10, by other names, give mean, median, accuracy and groups."""
     path = tmp_path / "graded.jsonl"
-    grades = [("a", 9, "easy"), ("b", 7, "easy"), ("c", 4, "hard"), ("d", None, "hard")]
+    scores = [("a", 9, "easy"), ("b", 7, "easy"), ("c", 4, "hard"), ("d", None, "hard")]
     path.write_text(
-        "".join(json.dumps({"system": "s", "id": q, "score": v, "difficulty": d}) + "\n" for q, v, d in grades)
+        "".join(json.dumps({"system": "s", "id": q, "score": v, "difficulty": d}) + "\n" for q, v, d in scores)
     )
     found = {one.group: one for one in summarize([path], Problems())}
     # Mean 20/3; two of the three scored are at least 7; d isn't scored.

@@ -131,7 +131,7 @@ def test_question_and_record_that_both_come_twice(dataset: Path, workers: int) -
     rest = [one for one in questions if one["id"] != name]
     write_jsonl(dataset / "questions.jsonl", [asked, *rest, asked])
     write_jsonl(dataset / "runs" / "gen5-a.jsonl", [*answers, answers[0]])
-    with pytest.raises(InputError, match=r"1 question\(s\) come twice"):
+    with pytest.raises(InputError, match=r"1 question repeated, with a record for each"):
         scored(dataset, workers=workers, problems=Problems("skip"))
     with pytest.raises(InputError, match=str(name)):
         scored(dataset, workers=workers, problems=Problems("fail"))

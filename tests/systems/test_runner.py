@@ -247,7 +247,7 @@ def test_answer_model_is_an_answer() -> None:
         ({"text": "x"}, "but: text"),
         ({"answer": 3}, "answer: input should be a valid string"),
         ({"answer": "x", "retrieved": "c"}, "retrieved chunks must be a list"),
-        ({"answer": "x", "retrieved": iter(["c"])}, "it holds a value of type list_iterator"),
+        ({"answer": "x", "retrieved": iter(["c"])}, "the answer holds a value of type list_iterator"),
         ({"answer": "x", "latency_ms": -1}, "latency_ms"),
         (["x"], "a value of type list"),
         (b"x", "a value of type bytes"),
