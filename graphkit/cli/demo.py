@@ -28,7 +28,7 @@ def demo() -> None:
     from graphkit.files.problems import Problems
     from graphkit.graph.datasets import load_dataset
     from graphkit.graph.failures import failures
-    from graphkit.report import write_report
+    from graphkit.report import PageOptions, write_report
     from graphkit.scoring.evaluate import evaluate
 
     dataset = Dataset(storefront_folder())
@@ -49,7 +49,9 @@ def demo() -> None:
         worst = [scores[name] for name in chosen]
         explained = {str(row["question"]): _explained(store, str(row["question"])) for row in worst}
         compared = compare_runs(store, *RUNS)
-    page = write_report([dataset.folder / "runs" / f"{run}.jsonl" for run in RUNS], Path(PAGE), title="Storefront")
+    page = write_report(
+        [dataset.folder / "runs" / f"{run}.jsonl" for run in RUNS], Path(PAGE), PageOptions(title="Storefront")
+    )
     if as_json():
         for result in results:
             print_json(result.as_json())

@@ -106,7 +106,8 @@ def evaluate(
     chosen = list(resolve_measures([*(measures or DEFAULT_MEASURES), *(scoring.measures() if layered else ())], k=k))
     # A gate may hold what others gave; any other measure that it names is computed.
     named = {text: _full_name(text, k, by_others) for text, _ in lower + upper}
-    chosen += resolve_measures([name for name in named.values() if name not in by_others] or chosen, k=k)
+    if computed := [name for name in named.values() if name not in by_others]:
+        chosen += resolve_measures(computed, k=k)
     chosen = list(dict.fromkeys(chosen))
     if chosen_engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
         say(f"note: computed in Python, for there is no Cypher of them: {', '.join(others)}")

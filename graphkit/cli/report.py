@@ -40,24 +40,14 @@ def report(
 ) -> None:
     """Write one self-contained page: scores, and each gold path with the walk drawn over it."""
     from graphkit.analysis.layers import load_config
-    from graphkit.report import write_report
+    from graphkit.report import PageOptions, write_report
 
     problems: list[Problems] = []
     layers, skip = load_config(config), on_error_value(on_error)
     given = given_scores(scores or [], skip)
     files, folders = _files(runs)
-    write_report(
-        files,
-        out,
-        dataset,
-        folders=folders,
-        title=title,
-        config=layers,
-        measures=measure or (),
-        scores=given,
-        on_error=skip,
-        problems=problems,
-    )
+    options = PageOptions(dataset, folders, title, layers, measure or (), given, skip)
+    write_report(files, out, options, problems)
     for of_run in problems:
         tell(of_run)
     if as_json():

@@ -36,6 +36,33 @@ LISTED_TEXT = 240
 BLOCK = 25
 
 
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """What a page shows beside what every page shows, and how its files are read.
+
+    Attributes
+    ----------
+    dataset
+        The dataset of all runs; by default each one's own.
+    folders
+        The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
+    title
+        The heading; by default the dataset's name.
+    measures
+        What is shown beside the measures that every page has.
+    scores
+        What others gave the answers of these runs: shown as graphkit's own.
+    """
+
+    dataset: Path | None = None
+    folders: Mapping[Path, Path] = field(default_factory=dict)
+    title: str | None = None
+    config: Config = field(default_factory=Config)
+    measures: Sequence[str] = ()
+    scores: Sequence[Score] = ()
+    on_error: OnError = "fail"
+
+
 @dataclass
 class RunData:
     """One run: its scores, the details of its questions, and in which block each one's are."""
@@ -65,14 +92,7 @@ class ReportData:
 def gather(
     runs: Sequence[Path],
     spools: ExitStack,
-    dataset: Path | None = None,
-    *,
-    folders: Mapping[Path, Path] | None = None,
-    title: str | None = None,
-    config: Config | None = None,
-    measures: Sequence[str] = (),
-    scores: Sequence[Score] = (),
-    on_error: OnError = "fail",
+    options: PageOptions,
     problems: list[Problems] | None = None,
 ) -> ReportData:
     """Score the runs, all of one dataset.
@@ -81,14 +101,6 @@ def gather(
     ----------
     spools
         Holds the temporary files with the details, for as long as the page is written.
-    dataset
-        The dataset of all runs; by default each one's own.
-    folders
-        The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
-    measures
-        What is shown beside the measures that every page has.
-    scores
-        What others gave the answers of these runs: shown as graphkit's own.
     problems
         Takes what there is to tell about each run's records.
 
@@ -97,23 +109,22 @@ def gather(
     InputError
         A file can't be used, the runs are of several datasets, or two of them have the same name.
     """
-    chosen = config if config is not None else Config()
-    computed = _measures(chosen, measures)
+    computed = _measures(options.config, options.measures)
     data: ReportData | None = None
-    dataset_problems = Problems(on_error)
+    dataset_problems = Problems(options.on_error)
     for file in runs:
         if not file.exists():
             raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
-        folder = dataset or (folders or {}).get(file)
+        folder = options.dataset or options.folders.get(file)
         own = Dataset(folder) if folder is not None else Dataset.of_run(file)
         if data is not None and own.questions_file.resolve() != data.dataset.questions_file.resolve():
             raise InputError("the run is of another dataset", where=str(file), remedy="Write a page for each dataset.")
         if data is None:
-            data = ReportData(title or f"graphkit: {own.name}", own, computed, [], chosen)
+            data = ReportData(options.title or f"graphkit: {own.name}", own, computed, [], options.config)
             known = known_from_files(own, computed, dataset_problems)
-        of_run = Problems(on_error)
+        of_run = Problems(options.on_error)
         of_run.merge(dataset_problems)
-        run = _scored(data, file, known, of_run, spools.enter_context(Spool(Block, together=1)), scores)
+        run = _scored(data, file, known, of_run, spools.enter_context(Spool(Block, together=1)), options.scores)
         if problems is not None:
             problems.append(of_run)
         if any(earlier.evaluation.run == run.evaluation.run for earlier in data.runs):

@@ -19,7 +19,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.coherence import OffPin
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Commit, Compatibility
-from graphkit.report import write_report
+from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import visible
 from graphkit.report.layout import NODE_HEIGHT, NODE_WIDTH, draw
 from graphkit.report.page import json_for_html
@@ -298,7 +298,7 @@ def test_hidden_characters_are_written_out() -> None:
 def test_a_hostile_dataset_stays_text(tmp_path: Path) -> None:
     """The page over hostile strings has no element, attribute or script but its own, and shows them all as text."""
     harmless = _Page(write_report([_plain(tmp_path / "plain")], tmp_path / "plain.html").read_text("utf-8"))
-    out = write_report([hostile_dataset(tmp_path / "hostile")], tmp_path / "r.html", title=HOSTILE[0])
+    out = write_report([hostile_dataset(tmp_path / "hostile")], tmp_path / "r.html", PageOptions(title=HOSTILE[0]))
     page = _Page(out.read_text("utf-8"))
     code = [text for attributes, text in page.scripts if attributes.get("type") != "application/json"]
     assert code == [text for attributes, text in harmless.scripts if attributes.get("type") != "application/json"]
