@@ -143,8 +143,10 @@ def edge_statuses(case: Case) -> tuple[dict[Edge, str], tuple[int, int]]:
 
     ``matched`` is gold and walked, ``missed`` required and not walked, ``optional`` gold that costs nothing to miss,
     ``alternative`` required only by an alternative that another one makes needless, ``extra`` walked and not gold, and
-    ``turn`` an extra edge by which a walk left the gold path. So EdgeRecall is the found over the required.
+    ``turn`` an extra edge by which a walk left the gold path. So EdgeRecall is the found over the required. What a
+    failed question, or one without a record, didn't walk is ``unattempted``, whatever gold asks of it.
     """
+    attempted = case.answer is not None and case.answer.error is None
     walked = case.walked
     matched = contained(case.gold_edges, walked, case.untyped)
     required, found = best_alternatives(
@@ -154,8 +156,12 @@ def edge_statuses(case: Case) -> tuple[dict[Edge, str], tuple[int, int]]:
     statuses: dict[Edge, str] = {}
     for gold in case.gold:
         for edge in gold.edges:
-            other = "missed" if edge in required else "alternative" if edge in ever_needed else "optional"
-            statuses[edge] = "matched" if edge in matched else other
+            if edge in matched:
+                statuses[edge] = "matched"
+            elif not attempted:
+                statuses[edge] = "unattempted"
+            else:
+                statuses[edge] = "missed" if edge in required else "alternative" if edge in ever_needed else "optional"
     right = contained(walked, case.gold_edges, case.untyped)
     for walk in case.walked_paths:
         for edge in walk:

@@ -225,13 +225,17 @@ def test_a_commit_off_pin_is_flagged_where_the_measure_says_so() -> None:
 
 
 def test_failed_and_absent_records_are_flagged() -> None:
-    """A record with an error keeps its words, and a question without a record shows its gold path as missed."""
+    """A record with an error keeps its words; what a failed or absent record didn't walk wasn't attempted."""
     gold = question([(X, "CALLS", Y)])
     failed, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y)], error="out of budget")), ())
     assert (failed["error"], flags, failed["words"]) == ("out of budget", FAILED, [])
+    # The edge that it had walked before the error is matched; the other is none that a finished walk went past.
+    both = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    failed, _, share = detail(Case(both, answer([(X, "CALLS", Y)], error="out of budget")), ())
+    assert (_edges(failed), share) == ({(X, "CALLS", Y, "matched"), (Y, "CALLS", Z, "unattempted")}, (0, 0))
     absent, flags, share = detail(Case(gold, None), ())
     # The one required edge was neither found nor missed by a run that has no record: nothing is counted.
-    assert (_edges(absent), flags, share) == ({(X, "CALLS", Y, "missed")}, ABSENT, (0, 0))
+    assert (_edges(absent), flags, share) == ({(X, "CALLS", Y, "unattempted")}, ABSENT, (0, 0))
 
 
 def test_an_invalid_question_is_blamed_on_nobody() -> None:
