@@ -31,8 +31,8 @@ def values_of(
 ) -> tuple[Values, Values]:
     """Return the values of two runs by each measure: the scores that the graph holds of both, whoever gave them.
 
-    A measure of graphkit's own that isn't scored in both, or was before the dataset changed, is computed in the graph
-    for both runs; with ``engine="cypher"`` every one is.
+    A measure of graphkit's own that isn't scored in both, or was before the dataset changed or the commits that it asks
+    for, is computed in the graph for both runs; with ``engine="cypher"`` every one is.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def _own(measure: str | Measure) -> Measure | None:
 
 
 def _both_hold(name: str, held: Mapping[str, Mapping[str, Grading]]) -> bool:
-    """Tell whether both runs are scored by a measure, as the dataset is now.
+    """Tell whether both runs are scored by a measure, as the dataset and the commits are now.
 
     Raises
     ------
@@ -109,4 +109,6 @@ def _incomparable(name: str, held: Mapping[str, Mapping[str, Grading]], engine: 
             f"not computed in the graph: {name}",
             remedy="Without --engine cypher its scores are read, where there are any.",
         )
-    return InputError(f"the dataset has changed since a run was scored by {name}", remedy=_ANEW)
+    return InputError(
+        f"the dataset, or the history of a repository, has changed since a run was scored by {name}", remedy=_ANEW
+    )

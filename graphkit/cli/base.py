@@ -8,10 +8,10 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -61,7 +61,8 @@ def _with(command: Callable[..., None], shared: dict[str, tuple[Any, Any, Any]])
     def run(**given: Any) -> None:
         _values.clear()
         _values.update({name: given.pop(name) for name in shared})
-        command(**given)
+        with _results_alone() if as_json() else nullcontext():
+            command(**given)
 
     own = inspect.signature(command, eval_str=True)
     added = [
@@ -73,6 +74,19 @@ def _with(command: Callable[..., None], shared: dict[str, tuple[Any, Any, Any]])
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in both}
     del run.__wrapped__
     return run
+
+
+@contextmanager
+def _results_alone() -> Iterator[None]:
+    """Keep standard output for JSON: what a user's measure or system prints meanwhile goes to standard error."""
+    _values["results"] = sys.stdout
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+def _results() -> TextIO:
+    """Return where results are printed."""
+    return option("results") or sys.stdout
 
 
 class Commands(TyperGroup):
@@ -124,12 +138,13 @@ def as_json() -> bool:
 
 def print_json(value: Any) -> None:
     """Print a value as one line of JSON on standard output; a number that JSON doesn't have becomes null."""
-    escaped = (sys.stdout.encoding or "utf-8").lower() not in ("utf-8", "utf8")
+    stream = _results()
+    escaped = (stream.encoding or "utf-8").lower() not in ("utf-8", "utf8")
     try:
         text = json.dumps(value, ensure_ascii=escaped, default=str, allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=escaped, default=str)
-    sys.stdout.write(text.translate(_ESCAPED) + "\n")
+    stream.write(text.translate(_ESCAPED) + "\n")
 
 
 def _finite(value: Any) -> Any:
@@ -179,7 +194,7 @@ def say(text: str) -> None:
 
 def print_line(text: str) -> None:
     """Print a line on standard output."""
-    typer.echo(printable(text))
+    typer.echo(printable(text), file=_results())
 
 
 def console(stderr: bool = False, width: int | None = None) -> Console:

@@ -404,7 +404,9 @@ def write_commits(
         store.write_many(statements)
         on_batch(len(batch))
     for batch in batched(listed, BATCH):
-        store.write(cypher("load/parents"), {"rows": [_pick(row, "key", "parents") for row in batch if row["parents"]]})
+        store.write(
+            cypher("load/parents"), {"rows": [_pick(row, "key", "parent_keys") for row in batch if row["parents"]]}
+        )
 
 
 def load(store: Store, dataset: str | Path | Dataset, *, on_error: OnError = "fail") -> LoadSummary:

@@ -30,13 +30,16 @@ QUESTIONS = 250
 class Grading:
     """All scores of a run by one measure: who gave them, in which version.
 
-    ``complete`` says that they are all there, and ``current`` that the dataset is still as it was then.
+    ``complete`` says that they are all there, and ``current`` that what they were computed by is still as it was then:
+    the dataset, and for a measure that asks for commits the histories of repositories. ``history`` is how often these
+    had changed; None where a measure doesn't ask.
     """
 
     measure: str
     grader: str | None
     version: str | None
     complete: bool = True
+    history: int | None = None
     current: bool = True
 
     @property
@@ -64,6 +67,7 @@ def keep_scores(store: Store, run: str, gradings: Sequence[Grading], rows: Itera
             "measure": grading.measure,
             "grader": grading.grader,
             "version": grading.version,
+            "history": grading.history,
         }
         for grading in gradings
     ]

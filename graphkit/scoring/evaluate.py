@@ -86,6 +86,7 @@ def evaluate(
     problems = problems if problems is not None else Problems(on_error)
     if engine == "cypher" and store is None:
         raise InputError("the cypher engine needs a store", remedy="Give store=graphkit.open_store().")
+    history = _history(store)
     commits, invalid = _context(source, chosen, store, problems, progress)
     in_python = chosen if engine == "python" else tuple(measure for measure in chosen if measure.query is None)
     rows: list[Row] = []
@@ -114,12 +115,16 @@ def evaluate(
         result = _merged(chosen, score_run(store, source.name, scored.run, in_graph, keep_rows), result)
     result = result.with_scores(scores)
     if keep_rows:
-        keep_scores(store, result.run, *_kept(result))
+        by_commits = {str(measure): history for measure in chosen if measure.needs_commits}
+        keep_scores(store, result.run, *_kept(result, by_commits))
     return result
 
 
-def _kept(result: Evaluation) -> tuple[list[Grading], Iterator[Mapping[str, object]]]:
-    """Return who gave the scores of a result, and the scores as the graph keeps them."""
+def _kept(result: Evaluation, by_commits: Mapping[str, int]) -> tuple[list[Grading], Iterator[Mapping[str, object]]]:
+    """Return who gave the scores of a result, and the scores as the graph keeps them.
+
+    ``by_commits`` holds the measures that ask for commits, with how often the histories had changed before.
+    """
     from graphkit import __version__
     from graphkit.graph.gradings import Grading, gradings_of, rows_of
 
@@ -134,7 +139,17 @@ def _kept(result: Evaluation) -> tuple[list[Grading], Iterator[Mapping[str, obje
                 yield {"question": row.question, "measure": name, **kept}
         yield from rows_of(result.given)
 
-    return [Grading(name, GRAPHKIT, __version__) for _, name in own] + gradings_of(result.given), rows()
+    return [Grading(name, GRAPHKIT, __version__, history=by_commits.get(name)) for _, name in own] + gradings_of(
+        result.given
+    ), rows()
+
+
+def _history(store: Store | None) -> int:
+    if store is None:
+        return 0
+    from graphkit.graph.knowledge import history_changes
+
+    return history_changes(store)
 
 
 def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:

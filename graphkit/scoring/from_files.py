@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
+import sys
 import threading
 from array import array
 from collections import Counter, deque
@@ -48,8 +50,11 @@ _scorer: Scorer
 _unpacker: Unpacker
 
 
-def _start_worker(job: Job, hash: Callable[[str], int]) -> None:  # noqa: A002
+def _start_worker(pickled: bytes, hash: Callable[[str], int]) -> None:  # noqa: A002
     global _scorer, _unpacker
+    # Standard output is for results. What a user's measure prints isn't, from the moment its module is imported.
+    sys.stdout = sys.stderr
+    job: Job = pickle.loads(pickled)  # noqa: S301 - written by the process that started this one
     _scorer = Scorer(job, hash)
     _unpacker = Unpacker(job.questions_file, job.run_file)
     # What is there stays, and what a batch makes holds no cycles: collecting it over and over is a tenth of the time.
@@ -240,7 +245,9 @@ def score_file(
     if workers == 1:
         parts: Iterator[Part] = map(Scorer(job, shared_hash).batch, batches(questions_file, run_file))
     else:
-        parts = _parts((job, shared_hash), packed(questions_file, run_file), workers, "fork" if fork else "spawn")
+        parts = _parts(
+            (pickle.dumps(job), shared_hash), packed(questions_file, run_file), workers, "fork" if fork else "spawn"
+        )
     for part in parts:
         join.take(part)
     join.finish()
@@ -276,7 +283,7 @@ def _processes(workers: int | None, run_file: Path) -> int:
 
 
 def _parts(
-    arguments: tuple[Job, Callable[[str], int]], packed_batches: Iterator[PackedBatch], workers: int, start: str
+    arguments: tuple[bytes, Callable[[str], int]], packed_batches: Iterator[PackedBatch], workers: int, start: str
 ) -> Iterator[Part]:
     """Yield the part of each batch, in order, with no more batches under way than keep the workers busy."""
     with ProcessPoolExecutor(workers, get_context(start), _start_worker, arguments) as pool:

@@ -719,6 +719,38 @@ def test_separator_in_names_of_answers(any_graph: Graph, tmp_path: Path) -> None
     assert [(row["run"], row["question"]) for row in rows] == [("a", "b\x1fc"), ("a\x1fb", "c")]
 
 
+def test_separator_in_names_of_commits(any_graph: Graph, tmp_path: Path) -> None:
+    """Two commits don't take each other's place, wherever the separator of their keys stands in their names."""
+    # One chunk of each of the repositories "a@b" and "a", at the commits "c" and "b@c": no rule joins these, so the one
+    # pair of chunks doesn't fit. The question pins "c" of "a@b", so the commit of "a" is off no pin, "c%" of "a@b" is.
+    # The commit "b@c" of "a" has the parent "0@0"; "a%40b" is no other way to write "a@b".
+    commits: list[Row] = [
+        {"repo": "a@b", "sha": "c"},
+        {"repo": "a", "sha": "b@c", "parents": ["0@0"]},
+        {"repo": "a", "sha": "0@0"},
+        {"repo": "a", "sha": "b%40c"},
+    ]
+    retrieved = [{"id": f"{one['repo']}:x.py", "commit": one["sha"]} for one in commits[:2]]
+    run = tiny(
+        tmp_path,
+        [{**Q1, "commits": {"a@b": "c"}}],
+        [{"run": "r", "question_id": "q1", "retrieved": retrieved}],
+        commits=commits,
+    )
+    for engine in ("python", "cypher"):
+        options = ("evaluate", "--engine", engine, "-m", "Coherence", "-m", "Incoherent", "-m", "OffPin", "--json")
+        done = inside(*options, run, cwd=tmp_path, env=any_graph.env, code=0)
+        assert {name: row["mean"] for name, row in done.object()["measures"].items()} == {
+            "Coherence": 0.0,
+            "Incoherent": 1.0,
+            "OffPin": 1.0,
+        }
+    rows = any_graph.store.read("MATCH (c:Commit) RETURN c.repo AS repo, c.sha AS sha ORDER BY repo, sha")
+    assert [(row["repo"], row["sha"]) for row in rows] == [("a", "0@0"), ("a", "b%40c"), ("a", "b@c"), ("a@b", "c")]
+    rows = any_graph.store.read("MATCH (c:Commit)-[:PARENT]->(p:Commit) RETURN c.sha AS sha, p.sha AS parent")
+    assert rows == [{"sha": "b@c", "parent": "0@0"}]
+
+
 @pytest.mark.skipif(sys.platform == "darwin", reason="every name of a file is UTF-8 there")
 @pytest.mark.parametrize("place", ["\udcff/data", "data\udcff", "data/artifacts-\udcff.jsonl"])
 def test_name_of_a_file_that_is_no_text(place: str, graph: Graph, tmp_path: Path) -> None:

@@ -139,6 +139,21 @@ SPOKEN = (
 )
 
 
+#: Prints where its module is imported, and for each question.
+LOUD = """
+from dataclasses import dataclass
+import graphkit
+print("imported")
+
+@dataclass(frozen=True)
+class Loud(graphkit.Measure):
+    definition = "1"
+    def value(self, case):
+        print("computed")
+        return 1.0
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A working folder with the module own_words, which is forgotten afterwards."""
@@ -393,6 +408,38 @@ def test_it_is_scored_by_other_processes(folder: Path, monkeypatch: pytest.Monke
         stop.set()
         if start == "spawn":
             thread.join()
+
+
+def test_what_it_prints_does_not_mix_with_json(folder: Path) -> None:
+    """With --json standard output holds JSON alone; what a measure prints, in its module or per question, is beside."""
+    (folder / "loud.py").write_text(LOUD)
+    run = tiny(folder, answers=SPOKEN)
+    done = graphkit("evaluate", "--no-store", "--json", "-m", "loud:Loud", run, cwd=folder, code=0)
+    assert done.object()["measures"]["loud:Loud"]["mean"] == 1
+    assert done.err.split() == ["imported", "computed", "computed"]
+
+
+def test_what_it_prints_in_other_processes_is_beside(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Spawned processes import the measure anew: what it prints there goes to standard error, too."""
+    (folder / "loud.py").write_text(LOUD)
+    monkeypatch.setattr(batches, "SIZE", 1)
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()  # so that processes are spawned
+    try:
+        run = tiny(folder, answers=SPOKEN)
+        job = Job(Dataset(folder).questions_file, run, resolve_measures(["loud:Loud"]), CommitGraph())
+        capfd.readouterr()
+        score_file(job, workers=2)
+    finally:
+        stop.set()
+        thread.join()
+        sys.modules.pop("loud", None)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.split().count("computed") == 2
 
 
 def test_it_is_kept_in_the_graph(folder: Path, store: Store) -> None:
