@@ -48,7 +48,7 @@ class Summary:
 
     @classmethod
     def of(cls, measure: str, values: Sequence[float], scored: int, total: int) -> Summary:
-        """Return the summary of a measure whose values, or parts of them, add up to the sum of so many scored ones."""
+        """Return the summary of a measure, given its values, or parts of them, and how many questions were scored."""
 
         def mean(bound: float | None) -> float | None:
             if scored >= total:

@@ -256,7 +256,7 @@ def run_systems(
     out
         The folder of the runs, each ``NAME.jsonl``; by default ``runs`` of the dataset, where ``evaluate`` finds them.
     sample, seed
-        Ask only so many questions, stratified by difficulty.
+        Ask only this many questions, stratified by difficulty.
     limits
         How many questions at once, and how long and how often each is tried.
 
