@@ -27,7 +27,7 @@ def checked(kind: object, where: str) -> type[Measure]:
     Raises
     ------
     MeasureError
-        It isn't a subclass of :class:`graphkit.Measure`, doesn't define ``value``, or its layer or bounds are impossible.
+        It isn't a subclass of :class:`graphkit.Measure`, or lacks ``value``, a layer that there is, or possible bounds.
     """
     if not inspect.isclass(kind) or not issubclass(kind, Measure):
         what = (
