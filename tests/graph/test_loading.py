@@ -381,13 +381,13 @@ CLEARING = """
 import os, signal, sys
 from pathlib import Path
 import graphkit
-from graphkit.graph import runs, scores
+from graphkit.graph import gradings, runs
 from graphkit.graph.queries import cypher
 def clear(store, query, parameters):
     deleted = store.write(cypher(query), {**parameters, "limit": 3})[0]["deleted"]
     if deleted and query == sys.argv[2]:
         os.kill(os.getpid(), signal.SIGKILL)
-runs.clear = scores.clear = clear
+runs.clear = gradings.clear = clear
 with graphkit.open_store() as store:
     graphkit.evaluate(Path(sys.argv[1]), store=store, measures=["EdgeRecall", "RR"])
 """
