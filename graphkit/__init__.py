@@ -18,18 +18,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphkit.analysis.compare import RunComparison, compare_grades, compare_runs
+    from graphkit.analysis.compare import RunComparison, compare_runs, compare_scores
     from graphkit.analysis.dataset_checks import check_dataset
     from graphkit.analysis.layers import Scorecard, load_config, score_layers
-    from graphkit.analysis.summaries import GradeSummary, summarize
+    from graphkit.analysis.summaries import ScoreSummary, summarize
     from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
     from graphkit.files.assets import storefront_folder
     from graphkit.files.dataset import Dataset
-    from graphkit.files.scores import read_scores
+    from graphkit.files.score_files import read_scores
     from graphkit.graph.datasets import load
     from graphkit.graph.failures import failures
+    from graphkit.graph.gradings import load_scores
     from graphkit.graph.opening import open_store
-    from graphkit.graph.scores import load_scores
     from graphkit.measures.base import CutMeasure, Measure, Unscored
     from graphkit.measures.case import Case
     from graphkit.measures.outcome import two_by_two
@@ -62,7 +62,7 @@ _HOMES = {
     "graphkit.files.assets": ("storefront_folder",),
     "graphkit.measures.outcome": ("two_by_two",),
     "graphkit.analysis.dataset_checks": ("check_dataset",),
-    "graphkit.analysis.compare": ("RunComparison", "compare_grades", "compare_runs"),
+    "graphkit.analysis.compare": ("RunComparison", "compare_runs", "compare_scores"),
     "graphkit.records.usage": ("Prices",),
     "graphkit.errors": ("DatabaseError", "GateError", "GraphkitError", "InputError", "MeasureError"),
     "graphkit.measures.base": ("CutMeasure", "Measure", "Unscored"),
@@ -86,15 +86,15 @@ _HOMES = {
     "graphkit.scoring.results": ("Evaluation", "Summary"),
     "graphkit.analysis.layers": ("Scorecard", "load_config", "score_layers"),
     "graphkit.files.dataset": ("Dataset",),
-    "graphkit.analysis.summaries": ("GradeSummary", "summarize"),
+    "graphkit.analysis.summaries": ("ScoreSummary", "summarize"),
     "graphkit.systems.context": ("Context",),
     "graphkit.systems.runner": ("Limits",),
     "graphkit.systems.session": ("RunSummary", "run_systems"),
     "graphkit.graph.datasets": ("load",),
     "graphkit.graph.failures": ("failures",),
     "graphkit.graph.opening": ("open_store",),
-    "graphkit.graph.scores": ("load_scores",),
-    "graphkit.files.scores": ("read_scores",),
+    "graphkit.graph.gradings": ("load_scores",),
+    "graphkit.files.score_files": ("read_scores",),
     "graphkit.scoring.evaluate": ("evaluate",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -116,7 +116,6 @@ __all__ = [
     "Evaluation",
     "GateError",
     "GoldPath",
-    "GradeSummary",
     "GraphkitError",
     "InputError",
     "Limits",
@@ -127,14 +126,15 @@ __all__ = [
     "RunComparison",
     "RunSummary",
     "Score",
+    "ScoreSummary",
     "Scorecard",
     "Step",
     "Summary",
     "Unscored",
     "WalkStep",
     "check_dataset",
-    "compare_grades",
     "compare_runs",
+    "compare_scores",
     "comparison_graph",
     "evaluate",
     "failures",

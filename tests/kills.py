@@ -36,10 +36,9 @@ from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError
 from graphkit.graph import datasets as loading
-from graphkit.graph import runs, scores
+from graphkit.graph import gradings, runs
 from graphkit.graph.claims import unfinished_loads
 from graphkit.graph.queries import cypher, schema_statements
-from graphkit.graph.scores import gradings
 from tests.helpers.datasets import generate, read_jsonl, write_jsonl
 from tests.helpers.engines import child_environment, empty, free_port, start_neo4j
 
@@ -152,7 +151,7 @@ def marks(store: Store) -> dict[str, str]:
     for row in store.read(cypher("read/runs")):
         if row["complete"]:
             found["run"] = str(row["digest"] or OUTDATED)
-            held = gradings(store, str(row["id"]))
+            held = gradings.gradings(store, str(row["id"]))
             if all(name in held and held[name].complete for name in MEASURES):
                 found["scores"] = found["run"]
     return found
@@ -179,7 +178,7 @@ def start(arguments: list[str], environment: dict[str, str], folder: Path) -> in
         os.chdir(folder)
         sys.path.insert(0, str(folder))
         loading.BATCH, loading.RECORDS, loading.CLEARED = 40, 6, 40
-        runs.RECORDS, scores.QUESTIONS = 6, 10
+        runs.RECORDS, gradings.QUESTIONS = 6, 10
         sys.argv = ["graphkit", *arguments]
         from graphkit.cli import main
 

@@ -210,3 +210,24 @@ def test_unknown_name() -> None:
     """A name that isn't there is an AttributeError like any other."""
     with pytest.raises(AttributeError, match="'nothing'"):
         graphkit.nothing  # noqa: B018
+
+
+def test_no_two_modules_of_one_name() -> None:
+    """A module is known by its last name alone; a command's is the command's, whatever else is called so."""
+    names = Counter(
+        path.stem
+        for path in MODULES.values()
+        if path.name != "__init__.py" and path.parent != ROOT / "graphkit" / "cli"
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_no_two_classes_of_one_name() -> None:
+    """A class is known by its name alone, wherever in the package it lies."""
+    names = Counter(
+        node.name
+        for path in MODULES.values()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 1] == []

@@ -25,7 +25,7 @@ from graphkit.analysis.scales import Scale, scale_of
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.graph.datasets import dataset_digest
 from graphkit.graph.failures import failures
 from graphkit.graph.knowledge import invalid_questions, require_run
@@ -82,9 +82,9 @@ class RunComparison:
     Attributes
     ----------
     dataset
-        None where grades were compared.
+        None where scores were compared.
     questions
-        How many questions there are: of the dataset, or with a grade of either run.
+        How many questions there are: of the dataset, or with a score of either run.
     left_out, unscored
         For each measure, how many questions only one of the runs was scored on, and how many neither was: they are not
         compared. A measure that has no question in common is in no group.
@@ -183,7 +183,7 @@ def compare_runs(
     )
 
 
-def compare_grades(
+def compare_scores(
     files: Iterable[str | Path],
     first: str,
     second: str,
@@ -193,53 +193,53 @@ def compare_grades(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     movers: int = 5,
-    report: Report | None = None,
+    problems: Problems | None = None,
 ) -> RunComparison:
-    """Compare two runs by their grades in graded files, whoever graded them, on the questions graded in both.
+    """Compare two runs by the scores in files, whoever gave them, on the questions scored in both.
 
     Raises
     ------
     InputError
-        A file or grade can't be used, a run or measure isn't graded, or the two runs were graded by different versions.
+        A file or score can't be used, a run or measure has no scores, or the versions that scored the runs differ.
     """
-    from graphkit.analysis.summaries import grade_scales
-    from graphkit.files.scores import read_scores
+    from graphkit.analysis.summaries import score_scales
+    from graphkit.files.score_files import read_scores
 
     _refuse_itself(first, second)
     if by in ("repo", "relation"):
-        raise InputError(f"grades don't tell the {by} of a question", remedy="Compare by category or difficulty.")
-    every = read_scores(files, report if report is not None else Report())
+        raise InputError(f"scores don't tell the {by} of a question", remedy="Compare by category or difficulty.")
+    every = read_scores(files, problems if problems is not None else Problems())
     for run in (first, second):
-        _require(run, {grade.run for grade in every}, "no run that is graded is called")
-    grades = [grade for grade in every if grade.run in (first, second)]
-    names = list(dict.fromkeys(grade.measure for grade in grades))
+        _require(run, {score.run for score in every}, "no run with scores is called")
+    scores = [score for score in every if score.run in (first, second)]
+    names = list(dict.fromkeys(score.measure for score in scores))
     for name in measures:
-        _require(name, names, "no grade is by a measure called")
+        _require(name, names, "no score is by a measure called")
         with contextlib.suppress(MeasureError):  # of the user's own it is imported, so that its direction is known
             parse_measure(name)
     chosen = list(dict.fromkeys(measures)) or names
-    before, after = ({name: _graded(grades, run, name) for name in chosen} for run in (first, second))
+    before, after = ({name: _values_of(scores, run, name) for name in chosen} for run in (first, second))
     for name in chosen:
-        versions = {grade.version for grade in grades if grade.measure == name}
+        versions = {score.version for score in scores if score.measure == name}
         if len(versions) > 1:
             told = ", ".join(sorted("none" if one is None else str(one) for one in versions))
             raise InputError(
-                f"the grades by {name} are of different versions: {told}", remedy="Grade both runs by the same version."
+                f"the scores by {name} are of different versions: {told}", remedy="Score both runs by the same version."
             )
     members: dict[str, set[str]] = {}
-    for grade in grades if by is not None else ():
-        members.setdefault(getattr(grade, str(by)) or NO_LABEL, set()).add(grade.question)
-    asked = {name: {grade.question for grade in grades if grade.measure == name} for name in chosen}
-    groups = _groups(before, after, grade_scales(every), dict(sorted(members.items())), resamples, seed)
+    for score in scores if by is not None else ():
+        members.setdefault(getattr(score, str(by)) or NO_LABEL, set()).add(score.question)
+    asked = {name: {score.question for score in scores if score.measure == name} for name in chosen}
+    groups = _groups(before, after, score_scales(every), dict(sorted(members.items())), resamples, seed)
     if not groups[0].results:
-        raise InputError("no question was graded in both runs")
+        raise InputError("no question was scored in both runs")
     return RunComparison(
         first=first,
         second=second,
         dataset=None,
         groups=groups,
         movers=_movers(first, second, before, after, movers),
-        questions=len({grade.question for grade in grades}),
+        questions=len({score.question for score in scores}),
         left_out=_left_out(before, after),
         unscored=_unscored(before, after, asked),
     )
@@ -251,8 +251,8 @@ def _require(name: str, known: Iterable[str], what: str) -> None:
         raise InputError(f"{what} {name!r}", remedy=f"{did_you_mean(name, names)}There are: {', '.join(names)}.")
 
 
-def _graded(grades: Iterable[Score], run: str, measure: str) -> dict[str, float]:
-    found = {one.question: one.number for one in grades if one.run == run and one.measure == measure}
+def _values_of(scores: Iterable[Score], run: str, measure: str) -> dict[str, float]:
+    found = {one.question: one.number for one in scores if one.run == run and one.measure == measure}
     return {question: value for question, value in found.items() if value is not None}
 
 
@@ -393,7 +393,7 @@ def _edges(store: Store, run: str, other: str, question: str) -> tuple[str, ...]
 def _accuracy(
     first: Sequence[float], second: Sequence[float], scale: Scale, result: PairedResult, resamples: int, seed: int
 ) -> Accuracy:
-    """Return the shares of right answers, and their difference with the interval of right and wrong, not of grades."""
+    """Return the shares of right answers, and their difference with the interval of right and wrong, not of scores."""
     one, two = ([1.0 if scale.is_right(value) else 0.0 for value in values] for values in (first, second))
     count = len(first)
     # Of the counts: a difference of rounded shares would fall short of 5 points where it is 5.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.stale_gold import stale_gold
 from graphkit.measures.text import normalised
@@ -56,7 +56,11 @@ class Checked:
 
     def invalid(self) -> list[str]:
         """Return the questions that are invalid, in their order; a record that names none is not among them."""
-        return list(dict.fromkeys(one.question for one in self.findings if one.level == "invalid" and one.question))
+        return list(
+            dict.fromkeys(
+                finding.question for finding in self.findings if finding.level == "invalid" and finding.question
+            )
+        )
 
 
 def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
@@ -72,11 +76,14 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     InputError
         A file can't be read, or a record of another file than the questions can't be used.
     """
-    report = Report()
-    questions = [question for _, question in dataset.questions(report)]
-    findings = [Flaw("record", "invalid", f"{one.where}: {one.what}", one.record or None) for one in report.problems]
+    problems = Problems()
+    questions = [question for _, question in dataset.questions(problems)]
+    findings = [
+        Flaw("record", "invalid", f"{problem.where}: {problem.what}", problem.record or None)
+        for problem in problems.left_out
+    ]
     findings += [found for question in questions for found in _fields(question)]
-    reading = Report()
+    reading = Problems()
     rows = dataset.compatibility(reading)
     for name, reasons in stale_gold(dataset, rows, reading, questions).items():
         findings += [Flaw("stale-gold", "invalid", what, name) for what in reasons]
@@ -89,7 +96,7 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     counts = Counter[str | None](question.difficulty for question in questions)
     difficulties = {name: counts[name] for name in SPREAD}
     order = {kind: number for number, kind in enumerate(KINDS)}
-    return Checked(len(questions), difficulties, tuple(sorted(findings, key=lambda one: order[one.kind])))
+    return Checked(len(questions), difficulties, tuple(sorted(findings, key=lambda finding: order[finding.kind])))
 
 
 def _fields(question: QuestionStruct) -> Iterator[Flaw]:
@@ -125,13 +132,13 @@ def _difficulty(questions: list[QuestionStruct]) -> Iterator[Flaw]:
 
 
 def _answered(questions: Iterable[QuestionStruct], baseline: Path) -> Iterator[Flaw]:
-    report = Report()
+    problems = Problems()
     answers = {
         record.question_id: record.answer
-        for _, record in RecordReader(baseline, AnswerStruct, report)
+        for _, record in RecordReader(baseline, AnswerStruct, problems)
         if record.answer is not None and record.error is None
     }
-    report.settle()
+    problems.settle()
     for question in questions:
         span = normalised(question.expected_output or question.gold_answer or "")
         if span and span in normalised(answers.get(question.id) or ""):

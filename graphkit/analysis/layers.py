@@ -264,7 +264,7 @@ def score_layers(result: Evaluation, config: Config | None = None, shown: int = 
         layers=layers,
         overall=math.prod(scored) if scored else None,
         partial=len(scored) < len(layers),
-        alerts=tuple(one for layer in layers for one in layer.components if one.severe),
+        alerts=tuple(component for layer in layers for component in layer.components if component.severe),
         findings=tuple(_findings(layers, result, shown)),
     )
 
@@ -275,7 +275,7 @@ def _unscored(result: Evaluation) -> str:
         (result.missing, "has no record", "have no record"),
         (len(result.invalid), "is invalid for stale gold", "are invalid for stale gold"),
     )
-    parts = [f"{count} {one if count == 1 else more}" for count, one, more in counts if count]
+    parts = [f"{count} {singular if count == 1 else plural}" for count, singular, plural in counts if count]
     return f"of {counted(result.questions, 'question')} {', '.join(parts)}" if parts else ""
 
 

@@ -19,16 +19,16 @@ def load_scores(
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
     """Put scores of another tool, a judge or a person beside the answers of runs in the graph."""
-    from graphkit.files.problems import Report
-    from graphkit.files.scores import read_scores
-    from graphkit.graph.scores import load_scores
+    from graphkit.files.problems import Problems
+    from graphkit.files.score_files import read_scores
+    from graphkit.graph.gradings import load_scores
     from graphkit.records.words import counted
 
-    report = Report(on_error_value(on_error))
-    scores = read_scores(files, report)
+    problems = Problems(on_error_value(on_error))
+    scores = read_scores(files, problems)
     with open_graph() as store:
         stored = load_scores(store, scores)
-    tell(report)
+    tell(problems)
     if as_json():
         print_json(stored)
         return

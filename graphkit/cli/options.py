@@ -56,12 +56,12 @@ def on_error_value(text: str) -> OnError:
 
 def given_scores(files: list[Path], skip: OnError) -> list[Score]:
     """Return what ``--scores`` adds, and report what was left out of it."""
-    from graphkit.files.problems import Report
-    from graphkit.files.scores import read_scores
+    from graphkit.files.problems import Problems
+    from graphkit.files.score_files import read_scores
 
-    report = Report(skip)
-    given = read_scores(files, report) if files else []
-    tell(report)
+    problems = Problems(skip)
+    given = read_scores(files, problems) if files else []
+    tell(problems)
     return given
 
 

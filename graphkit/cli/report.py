@@ -19,7 +19,7 @@ from graphkit.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
 
 
 @with_graph
@@ -40,26 +40,16 @@ def report(
 ) -> None:
     """Write one self-contained page: scores, and each gold path with the walk drawn over it."""
     from graphkit.analysis.layers import load_config
-    from graphkit.report import write_report
+    from graphkit.report import PageOptions, write_report
 
-    reports: list[Report] = []
+    problems: list[Problems] = []
     layers, skip = load_config(config), on_error_value(on_error)
     given = given_scores(scores or [], skip)
     files, folders = _files(runs)
-    write_report(
-        files,
-        out,
-        dataset,
-        folders=folders,
-        title=title,
-        config=layers,
-        measures=measure or (),
-        scores=given,
-        on_error=skip,
-        reports=reports,
-    )
-    for problems in reports:
-        tell(problems)
+    options = PageOptions(dataset, folders, title, layers, measure or (), given, skip)
+    write_report(files, out, options, problems)
+    for of_run in problems:
+        tell(of_run)
     if as_json():
         print_json({"report": str(out), "bytes": out.stat().st_size})
     else:

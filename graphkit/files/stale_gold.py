@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
 from graphkit.records.ids import repo_of
 from graphkit.records.models import Compatibility
@@ -80,7 +80,7 @@ class GoldCheck:
 def stale_gold(
     dataset: Dataset,
     compatibility: Iterable[Compatibility],
-    report: Report,
+    problems: Problems,
     questions: Sequence[QuestionStruct] = (),
 ) -> dict[str, tuple[str, ...]]:
     """Return the questions whose gold the dataset's own knowledge graph doesn't hold, with each reason why.
@@ -89,7 +89,7 @@ def stale_gold(
     ----------
     compatibility
         The dataset's rows, for the commits of stacks.
-    report
+    problems
         Takes what can't be used of the knowledge graph; other files are told elsewhere.
     questions
         Those of the dataset, where they have been read already.
@@ -98,14 +98,14 @@ def stale_gold(
         return {}
     check = GoldCheck(dataset, compatibility)
     with Spool(QuestionStruct) as read:
-        for question in questions or read.keep(question for _, question in dataset.questions(Report("skip"))):
+        for question in questions or read.keep(question for _, question in dataset.questions(Problems("skip"))):
             check.show(question)
         for name, (artifacts, edges) in dataset.graphs.items():
             if artifacts is not None:
-                for _ in check.artifacts(name, dataset.artifacts(artifacts, report)):
+                for _ in check.artifacts(name, dataset.artifacts(artifacts, problems)):
                     pass
             if edges is not None:
-                for _ in check.edges(name, dataset.edges(edges, report)):
+                for _ in check.edges(name, dataset.edges(edges, problems)):
                     pass
         return {question.id: reasons for question in questions or read if (reasons := check.reasons(question))}
 

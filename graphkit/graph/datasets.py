@@ -20,7 +20,7 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import find_file, open_binary
-from graphkit.files.problems import OnError, Report
+from graphkit.files.problems import OnError, Problems
 from graphkit.files.reading import note_missing_gold
 from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import GoldCheck, invalid_reason
@@ -83,7 +83,7 @@ def quiet(kind: str, count: int) -> None:
     """Report no progress."""
 
 
-def load_dataset(store: Store, dataset: Dataset, report: Report, progress: Progress = quiet) -> LoadSummary:
+def load_dataset(store: Store, dataset: Dataset, problems: Problems, progress: Progress = quiet) -> LoadSummary:
     """Load a dataset: commits, compatibility, knowledge graphs, questions with their gold paths. Runs are not loaded.
 
     Everything is read and checked before anything is written.
@@ -91,12 +91,12 @@ def load_dataset(store: Store, dataset: Dataset, report: Report, progress: Progr
     Raises
     ------
     InputError
-        A record can't be used and the report doesn't skip, or a question belongs to another dataset.
+        A record can't be used and problems aren't to be skipped, or a question belongs to another dataset.
     DatabaseError
         The database doesn't do as asked.
     """
     with ExitStack() as spools:
-        loader = _DatasetLoader(store, dataset, report, progress, spools)
+        loader = _DatasetLoader(store, dataset, problems, progress, spools)
         loader.check()
         with claim(store, _claimed(dataset)) as held:
             loader.load(held)
@@ -107,13 +107,13 @@ def _claimed(dataset: Dataset) -> str:
     return f"dataset {dataset.name}"
 
 
-def ensure_loaded(store: Store, dataset: Dataset, report: Report, progress: Progress = quiet) -> None:
+def ensure_loaded(store: Store, dataset: Dataset, problems: Problems, progress: Progress = quiet) -> None:
     """Load a dataset unless the graph holds it in just this form. Raises what :func:`load_dataset` raises."""
     held = {row["name"]: row["digest"] for row in store.read(cypher("read/datasets"))}
     # A load that died before it changed anything is still told as interrupted: one more, which ends, takes that back.
     unfinished = any(load.name == _claimed(dataset) and load.interrupted for load in unfinished_loads(store))
     if unfinished or held.get(dataset.name) != dataset_digest(dataset):
-        load_dataset(store, dataset, report, progress)
+        load_dataset(store, dataset, problems, progress)
 
 
 def file_digests(dataset: Dataset) -> dict[Path, str]:
@@ -145,11 +145,13 @@ class _KnowledgeGraph:
 class _DatasetLoader:
     """Reads everything once, puts it aside as it is checked, and writes from there."""
 
-    def __init__(self, store: Store, dataset: Dataset, report: Report, progress: Progress, spools: ExitStack) -> None:
+    def __init__(
+        self, store: Store, dataset: Dataset, problems: Problems, progress: Progress, spools: ExitStack
+    ) -> None:
         self.spools = spools
         self.store = store
         self.dataset = dataset
-        self.report = report
+        self.problems = problems
         self.progress = progress
         self.summary = LoadSummary(dataset.name)
         self.commits: list[Commit] = []
@@ -162,11 +164,11 @@ class _DatasetLoader:
 
     def check(self) -> None:
         """Read everything, so that a mistake anywhere refuses the whole before anything is written."""
-        self.commits = self.dataset.commits(self.report)
-        self.compatibility = self.dataset.compatibility(self.report)
+        self.commits = self.dataset.commits(self.problems)
+        self.compatibility = self.dataset.compatibility(self.problems)
         self.gold = GoldCheck(self.dataset, self.compatibility)
         # First, since of the graphs only what gold names is kept; yet told last.
-        asked = Report(self.report.on_error)
+        asked = Problems(self.problems.on_error)
         for _, question in self.dataset.questions(asked):
             note_missing_gold(question, self.dataset.questions_file, asked)
             self.ids.append(question.id)
@@ -177,12 +179,14 @@ class _DatasetLoader:
             graph = _KnowledgeGraph("".join(self.digests[path] for path in (artifacts, edges) if path is not None))
             self.graphs[self._graph_name(name)] = graph
             if artifacts is not None:
-                found = self.gold.artifacts(name, self.dataset.artifacts(artifacts, self.report))
+                found = self.gold.artifacts(name, self.dataset.artifacts(artifacts, self.problems))
                 graph.artifacts = self._put_aside(ArtifactStruct, found)
             if edges is not None:
-                graph.edges = self._put_aside(EdgeStruct, self.gold.edges(name, self.dataset.edges(edges, self.report)))
-        self.report.merge(asked)
-        self.report.settle(usable=len(self.ids))
+                graph.edges = self._put_aside(
+                    EdgeStruct, self.gold.edges(name, self.dataset.edges(edges, self.problems))
+                )
+        self.problems.merge(asked)
+        self.problems.settle(usable=len(self.ids))
         if not self.ids:
             raise InputError("the dataset holds no question", where=str(self.dataset.questions_file))
 
@@ -402,7 +406,9 @@ def write_commits(
         store.write_many(statements)
         on_batch(len(batch))
     for batch in batched(listed, BATCH):
-        store.write(cypher("load/parents"), {"rows": [_pick(row, "key", "parents") for row in batch if row["parents"]]})
+        store.write(
+            cypher("load/parents"), {"rows": [_pick(row, "key", "parent_keys") for row in batch if row["parents"]]}
+        )
 
 
 def load(store: Store, dataset: str | Path | Dataset, *, on_error: OnError = "fail") -> LoadSummary:
@@ -416,4 +422,4 @@ def load(store: Store, dataset: str | Path | Dataset, *, on_error: OnError = "fa
         With file, line, record and remedy of what can't be used.
     """
     chosen = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
-    return load_dataset(store, chosen, Report(on_error))
+    return load_dataset(store, chosen, Problems(on_error))

@@ -65,7 +65,12 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
                     or linked[commit.sha] < len(there.intersection(commit.parents))
                 ]
                 unchanged += len(batch) - len(fresh)
-                write_commits(store, fresh, lambda count: progress("commits", count))
+                if fresh:
+                    # On both sides: what was computed by former commits is outdated, also where this dies half-way, and
+                    # what is computed meanwhile by some of the new ones.
+                    store.write(cypher("load/history_changes"), {"repo": chosen})
+                    write_commits(store, fresh, lambda count: progress("commits", count))
+                    store.write(cypher("load/history_changes"), {"repo": chosen})
                 written += len(fresh)
                 held.beat()
     store.write(cypher("load/late_commits"), {})

@@ -25,8 +25,11 @@ def digest(value: Any) -> str:
 
 
 def commit_key(repo: str | None, sha: str | None) -> str | None:
-    """Return the key of a commit node, or None where either part is missing."""
-    return f"{repo}@{sha}" if repo and sha else None
+    """Return the key of a commit node, or None where either part is missing.
+
+    Repositories may have an ``@`` in their names; the sha has none in the key, so that the last one separates them.
+    """
+    return f"{repo}@{sha.replace('%', '%25').replace('@', '%40')}" if repo and sha else None
 
 
 def answer_key(run: str, question: str) -> str:
@@ -39,12 +42,13 @@ def commit_row(commit: Commit) -> dict[str, Any]:
     """Return the row of a commit."""
     at = commit.committed_at
     return {
-        "key": f"{commit.repo}@{commit.sha}",
+        "key": commit_key(commit.repo, commit.sha),
         "repo": commit.repo,
         "sha": commit.sha,
         "branch": commit.branch,
         "tag": commit.tag,
         "parents": list(commit.parents),
+        "parent_keys": [commit_key(commit.repo, parent) for parent in commit.parents],
         "committed_at": at.isoformat() if at else None,
         "committed_ms": round(at.timestamp() * 1000) if at else None,
     }
@@ -59,13 +63,13 @@ def stack_row(row: Compatibility, dataset: str) -> dict[str, Any]:
         "source": row.source,
         "environment": row.environment,
         "at": row.at.isoformat() if row.at else None,
-        "members": [f"{repo}@{sha}" for repo, sha in sorted(row.commits.items())],
+        "members": [commit_key(repo, sha) for repo, sha in sorted(row.commits.items())],
     }
 
 
 def pair_rows(row: Compatibility) -> Rows:
     """Return a row for each pair of commits that a compatibility row speaks about."""
-    keys = [f"{repo}@{sha}" for repo, sha in sorted(row.commits.items())]
+    keys = [commit_key(repo, sha) for repo, sha in sorted(row.commits.items())]
     return [
         {"first": first, "second": second, "stack": row.id, "source": row.source}
         for first, second in combinations(keys, 2)
@@ -75,7 +79,7 @@ def pair_rows(row: Compatibility) -> Rows:
 def member_rows(rows: Iterable[Compatibility]) -> Rows:
     """Return a row for each commit that compatibility rows name, each once."""
     members = {member for row in rows for member in row.commits.items()}
-    return [{"key": f"{repo}@{sha}", "repo": repo, "sha": sha} for repo, sha in sorted(members)]
+    return [{"key": commit_key(repo, sha), "repo": repo, "sha": sha} for repo, sha in sorted(members)]
 
 
 def artifact_row(artifact: ArtifactStruct) -> dict[str, Any]:
@@ -151,8 +155,9 @@ def question_row(question: QuestionStruct, dataset: str, invalid: str | None = N
         "expected_symbols": sorted(set(question.expected_symbols)),
         "stack": question.stack,
         "stack_key": f"{dataset}/{question.stack}" if question.stack else None,
-        "pins": [f"{repo}@{sha}" for repo, sha in sorted(question.commits.items())],
+        "pins": [commit_key(repo, sha) for repo, sha in sorted(question.commits.items())],
         "pinned_repositories": sorted(question.commits),
+        "pinned_shas": [sha for _, sha in sorted(question.commits.items())],
         "invalid": invalid or "",
     }
     row = {"id": question.id, "properties": properties, "paths": paths, "steps": steps}
@@ -196,7 +201,7 @@ def answer_row(answer: AnswerStruct) -> dict[str, Any]:
                     **_steps(edges),
                     "source_commits": [step.source_commit or "" for step in walk],
                     "target_commits": [step.target_commit or "" for step in walk],
-                    "commits": sorted({one for pair in commits for one in pair if one is not None}),
+                    "commits": sorted({key for pair in commits for key in pair if key is not None}),
                     "repositories": sorted(named(*nodes)),
                 },
             }

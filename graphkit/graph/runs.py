@@ -12,13 +12,13 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.graph import rows as to_rows
 from graphkit.graph.claims import Claim, claim
 from graphkit.graph.datasets import Progress, batched, clear, file_digest, name_artifacts, quiet
+from graphkit.graph.gradings import clear_scores
 from graphkit.graph.queries import cypher
-from graphkit.graph.scores import clear_scores
 from graphkit.records.structs import AnswerStruct
 
 #: Answers of one transaction.
@@ -63,7 +63,7 @@ class RunRecords:
     def of_file(cls, store: Store, dataset: str, run_file: Path) -> RunRecords:
         """Return the records of a file that was checked before: unusable lines are left out."""
         questions = questions_of(store, dataset)
-        answers = (answer for _, answer in RecordReader(run_file, AnswerStruct, Report("skip")))
+        answers = (answer for _, answer in RecordReader(run_file, AnswerStruct, Problems("skip")))
         return cls(answers, questions, run_digest(run_file, questions))
 
 
@@ -165,6 +165,6 @@ def _write_answers(store: Store, run: str, rows: list[dict[str, Any]]) -> None:
             (cypher("load/retrieved_paths"), {"rows": [path for row in rows for path in row["paths"]]}),
             (cypher("load/traversed"), {"rows": steps}),
             (cypher("load/chunks"), {"rows": list(chunks.values())}),
-            (cypher("load/retrieved"), {"rows": [one for row in rows for one in row["retrieved"]]}),
+            (cypher("load/retrieved"), {"rows": [chunk for row in rows for chunk in row["retrieved"]]}),
         ]
     )

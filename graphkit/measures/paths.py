@@ -102,8 +102,8 @@ def _quotient(share: tuple[int, int]) -> float:
     return share[0] / share[1]
 
 
-def _same_ends(one: Edge, other: Edge) -> bool:
-    return one[0] == other[0] and one[2] == other[2]
+def _same_ends(first: Edge, second: Edge) -> bool:
+    return first[0] == second[0] and first[2] == second[2]
 
 
 def most_followed(gold: Gold, case: Case, same: SamePair) -> int:

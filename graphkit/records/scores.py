@@ -20,7 +20,7 @@ def _number(value: object) -> float | None:
     """Return a value as a number; one sentence says what is wrong with any other."""
     if value is None:
         return None
-    if isinstance(value, bool | int | float) and abs(value) <= LARGEST:  # which neither NaN nor Infinity is
+    if isinstance(value, bool | int | float) and abs(value) <= LARGEST:  # NaN and Infinity fail the comparison
         return float(value)
     raise ValueError(f"must be a number of at most {LARGEST:g}, or true or false; null where there is no score")
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from graphkit.analysis.layers import Config, Scorecard, score_layers
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import OnError, Report
+from graphkit.files.problems import OnError, Problems
 from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
@@ -22,8 +22,8 @@ from graphkit.measures.outcome import STAGES, outcome
 from graphkit.measures.registry import DEFAULT_MEASURES, bounds_of, declared, lower_is_better, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.scores import Score
+from graphkit.report.escaping import script_json, visible
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
-from graphkit.report.text import script_json, visible
 from graphkit.scoring.evaluate import known_from_files
 from graphkit.scoring.from_files import score_file
 from graphkit.scoring.results import Evaluation, Row, Summary
@@ -36,6 +36,33 @@ LISTED_TEXT = 240
 BLOCK = 25
 
 
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """What a page shows beside what every page shows, and how its files are read.
+
+    Attributes
+    ----------
+    dataset
+        The dataset of all runs; by default each one's own.
+    folders
+        The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
+    title
+        The heading; by default the dataset's name.
+    measures
+        What is shown beside the measures that every page has.
+    scores
+        What others gave the answers of these runs: shown as graphkit's own.
+    """
+
+    dataset: Path | None = None
+    folders: Mapping[Path, Path] = field(default_factory=dict)
+    title: str | None = None
+    config: Config = field(default_factory=Config)
+    measures: Sequence[str] = ()
+    scores: Sequence[Score] = ()
+    on_error: OnError = "fail"
+
+
 @dataclass
 class RunData:
     """One run: its scores, the details of its questions, and in which block each one's are."""
@@ -46,7 +73,7 @@ class RunData:
     values: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     blocks: list[int] = field(default_factory=list)
     flags: list[int] = field(default_factory=list)
-    found: list[tuple[int, int]] = field(default_factory=list)
+    edges_found: list[tuple[int, int]] = field(default_factory=list)
     judged: list[tuple[str, str, str]] = field(default_factory=list)
 
 
@@ -65,15 +92,8 @@ class ReportData:
 def gather(
     runs: Sequence[Path],
     spools: ExitStack,
-    dataset: Path | None = None,
-    *,
-    folders: Mapping[Path, Path] | None = None,
-    title: str | None = None,
-    config: Config | None = None,
-    measures: Sequence[str] = (),
-    scores: Sequence[Score] = (),
-    on_error: OnError = "fail",
-    reports: list[Report] | None = None,
+    options: PageOptions,
+    problems: list[Problems] | None = None,
 ) -> ReportData:
     """Score the runs, all of one dataset.
 
@@ -81,15 +101,7 @@ def gather(
     ----------
     spools
         Holds the temporary files with the details, for as long as the page is written.
-    dataset
-        The dataset of all runs; by default each one's own.
-    folders
-        The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
-    measures
-        What is shown beside the measures that every page has.
-    scores
-        What others gave the answers of these runs: shown as graphkit's own.
-    reports
+    problems
         Takes what there is to tell about each run's records.
 
     Raises
@@ -97,26 +109,25 @@ def gather(
     InputError
         A file can't be used, the runs are of several datasets, or two of them have the same name.
     """
-    chosen = config if config is not None else Config()
-    computed = _measures(chosen, measures)
+    computed = _measures(options.config, options.measures)
     data: ReportData | None = None
-    dataset_report = Report(on_error)
+    dataset_problems = Problems(options.on_error)
     for file in runs:
         if not file.exists():
             raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
-        folder = dataset or (folders or {}).get(file)
+        folder = options.dataset or options.folders.get(file)
         own = Dataset(folder) if folder is not None else Dataset.of_run(file)
         if data is not None and own.questions_file.resolve() != data.dataset.questions_file.resolve():
             raise InputError("the run is of another dataset", where=str(file), remedy="Write a page for each dataset.")
         if data is None:
-            data = ReportData(title or f"graphkit: {own.name}", own, computed, [], chosen)
-            known = known_from_files(own, computed, dataset_report)
-        report = Report(on_error)
-        report.merge(dataset_report)
-        run = _scored(data, file, known, report, spools.enter_context(Spool(Block, together=1)), scores)
-        if reports is not None:
-            reports.append(report)
-        if any(one.evaluation.run == run.evaluation.run for one in data.runs):
+            data = ReportData(options.title or f"graphkit: {own.name}", own, computed, [], options.config)
+            known = known_from_files(own, computed, dataset_problems)
+        of_run = Problems(options.on_error)
+        of_run.merge(dataset_problems)
+        run = _scored(data, file, known, of_run, spools.enter_context(Spool(Block, together=1)), options.scores)
+        if problems is not None:
+            problems.append(of_run)
+        if any(earlier.evaluation.run == run.evaluation.run for earlier in data.runs):
             raise InputError(f"another file holds the run {run.evaluation.run!r}, too", where=str(file))
         data.runs.append(run)
     if data is None:
@@ -128,7 +139,7 @@ def _scored(
     data: ReportData,
     file: Path,
     known: tuple[CommitGraph, dict[str, str]],
-    report: Report,
+    problems: Problems,
     details: Spool[Block],
     scores: Sequence[Score],
 ) -> RunData:
@@ -138,7 +149,7 @@ def _scored(
     run = RunData(details)
     shown = _Details(data, run)
     job = Job(data.dataset.questions_file, file, data.measures, commits, invalid, keep_rows=True, describe=_describe)
-    result = score_file(job, dataset=data.dataset.name, report=report, sink=rows.extend, descriptions=shown.take)
+    result = score_file(job, dataset=data.dataset.name, problems=problems, sink=rows.extend, descriptions=shown.take)
     shown.finish()
     result = dataclasses.replace(result, rows=tuple(rows)).with_scores(scores)
     run.card = score_layers(result, data.config)
@@ -179,7 +190,7 @@ class _Details:
         run = self._run
         _put(run.blocks, place, self._count, -1)
         _put(run.flags, place, flags, 0)
-        _put(run.found, place, share, (0, 0))
+        _put(run.edges_found, place, share, (0, 0))
         _put(run.judged, place, judged, ("undecided", "undecided", STAGES[-1]))
         self._block.append(f'"{place}":{shown}')
         if len(self._block) == BLOCK:
@@ -214,7 +225,7 @@ def _judged(case: Case, invalid: str | None, shown: dict[str, Any]) -> tuple[str
     """Return how the answer and the path of a question are judged, and the stage that it ended at."""
     judged = outcome(case, invalid)
     stage = judged.stage
-    shown["stage"] = [stage.name, visible(stage.reason, CHUNK_TEXT), [visible(one) for one in stage.missing[:CHUNKS]]]
+    shown["stage"] = [stage.name, visible(stage.reason, CHUNK_TEXT), [visible(node) for node in stage.missing[:CHUNKS]]]
     shown["undecided"] = visible(judged.undecided, CHUNK_TEXT)
     return _word(judged.answer), _word(judged.path), stage.name
 
@@ -254,7 +265,7 @@ def summary(data: ReportData) -> dict[str, Any]:
                 "means": [_mean(run, name) for name in names],
                 "blocks": run.blocks,
                 "flags": run.flags,
-                "found": run.found,
+                "found": run.edges_found,
                 "answers": [answer for answer, _, _ in run.judged],
                 "paths": [path for _, path, _ in run.judged],
                 "stages": [STAGES.index(stage) for _, _, stage in run.judged],
@@ -333,7 +344,7 @@ def scoreboard(data: ReportData) -> list[dict[str, Any]]:
         summaries = [
             run.evaluation.measures.get(name) or Summary(None, 0, run.evaluation.questions) for run in data.runs
         ]
-        cells_of = [{"value": one.mean, "scored": one.scored, "total": one.total, "state": ""} for one in summaries]
+        cells_of = [{"value": each.mean, "scored": each.scored, "total": each.total, "state": ""} for each in summaries]
         rows.append({"name": visible(name), "kind": "component", "lower": lower_is_better(name), "cells": cells_of})
     return rows
 
@@ -342,6 +353,6 @@ def _layer_cell(layer: Any) -> dict[str, Any]:
     return {"value": layer.score, "coverage": layer.coverage}
 
 
-def _component_cell(one: Any) -> dict[str, Any]:
-    state = "severe" if one.severe else {True: "met", False: "missed", None: ""}[one.met]
-    return {"value": one.mean, "scored": one.scored, "total": one.total, "state": state}
+def _component_cell(component: Any) -> dict[str, Any]:
+    state = "severe" if component.severe else {True: "met", False: "missed", None: ""}[component.met]
+    return {"value": component.mean, "scored": component.scored, "total": component.total, "state": state}

@@ -117,7 +117,7 @@ def test_notes_go_to_standard_error(tmp_path: Path) -> None:
     run = tiny(tmp_path, answers=[{**answer, "colour": "red"} for answer in ANSWERS])
     done = graphkit("evaluate", "--no-store", "--json", "-m", "EdgeRecall", run, cwd=tmp_path, code=0)
     assert "'colour'" in done.err
-    assert "2 record(s)" in done.err
+    assert "2 records" in done.err
     assert done.object()["questions"] == 2
 
 
@@ -458,7 +458,7 @@ def key(line: str) -> tuple[str, str, float | None]:
     return row["question"], row["measure"], row["value"]
 
 
-NO_GOLD = "note: the question has neither gold paths nor relevant ids: most measures can't score it (2 record(s), the"
+NO_GOLD = "note: the question has neither gold paths nor relevant ids: most measures can't score it (2 records, the"
 
 
 @pytest.mark.parametrize("spelling", ["id", "query_id"])

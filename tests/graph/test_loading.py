@@ -18,13 +18,13 @@ import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.graph import form
 from graphkit.graph.claims import claim, unfinished_loads
 from graphkit.graph.datasets import load_dataset
+from graphkit.graph.gradings import gradings
 from graphkit.graph.queries import cypher, read_query, schema_statements
 from graphkit.graph.runs import load_run
-from graphkit.graph.scores import gradings
 from graphkit.measures.registry import parse_measure
 from graphkit.scoring import batches, from_files
 from graphkit.scoring.in_graph import score_run
@@ -311,7 +311,7 @@ def stopping_at(kind: str) -> Any:
 def test_interrupted_load_is_reported_and_repaired(empty_store: Store, dataset: Path, kind: str) -> None:
     """A load that died at any stage is named as unfinished, and running it again completes it."""
     with pytest.raises(Stop):
-        load_dataset(empty_store, Dataset(dataset), Report(), stopping_at(kind))
+        load_dataset(empty_store, Dataset(dataset), Problems(), stopping_at(kind))
     (unfinished,) = unfinished_loads(empty_store)
     assert (unfinished.name, unfinished.interrupted) == ("dataset shop", True)
     assert "run it again" in str(unfinished)
@@ -337,7 +337,7 @@ def test_interrupted_change_is_taken_back_by_loading_the_former_files(
     write_jsonl(dataset / "edges-stack-1.jsonl", read_jsonl(dataset / "edges-stack-1.jsonl")[:5])
     change(dataset, "sf-02", paths=[])
     with pytest.raises(Stop):
-        load_dataset(empty_store, Dataset(dataset), Report(), stopping_at(kind))
+        load_dataset(empty_store, Dataset(dataset), Problems(), stopping_at(kind))
     for name, text in former.items():
         (dataset / name).write_text(text)
     graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", store=empty_store, keep_rows=False)
@@ -381,13 +381,13 @@ CLEARING = """
 import os, signal, sys
 from pathlib import Path
 import graphkit
-from graphkit.graph import runs, scores
+from graphkit.graph import gradings, runs
 from graphkit.graph.queries import cypher
 def clear(store, query, parameters):
     deleted = store.write(cypher(query), {**parameters, "limit": 3})[0]["deleted"]
     if deleted and query == sys.argv[2]:
         os.kill(os.getpid(), signal.SIGKILL)
-runs.clear = scores.clear = clear
+runs.clear = gradings.clear = clear
 with graphkit.open_store() as store:
     graphkit.evaluate(Path(sys.argv[1]), store=store, measures=["EdgeRecall", "RR"])
 """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from graphkit.report import write_report
-from graphkit.report.text import visible
+from graphkit.report.escaping import visible
 from tests.helpers import cli
 from tests.helpers.datasets import STOREFRONT, pallets, read_jsonl, write_jsonl
 from tests.report.test_page import HOSTILE, hostile_dataset
@@ -392,7 +392,7 @@ def test_several_are_counted_as_many(opened: Opened, tmp_path: Path) -> None:
     opened.open(write_report([run], tmp_path / "r.html"), "#r/q2")
     page = opened.page
     assert page.locator("#edges summary").inner_text() == "All 4 edges as a table"
-    drawn = "2 repositories, 5 nodes; edges: 3 missed, 1 turn. "
+    drawn = "2 repositories, 5 nodes; edges: 3 missed, 1 wrong turn. "
     assert drawn in (page.locator("#drawing").get_attribute("aria-label") or "")
     page.keyboard.press("Escape")
     assert page.locator("#undecided").inner_text().startswith("2 of 2 questions are undecided: their answer or their")
@@ -508,6 +508,23 @@ def test_a_script_that_gets_in_is_stopped(opened: Opened, storefront_page: Path,
     refusals = [text for text in opened.told if "Content Security Policy" in text]
     assert len(refusals) == len(opened.told) == 2
     opened.told.clear()
+
+
+def test_what_a_failed_question_did_not_walk_is_not_attempted(opened: Opened, tmp_path: Path) -> None:
+    """The drawing, its legend and the table call the edges of a failed question not attempted, and none missed."""
+    steps = [["a:m.py#x", "CALLS", "b:n.py"]]
+    write_jsonl(tmp_path / "questions.jsonl", [{**cli.QUESTIONS[0], "id": "q1", "paths": [steps]}])
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [{"run": "r", "question_id": "q1", "error": "timed out"}])
+    opened.open(write_report([run], tmp_path / "r.html"), "#r/q1")
+    page = opened.page
+    drawn = "2 repositories, 2 nodes; edges: 1 not attempted. "
+    assert drawn in (page.locator("#drawing").get_attribute("aria-label") or "")
+    legend = page.locator("ul.legend").inner_text()
+    assert "1 not attempted: the question failed or has no record (dash-dot-dot line)" in legend
+    assert "missed" not in legend
+    page.locator("#edges summary").click()
+    assert "not attempted" in page.locator("#edges").inner_text()
+    assert "missed" not in page.locator("#edges").inner_text()
 
 
 def test_a_thousand_questions_are_shown_by_the_hundred(opened: Opened, tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ from graphkit.measures.case import Case
 from graphkit.measures.coherence import OffPin
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Commit, Compatibility
-from graphkit.report import write_report
+from graphkit.report import PageOptions, write_report
+from graphkit.report.escaping import visible
 from graphkit.report.layout import NODE_HEIGHT, NODE_WIDTH, draw
 from graphkit.report.page import json_for_html
 from graphkit.report.question import (
@@ -35,7 +36,6 @@ from graphkit.report.question import (
     detail,
     edge_statuses,
 )
-from graphkit.report.text import visible
 from tests.helpers import cli
 from tests.helpers.cases import answer, either, optional, question
 from tests.helpers.datasets import write_jsonl
@@ -225,13 +225,17 @@ def test_a_commit_off_pin_is_flagged_where_the_measure_says_so() -> None:
 
 
 def test_failed_and_absent_records_are_flagged() -> None:
-    """A record with an error keeps its words, and a question without a record shows its gold path as missed."""
+    """A record with an error keeps its words; what a failed or absent record didn't walk wasn't attempted."""
     gold = question([(X, "CALLS", Y)])
     failed, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y)], error="out of budget")), ())
     assert (failed["error"], flags, failed["words"]) == ("out of budget", FAILED, [])
+    # The edge that it had walked before the error is matched; the other is none that a finished walk went past.
+    both = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    failed, _, share = detail(Case(both, answer([(X, "CALLS", Y)], error="out of budget")), ())
+    assert (_edges(failed), share) == ({(X, "CALLS", Y, "matched"), (Y, "CALLS", Z, "unattempted")}, (0, 0))
     absent, flags, share = detail(Case(gold, None), ())
     # The one required edge was neither found nor missed by a run that has no record: nothing is counted.
-    assert (_edges(absent), flags, share) == ({(X, "CALLS", Y, "missed")}, ABSENT, (0, 0))
+    assert (_edges(absent), flags, share) == ({(X, "CALLS", Y, "unattempted")}, ABSENT, (0, 0))
 
 
 def test_an_invalid_question_is_blamed_on_nobody() -> None:
@@ -298,7 +302,7 @@ def test_hidden_characters_are_written_out() -> None:
 def test_a_hostile_dataset_stays_text(tmp_path: Path) -> None:
     """The page over hostile strings has no element, attribute or script but its own, and shows them all as text."""
     harmless = _Page(write_report([_plain(tmp_path / "plain")], tmp_path / "plain.html").read_text("utf-8"))
-    out = write_report([hostile_dataset(tmp_path / "hostile")], tmp_path / "r.html", title=HOSTILE[0])
+    out = write_report([hostile_dataset(tmp_path / "hostile")], tmp_path / "r.html", PageOptions(title=HOSTILE[0]))
     page = _Page(out.read_text("utf-8"))
     code = [text for attributes, text in page.scripts if attributes.get("type") != "application/json"]
     assert code == [text for attributes, text in harmless.scripts if attributes.get("type") != "application/json"]

@@ -9,10 +9,10 @@ import pytest
 
 import graphkit as package
 from graphkit.errors import InputError
-from graphkit.files.problems import Report
-from graphkit.files.scores import read_scores
+from graphkit.files.problems import Problems
+from graphkit.files.score_files import read_scores
+from graphkit.graph.gradings import gradings
 from graphkit.graph.queries import schema_statements
-from graphkit.graph.scores import gradings
 from graphkit.records.scores import Score
 from tests.helpers.cli import Graph, Row, graphkit, tiny, write_lines
 
@@ -31,7 +31,7 @@ def test_each_form_holds_the_same_scores(tmp_path: Path) -> None:
     outs = [tmp_path / f"out.{ending}" for ending in ("jsonl", "csv", "parquet")]
     options = [word for out in outs for word in ("--out", out)]
     graphkit("evaluate", "--no-store", "-m", "EdgeRecall", "--scores", scores, *options, run, cwd=tmp_path, code=0)
-    lines, table, columns = (read_scores([out], Report()) for out in outs)
+    lines, table, columns = (read_scores([out], Problems()) for out in outs)
     assert len(lines) == 4
     assert {(one.question, one.measure): one.number for one in lines} == {
         ("q1", "EdgeRecall"): 0.5,
@@ -58,7 +58,7 @@ def test_tables_are_refused_as_lines_are(tmp_path: Path, line: str, told: str) -
     path = tmp_path / "s.csv"
     path.write_text(f"run,question,measure,value\n{line}\n")
     with pytest.raises(InputError, match=told) as caught:
-        read_scores([path], Report())
+        read_scores([path], Problems())
     assert f"{path}:" in str(caught.value)
 
 
