@@ -116,7 +116,7 @@ def test_one_door_to_each_database() -> None:
     """The driver is imported behind the connection only, the embedded engine by its server only."""
     driver = importers("neo4j")
     assert "graphkit.database.store" in driver
-    assert driver <= {"graphkit.database.store", "graphkit.database.messages", "graphkit.database.values"}
+    assert driver <= {f"graphkit.database.{name}" for name in ("store", "driver", "dialects", "messages", "values")}
     assert importers("arcadedb_embedded") == {"graphkit.database.embedded.server"}
     assert importers("jpype") <= {"graphkit.database.embedded.server"}
 

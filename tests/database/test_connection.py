@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.database import messages
-from graphkit.database import store as connection
+from graphkit.database import access, driver
 from graphkit.database.settings import Settings, hide_password
-from graphkit.database.store import Store, check_version
+from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, GraphkitError, InputError
 from tests.helpers import ROOT
 from tests.helpers.engines import EngineSettings, Neo4jServer
@@ -303,7 +302,7 @@ def test_closed_port(scheme: str) -> None:
 
 def test_silent_server(silent_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that takes the connection and never answers is given up within the time-out."""
-    monkeypatch.setattr(connection, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(driver, "ANSWER_SECONDS", 0.5)
     with pytest.raises(DatabaseError, match="didn't answer in time"):
         Store.open(Settings(uri=f"bolt://127.0.0.1:{silent_port}"))
 
@@ -312,7 +311,7 @@ def test_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The embedded engine doesn't say why a commit failed: when its disk is full, graphkit does."""
     if store.engine == "neo4j":
         pytest.skip("Neo4j says it itself")
-    monkeypatch.setattr(messages, "disk_is_full", lambda _: True)
+    monkeypatch.setattr(access, "disk_is_full", lambda _: True)
     with pytest.raises(DatabaseError, match="disk of the database is full") as caught:
         store.read("CALL nothing.like.this()")
     assert "Make room" in str(caught.value)
@@ -339,37 +338,6 @@ def test_unknown_host() -> None:
     """A host that has no address is told apart from one that doesn't answer."""
     with pytest.raises(DatabaseError, match="host of this address isn't known"):
         Store.open(Settings(uri="bolt://nowhere.invalid:7687"))
-
-
-@pytest.mark.parametrize("agent", ["Neo4j/5.20.0", "Neo4j/4.4.41", "Neo4j/5.22.0"])
-def test_server_below_the_minimum(agent: str) -> None:
-    """A Neo4j that lacks what the queries use is refused with both versions and a remedy."""
-    with pytest.raises(DatabaseError, match=r"5\.23 or newer") as caught:
-        check_version(agent)
-    assert agent in caught.value.what
-    assert "5.26" in str(caught.value.remedy)
-
-
-@pytest.mark.parametrize(
-    ("agent", "version"),
-    [
-        ("Neo4j/5.23.0", "5.23.0"),
-        ("Neo4j/5.26.30", "5.26.30"),
-        ("Neo4j/5.27-aura", "5.27-aura"),
-        ("Neo4j/2026.01.0", "2026.01.0"),
-        ("Neo4j/5.26.0 compatible (ArcadeDB 26.10.2)", "26.10.2"),
-    ],
-)
-def test_server_that_is_new_enough(agent: str, version: str) -> None:
-    """The version is read from what the server calls itself."""
-    assert check_version(agent) == version
-
-
-@pytest.mark.parametrize("agent", ["", "Memgraph/3.0", "Neo4j/v5.2.0 compatible graph database server - Memgraph"])
-def test_server_that_is_unknown(agent: str) -> None:
-    """A server that graphkit doesn't know is refused rather than tried."""
-    with pytest.raises(DatabaseError, match="calls itself"):
-        check_version(agent)
 
 
 # Settings ----------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from graphkit.database.embedded.client import ADMIN, DATABASE, HEAP_VARIABLE, READER, TIMEOUT_VARIABLE, Layout
+from graphkit.database.embedded.layout import ADMIN, DATABASE, HEAP_VARIABLE, READER, TIMEOUT_VARIABLE, Layout
 from graphkit.database.embedded.locks import lock_file, lock_within
 
 GRACE_SECONDS = 1.5  # without a client: bridges the gap between two commands of a script
