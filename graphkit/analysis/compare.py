@@ -26,7 +26,7 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Report
-from graphkit.graph.datasets import dataset_digest
+from graphkit.graph.digests import dataset_digest
 from graphkit.graph.failures import failures
 from graphkit.graph.knowledge import invalid_questions, require_run
 from graphkit.graph.queries import cypher

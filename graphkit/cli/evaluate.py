@@ -83,7 +83,7 @@ def evaluate(
     from graphkit.cli.scorecards import print_outcomes, print_scorecard
     from graphkit.cli.tables import print_groups, print_scoreboard
     from graphkit.files.problems import Report
-    from graphkit.graph.datasets import quiet
+    from graphkit.graph.writing import quiet
     from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.export import check_output, write_results

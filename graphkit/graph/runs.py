@@ -17,9 +17,10 @@ from graphkit.files.problems import Report
 from graphkit.files.reading import RecordReader
 from graphkit.graph import rows as to_rows
 from graphkit.graph.claims import Claim, claim
-from graphkit.graph.datasets import Progress, batched, clear, file_digest, name_artifacts, quiet
+from graphkit.graph.digests import file_digest
 from graphkit.graph.queries import cypher
 from graphkit.graph.scores import clear_scores
+from graphkit.graph.writing import Progress, batched, clear, name_artifacts, quiet
 
 #: Answers of one transaction.
 RECORDS = 250

@@ -17,8 +17,9 @@ def test_differences_lie_in_one_place() -> None:
     found = []
     for path in sorted((ROOT / "graphkit").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
-            if any(isinstance(side, ast.Constant) and side.value in names for side in sides):
+            if isinstance(node, ast.Compare) and any(
+                isinstance(side, ast.Constant) and side.value in names for side in (node.left, *node.comparators)
+            ):
                 found.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert found == []
 
