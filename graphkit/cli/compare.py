@@ -41,7 +41,8 @@ def compare(
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
     from graphkit.analysis import gates
-    from graphkit.analysis.compare import compare_grades, compare_runs
+    from graphkit.analysis.compare_grades import compare_grades
+    from graphkit.analysis.compare_runs import compare_runs
     from graphkit.cli.comparisons import print_comparison
     from graphkit.files.problems import Report
     from graphkit.records.words import counted

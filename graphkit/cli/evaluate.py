@@ -78,7 +78,8 @@ def evaluate(
     import dataclasses
 
     from graphkit.analysis import gates
-    from graphkit.analysis.layers import load_config, score_layers
+    from graphkit.analysis.config import load_config
+    from graphkit.analysis.layers import score_layers
     from graphkit.cli.progress import shown_progress
     from graphkit.cli.scorecards import print_outcomes, print_scorecard
     from graphkit.cli.tables import print_groups, print_scoreboard

@@ -11,7 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from graphkit.analysis.layers import Config, Scorecard, score_layers
+from graphkit.analysis.config import Config
+from graphkit.analysis.layers import Scorecard, score_layers
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import OnError, Report

@@ -14,7 +14,8 @@ from urllib.parse import quote
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from graphkit.analysis.layers import NOT_JUDGED, Config
+from graphkit.analysis.config import Config
+from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.files.atomic import written
 from graphkit.files.problems import OnError, Report
 from graphkit.records.scores import Score

@@ -10,7 +10,9 @@ import pytest
 from scipy import stats
 
 import graphkit
-from graphkit.analysis.compare import compare_grades, compare_runs, reading
+from graphkit.analysis.compare_grades import compare_grades
+from graphkit.analysis.compare_runs import compare_runs
+from graphkit.analysis.comparison import reading
 from graphkit.analysis.summaries import summarize
 from graphkit.database.store import Store
 from graphkit.errors import InputError
