@@ -20,7 +20,9 @@ from graphkit.files.atomic import written
 from graphkit.files.problems import OnError, Report
 from graphkit.records.scores import Score
 from graphkit.records.words import counted, shown
-from graphkit.report.data import ReportData, gather, scoreboard, summary
+from graphkit.report.data import ReportData
+from graphkit.report.gathering import gather
+from graphkit.report.overview import scoreboard, summary
 from graphkit.report.text import middle, script_json, visible
 
 _TEMPLATES = Path(__file__).parent / "templates"

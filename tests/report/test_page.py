@@ -405,7 +405,7 @@ def test_a_page_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.
     def broken(*_: object) -> None:
         raise InputError("broken")
 
-    monkeypatch.setattr("graphkit.report.data.detail", broken)
+    monkeypatch.setattr("graphkit.report.gathering.detail", broken)
     with pytest.raises(InputError, match="broken"):
         write_report([run], out)
     assert [(path.name, path.read_text()) for path in out.parent.iterdir()] == [("r.html", "old")]
