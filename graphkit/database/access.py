@@ -10,7 +10,7 @@ from typing import ClassVar
 from graphkit.database.dialects import ArcadeDB, Dialect
 from graphkit.database.embedded.client import ensure_running
 from graphkit.database.embedded.folder import disk_is_full
-from graphkit.database.embedded.layout import DEFAULT_HEAP, HEAP_VARIABLE, Layout
+from graphkit.database.embedded.place import DEFAULT_HEAP, HEAP_VARIABLE, Layout
 from graphkit.database.settings import Settings, hide_password
 from graphkit.errors import DatabaseError
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from graphkit.database.access import Access
 from graphkit.database.dialects import Dialect
-from graphkit.database.embedded.layout import TIMEOUT_VARIABLE
+from graphkit.database.embedded.place import TIMEOUT_VARIABLE
 from graphkit.database.settings import hide_password
 from graphkit.errors import DatabaseError, GraphkitError, InputError
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.database.embedded.layout import Layout
+from graphkit.database.embedded.place import Layout
 from tests.helpers import ROOT
 from tests.helpers.cli import Graph, graphkit, tiny
 from tests.helpers.fakebolt import bolt_server, silent_server

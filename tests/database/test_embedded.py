@@ -20,7 +20,7 @@ import pytest
 from graphkit.database.embedded import client as embedded
 from graphkit.database.embedded.client import ensure_running, status, stop
 from graphkit.database.embedded.folder import os_error
-from graphkit.database.embedded.layout import Layout
+from graphkit.database.embedded.place import Layout
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError

@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphkit.database.embedded.folder import os_errors, prepared
-from graphkit.database.embedded.layout import ADMIN, DATABASE, READER, Layout
 from graphkit.database.embedded.leases import alone_starting, held_error, join, leave
 from graphkit.database.embedded.locks import is_held, locking_pid, wait_until, written_pid
+from graphkit.database.embedded.place import ADMIN, DATABASE, READER, Layout
 from graphkit.database.embedded.starting import START_SECONDS, State, read_state, start
 from graphkit.errors import DatabaseError
 

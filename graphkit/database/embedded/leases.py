@@ -9,8 +9,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from graphkit.database.embedded.layout import Layout
 from graphkit.database.embedded.locks import lock_file, lock_within, locking_pid
+from graphkit.database.embedded.place import Layout
 from graphkit.errors import DatabaseError
 
 if sys.platform != "win32":

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphkit.database.embedded.folder import disk_is_full
-from graphkit.database.embedded.layout import HEAP_VARIABLE, Layout
+from graphkit.database.embedded.place import HEAP_VARIABLE, Layout
 from graphkit.errors import DatabaseError, InputError
 
 START_SECONDS = 90.0  # a cold start takes about one second; a starved machine may need many
