@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.results import Line, spaced, write
 from benchmarks.stores import fresh, servers
 from benchmarks.world import RUNS, world
-from graphkit.database.embedded.client import HEAP_VARIABLE
+from graphkit.database.embedded.place import HEAP_VARIABLE
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems

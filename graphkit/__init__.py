@@ -18,9 +18,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphkit.analysis.compare import RunComparison, compare_runs, compare_scores
+    from graphkit.analysis.compare_runs import compare_runs
+    from graphkit.analysis.compare_scores import compare_scores
+    from graphkit.analysis.comparison import RunComparison
+    from graphkit.analysis.config import load_config
     from graphkit.analysis.dataset_checks import check_dataset
-    from graphkit.analysis.layers import Scorecard, load_config, score_layers
+    from graphkit.analysis.layers import Scorecard, score_layers
     from graphkit.analysis.summaries import ScoreSummary, summarize
     from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
     from graphkit.files.assets import storefront_folder
@@ -62,7 +65,9 @@ _HOMES = {
     "graphkit.files.assets": ("storefront_folder",),
     "graphkit.measures.outcome": ("two_by_two",),
     "graphkit.analysis.dataset_checks": ("check_dataset",),
-    "graphkit.analysis.compare": ("RunComparison", "compare_runs", "compare_scores"),
+    "graphkit.analysis.comparison": ("RunComparison",),
+    "graphkit.analysis.compare_scores": ("compare_scores",),
+    "graphkit.analysis.compare_runs": ("compare_runs",),
     "graphkit.records.usage": ("Prices",),
     "graphkit.errors": ("DatabaseError", "GateError", "GraphkitError", "InputError", "MeasureError"),
     "graphkit.measures.base": ("CutMeasure", "Measure", "Unscored"),
@@ -84,7 +89,8 @@ _HOMES = {
     "graphkit.records.scores": ("Score",),
     "graphkit.scoring.networks": ("comparison_graph", "gold_graph", "score_graphs", "walked_graph"),
     "graphkit.scoring.results": ("Evaluation", "Summary"),
-    "graphkit.analysis.layers": ("Scorecard", "load_config", "score_layers"),
+    "graphkit.analysis.config": ("load_config",),
+    "graphkit.analysis.layers": ("Scorecard", "score_layers"),
     "graphkit.files.dataset": ("Dataset",),
     "graphkit.analysis.summaries": ("ScoreSummary", "summarize"),
     "graphkit.systems.context": ("Context",),

@@ -36,7 +36,7 @@ from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError
 from graphkit.graph import datasets as loading
-from graphkit.graph import gradings, runs
+from graphkit.graph import gradings, runs, writing
 from graphkit.graph.claims import unfinished_loads
 from graphkit.graph.queries import cypher, schema_statements
 from tests.helpers.datasets import generate, read_jsonl, write_jsonl
@@ -177,7 +177,9 @@ def start(arguments: list[str], environment: dict[str, str], folder: Path) -> in
         os.environ.update(environment)
         os.chdir(folder)
         sys.path.insert(0, str(folder))
-        loading.BATCH, loading.RECORDS, loading.CLEARED = 40, 6, 40
+        for module in (loading, writing):
+            vars(module).update(BATCH=40)
+        writing.CLEARED, loading.RECORDS = 40, 6
         runs.RECORDS, gradings.QUESTIONS = 6, 10
         sys.argv = ["graphkit", *arguments]
         from graphkit.cli import main

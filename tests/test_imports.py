@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,14 @@ def test_rooms_import_what_the_table_says(room: str) -> None:
             assert rooms <= MAY_IMPORT[room], module
 
 
+@pytest.mark.parametrize("room", [room for room in MAY_IMPORT if room != "errors"])
+def test_no_circles(room: str) -> None:
+    """No modules of a room import each other, not even for type checks; between rooms the floors forbid it."""
+    modules = {module for module in MODULES if module.startswith(f"graphkit.{room}.")}
+    assert modules
+    TopologicalSorter({module: own(module) & modules - {module} for module in modules}).prepare()
+
+
 def test_each_module_has_a_room() -> None:
     """Directly under the package lie the errors, and what Python itself asks for."""
     loose = {module for module in MODULES if module.count(".") == 1 and MODULES[module].name != "__init__.py"}
@@ -129,7 +138,7 @@ def test_one_door_to_each_database() -> None:
     """The driver is imported behind the connection only, the embedded engine by its server only."""
     driver = importers("neo4j")
     assert "graphkit.database.store" in driver
-    assert driver <= {"graphkit.database.store", "graphkit.database.messages", "graphkit.database.values"}
+    assert driver <= {f"graphkit.database.{name}" for name in ("store", "driver", "dialects", "messages", "values")}
     assert importers("arcadedb_embedded") == {"graphkit.database.embedded.server"}
     assert importers("jpype") <= {"graphkit.database.embedded.server"}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from graphkit.analysis.compare import RunComparison
+from graphkit.analysis.comparison import RunComparison
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.errors import GateError
 from graphkit.records.bounds import over, under

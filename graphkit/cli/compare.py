@@ -43,7 +43,8 @@ def compare(
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
     from graphkit.analysis import gates
-    from graphkit.analysis.compare import compare_runs, compare_scores
+    from graphkit.analysis.compare_runs import compare_runs
+    from graphkit.analysis.compare_scores import compare_scores
     from graphkit.cli.comparisons import print_comparison
     from graphkit.files.problems import Problems
     from graphkit.records.words import counted

@@ -20,7 +20,7 @@ PAGE = "graphkit-demo.html"
 @with_graph
 def demo() -> None:
     """Load the storefront fixture, evaluate two runs, and explain their worst failures."""
-    from graphkit.analysis.compare import compare_runs
+    from graphkit.analysis.compare_runs import compare_runs
     from graphkit.cli.comparisons import print_comparison
     from graphkit.cli.progress import shown_progress
     from graphkit.files.assets import storefront_folder

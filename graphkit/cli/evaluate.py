@@ -78,12 +78,13 @@ def evaluate(
     import dataclasses
 
     from graphkit.analysis import gates
-    from graphkit.analysis.layers import load_config, score_layers
+    from graphkit.analysis.config import load_config
+    from graphkit.analysis.layers import score_layers
     from graphkit.cli.progress import shown_progress
     from graphkit.cli.scorecards import print_outcomes, print_scorecard
     from graphkit.cli.tables import print_groups, print_scoreboard
     from graphkit.files.problems import Problems
-    from graphkit.graph.datasets import quiet
+    from graphkit.graph.writing import quiet
     from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.export import check_output, write_results

@@ -12,7 +12,7 @@ from graphkit.cli.base import tell
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from graphkit.analysis.compare import By
+    from graphkit.analysis.comparison import By
     from graphkit.files.problems import OnError
     from graphkit.records.scores import Score
     from graphkit.scoring.evaluate import Engine
@@ -84,7 +84,7 @@ def assignment(option: str, text: str) -> tuple[str, str]:
 
 def by_value(text: str | None) -> By | None:
     """Return what ``compare --by`` asks for."""
-    from graphkit.analysis.compare import By
+    from graphkit.analysis.comparison import By
 
     return cast("By | None", _grouping(text, get_args(By)))
 

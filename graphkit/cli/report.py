@@ -39,7 +39,7 @@ def report(
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
     """Write one self-contained page: scores, and each gold path with the walk drawn over it."""
-    from graphkit.analysis.layers import load_config
+    from graphkit.analysis.config import load_config
     from graphkit.report import PageOptions, write_report
 
     problems: list[Problems] = []

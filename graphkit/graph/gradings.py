@@ -15,10 +15,10 @@ from typing import Any
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.claims import claim
-from graphkit.graph.datasets import batched, clear
 from graphkit.graph.knowledge import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.rows import answer_key
+from graphkit.graph.writing import batched, clear
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
 

@@ -13,8 +13,8 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import storable_name
 from graphkit.graph.claims import claim
-from graphkit.graph.datasets import BATCH, Progress, batched, quiet, write_commits
 from graphkit.graph.queries import cypher
+from graphkit.graph.writing import BATCH, Progress, batched, quiet, write_commits
 from graphkit.records.commits import DEFAULT_BRANCHES
 from graphkit.records.fields import FARTHEST_ZONE
 from graphkit.records.models import Commit

@@ -16,9 +16,10 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.graph import rows as to_rows
 from graphkit.graph.claims import Claim, claim
-from graphkit.graph.datasets import Progress, batched, clear, file_digest, name_artifacts, quiet
+from graphkit.graph.digests import file_digest
 from graphkit.graph.gradings import clear_scores
 from graphkit.graph.queries import cypher
+from graphkit.graph.writing import Progress, batched, clear, name_artifacts, quiet
 from graphkit.records.structs import AnswerStruct
 
 #: Answers of one transaction.

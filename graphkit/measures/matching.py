@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from graphkit.measures.case import Gold
+from typing import TypeVar
 
 T = TypeVar("T")
+
+#: A gold path: its parts are asked of by the caller's function.
+P = TypeVar("P")
 
 #: Source, relation (None where it carries none), target.
 Edge = tuple[str, str | None, str]
@@ -44,7 +44,7 @@ def contained(edges: Iterable[Edge], others: Iterable[Edge], untyped: bool) -> s
 
 
 def best_alternatives(
-    units: Sequence[list[Gold]], items: Callable[[Gold], set[T]], matched: Callable[[set[T]], set[T]]
+    units: Sequence[list[P]], items: Callable[[P], set[T]], matched: Callable[[set[T]], set[T]]
 ) -> tuple[set[T], set[T]]:
     """Return what is required and what of it was matched, over all units.
 
@@ -58,14 +58,12 @@ def best_alternatives(
     return set().union(*[required for required, _ in chosen]), set().union(*[hit for _, hit in chosen])
 
 
-def _best(
-    unit: list[Gold], items: Callable[[Gold], set[T]], matched: Callable[[set[T]], set[T]]
-) -> tuple[set[T], set[T]]:
+def _best(unit: list[P], items: Callable[[P], set[T]], matched: Callable[[set[T]], set[T]]) -> tuple[set[T], set[T]]:
     """Return what the best of some alternatives requires, and what of it was matched."""
     best: tuple[set[T], set[T]] = (set(), set())
     best_share = -1.0
-    for gold in unit:
-        wanted = items(gold)
+    for path in unit:
+        wanted = items(path)
         if wanted:
             there = matched(wanted)
             share = len(there) / len(wanted)

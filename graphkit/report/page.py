@@ -18,8 +18,10 @@ from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.files.atomic import written
 from graphkit.files.problems import Problems
 from graphkit.records.words import counted, shown
-from graphkit.report.data import PageOptions, ReportData, gather, scoreboard, summary
+from graphkit.report.data import PageOptions, ReportData
 from graphkit.report.escaping import middle, script_json, visible
+from graphkit.report.gathering import gather
+from graphkit.report.overview import scoreboard, summary
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

@@ -13,7 +13,8 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import OnError, Problems
 from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import invalid_reason, stale_gold
-from graphkit.graph.datasets import Progress, ensure_loaded, quiet
+from graphkit.graph.datasets import ensure_loaded
+from graphkit.graph.writing import Progress, quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.commits import CommitGraph

@@ -10,7 +10,9 @@ import pytest
 from scipy import stats
 
 import graphkit
-from graphkit.analysis.compare import compare_runs, compare_scores, reading
+from graphkit.analysis.compare_runs import compare_runs
+from graphkit.analysis.compare_scores import compare_scores
+from graphkit.analysis.comparison import reading
 from graphkit.analysis.summaries import summarize
 from graphkit.database.store import Store
 from graphkit.errors import InputError

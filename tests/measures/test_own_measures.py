@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 import graphkit as package
-from graphkit.analysis.compare import compare_scores
-from graphkit.analysis.layers import load_config, score_layers
+from graphkit.analysis.compare_scores import compare_scores
+from graphkit.analysis.config import load_config
+from graphkit.analysis.layers import score_layers
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError
 from graphkit.files.dataset import Dataset

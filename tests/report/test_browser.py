@@ -16,7 +16,7 @@ from graphkit.report import write_report
 from graphkit.report.escaping import visible
 from tests.helpers import cli
 from tests.helpers.datasets import STOREFRONT, pallets, read_jsonl, write_jsonl
-from tests.report.test_page import HOSTILE, hostile_dataset
+from tests.helpers.pages import HOSTILE, hostile_dataset
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
