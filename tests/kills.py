@@ -37,8 +37,8 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError
 from graphkit.graph import datasets as loading
 from graphkit.graph import gradings, runs, writing
-from graphkit.graph.claims import unfinished_loads
 from graphkit.graph.queries import cypher, schema_statements
+from graphkit.graph.reservations import unfinished_loads
 from tests.helpers.datasets import generate, read_jsonl, write_jsonl
 from tests.helpers.engines import child_environment, empty, free_port, start_neo4j
 

@@ -176,8 +176,8 @@ def open_graph(read_only: bool = False) -> AbstractContextManager[Store]:
     With ``read_only`` the server refuses every write, so an account that may only read will do.
     """
     from graphkit.database.store import Store
-    from graphkit.graph.claims import unfinished_loads
     from graphkit.graph.opening import prepared
+    from graphkit.graph.reservations import unfinished_loads
 
     store = Store.open(settings(), read_only=read_only)
     if not read_only:

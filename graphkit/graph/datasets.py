@@ -20,9 +20,9 @@ from graphkit.files.problems import OnError, Problems
 from graphkit.files.stale_gold import invalid_reason
 from graphkit.graph import rows as to_rows
 from graphkit.graph.checked import CheckedDataset, KnowledgeGraph
-from graphkit.graph.claims import Claim, claim, unfinished_loads
 from graphkit.graph.digests import dataset_digest
 from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.writing import BATCH, Progress, batched, clear, name_artifacts, quiet, write_commits
 
 #: Questions of one transaction, with all that belongs to them.
@@ -61,12 +61,12 @@ def load_dataset(store: Store, dataset: Dataset, problems: Problems, progress: P
     """
     with ExitStack() as spools:
         loader = _DatasetLoader(store, CheckedDataset(dataset, problems, spools), progress)
-        with claim(store, _claimed(dataset)) as held:
+        with reserved(store, _reservation(dataset)) as held:
             loader.load(held)
     return loader.summary
 
 
-def _claimed(dataset: Dataset) -> str:
+def _reservation(dataset: Dataset) -> str:
     return f"dataset {dataset.name}"
 
 
@@ -74,7 +74,7 @@ def ensure_loaded(store: Store, dataset: Dataset, problems: Problems, progress: 
     """Load a dataset unless the graph holds it in just this form. Raises what :func:`load_dataset` raises."""
     held = {row["name"]: row["digest"] for row in store.read(cypher("read/datasets"))}
     # A load that died before it changed anything is still told as interrupted: one more, which ends, takes that back.
-    unfinished = any(load.name == _claimed(dataset) and load.interrupted for load in unfinished_loads(store))
+    unfinished = any(load.name == _reservation(dataset) and load.interrupted for load in unfinished_loads(store))
     if unfinished or held.get(dataset.name) != dataset_digest(dataset):
         load_dataset(store, dataset, problems, progress)
 
@@ -89,7 +89,7 @@ class _DatasetLoader:
         self.progress = progress
         self.summary = LoadSummary(checked.dataset.name)
 
-    def load(self, held: Claim) -> None:
+    def load(self, held: Reservation) -> None:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
         self._refuse_foreign()
         self.store.write(cypher("load/dataset_changes"), {"name": self.dataset.name})
@@ -125,7 +125,7 @@ class _DatasetLoader:
                         remedy="Give the questions other ids, or load it into a database of its own (--data).",
                     )
 
-    def _source(self, known: dict[str, Any], kind: str, load: Callable[[Claim], None], held: Claim) -> None:
+    def _source(self, known: dict[str, Any], kind: str, load: Callable[[Reservation], None], held: Reservation) -> None:
         """Load a file unless the graph holds its content already."""
         path = find_file(self.dataset.folder, kind)
         key = f"{self.dataset.name}/{kind}"
@@ -143,19 +143,19 @@ class _DatasetLoader:
         if key in known:
             self.store.write(cypher("load/source"), {"key": key, "digest": ""})
 
-    def _load_commits(self, held: Claim) -> None:
+    def _load_commits(self, held: Reservation) -> None:
         named = {"dataset": self.dataset.name}
         clear(self.store, "load/clear_listed", named)
         write_commits(
             self.store, self.checked.commits, lambda count: self._step("commits", count, held), self.dataset.name
         )
 
-    def _step(self, kind: str, count: int, held: Claim) -> None:
+    def _step(self, kind: str, count: int, held: Reservation) -> None:
         self.summary.add(kind, written=count)
         self.progress(kind, count)
         held.beat()
 
-    def _load_compatibility(self, held: Claim) -> None:
+    def _load_compatibility(self, held: Reservation) -> None:
         named = {"dataset": self.dataset.name}
         stacks = [to_rows.stack_row(row, self.dataset.name) for row in self.checked.compatibility]
         fitting = [row for row in self.checked.compatibility if row.compatible and not row.environment]
@@ -185,7 +185,7 @@ class _DatasetLoader:
         clear(self.store, "load/clear_artifact_commits", {"graph": graph})
         clear(self.store, "load/clear_edges", {"graph": graph})
 
-    def _load_graph(self, known: dict[str, Any], name: str, graph: KnowledgeGraph, held: Claim) -> None:
+    def _load_graph(self, known: dict[str, Any], name: str, graph: KnowledgeGraph, held: Reservation) -> None:
         """Load one knowledge graph: its artifacts merged, their commits and edges replaced."""
         key = f"{name}{_GRAPH}"
         if known.get(key) == graph.digest:
@@ -218,7 +218,7 @@ class _DatasetLoader:
         created = name_artifacts(self.store, nodes)
         self.summary.created_artifacts.extend(created)
 
-    def _load_questions(self, held: Claim) -> None:
+    def _load_questions(self, held: Reservation) -> None:
         for batch in batched(self.checked.questions, RECORDS):
             rows = [
                 to_rows.question_row(question, self.dataset.name, invalid_reason(self.checked.gold.reasons(question)))

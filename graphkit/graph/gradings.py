@@ -14,9 +14,9 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.claims import claim
 from graphkit.graph.knowledge import require_run
 from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import reserved
 from graphkit.graph.rows import answer_key
 from graphkit.graph.writing import batched, clear
 from graphkit.records.scores import Score
@@ -72,7 +72,7 @@ def keep_scores(store: Store, run: str, gradings: Sequence[Grading], rows: Itera
         for grading in gradings
     ]
     stored = 0
-    with claim(store, f"scores of {run}") as held:
+    with reserved(store, f"scores of {run}") as held:
         store.write(cypher("load/gradings"), {"run": run, "rows": marks})
         clear(store, "load/clear_scores", {"run": run, "measures": names})
         # Those of a question together, as they mostly come: its answer is looked up once.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import storable_name
-from graphkit.graph.claims import claim
 from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import reserved
 from graphkit.graph.writing import BATCH, Progress, batched, quiet, write_commits
 from graphkit.records.commits import DEFAULT_BRANCHES
 from graphkit.records.fields import FARTHEST_ZONE
@@ -49,7 +49,7 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
     """
     with open_repository(path) as repository:
         chosen = storable_name(name or _folder_name(repository, path), str(path))
-        with claim(store, f"history of {chosen}") as held:
+        with reserved(store, f"history of {chosen}") as held:
             rows = store.read(cypher("load/known_commits"), {"repo": chosen})
             known = {str(row["sha"]): (row["branch"], row["tag"]) for row in rows}
             linked = {str(row["sha"]): int(str(row["parents"])) for row in rows}

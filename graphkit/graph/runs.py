@@ -15,10 +15,10 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.graph import rows as to_rows
-from graphkit.graph.claims import Claim, claim
 from graphkit.graph.digests import file_digest
 from graphkit.graph.gradings import clear_scores
 from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.writing import Progress, batched, clear, name_artifacts, quiet
 from graphkit.records.structs import AnswerStruct
 
@@ -90,7 +90,7 @@ def load_run(
     DatabaseError
         The database doesn't do as asked.
     """
-    with claim(store, f"run {run}") as held:
+    with reserved(store, f"run {run}") as held:
         if records is None:
             records = RunRecords.of_file(store, dataset, run_file)
         known = store.read(cypher("load/known_run"), {"id": run})
@@ -132,7 +132,7 @@ def _clear_run(store: Store, run: str) -> None:
     clear(store, "load/clear_answers", {"run": run})
 
 
-def _write_run(store: Store, run: str, records: RunRecords, held: Claim, progress: Progress) -> RunLoad:
+def _write_run(store: Store, run: str, records: RunRecords, held: Reservation, progress: Progress) -> RunLoad:
     there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
     resumed, written, failed = len(there), 0, 0
     kept = (answer for answer in records.answers if answer.question_id in records.questions)

@@ -39,7 +39,7 @@ def spoiled_dataset(folder: Path) -> list[str]:
 
 
 def test_refused_load_leaves_nothing(any_graph: Graph, tmp_path: Path) -> None:
-    """After any mistake in a dataset both databases hold nothing of it, not even the claim of a load."""
+    """After any mistake in a dataset both databases hold nothing of it, not even the reservation of a load."""
     for number, (name, mistake) in enumerate(MISTAKES.items()):
         if not mistake.place.startswith("runs/"):
             folder = tmp_path / str(number)

@@ -15,10 +15,10 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.graph.claims import claim, unfinished_loads
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.gradings import gradings
 from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import reserved, unfinished_loads
 from tests.helpers import ROOT
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.engines import EngineSettings
@@ -171,7 +171,7 @@ def test_load_that_died_before_it_changed_anything_is_taken_back(empty_store: St
     file = dataset / "runs" / f"{RUN}.jsonl"
     graphkit.evaluate(file, store=empty_store)
     before = contents(empty_store)
-    with pytest.raises(Stop), claim(empty_store, "dataset shop"):
+    with pytest.raises(Stop), reserved(empty_store, "dataset shop"):
         raise Stop
     assert [load.name for load in unfinished_loads(empty_store)] == ["dataset shop"]
     graphkit.evaluate(file, store=empty_store)
@@ -252,12 +252,12 @@ def test_two_processes_at_once_do_not_double(
 
 def test_a_load_waits_for_another_ones(empty_store: Store, dataset: Path) -> None:
     """While a living process holds a load, it isn't interrupted, and another's patience ends with a sentence."""
-    with claim(empty_store, "dataset shop"):
+    with reserved(empty_store, "dataset shop"):
         (unfinished,) = unfinished_loads(empty_store)
         assert not unfinished.interrupted
         with (
             pytest.raises(DatabaseError, match="another process has been loading dataset shop"),
-            claim(empty_store, "dataset shop", patience=0.0),
+            reserved(empty_store, "dataset shop", patience=0.0),
         ):
             pass
     assert unfinished_loads(empty_store) == []

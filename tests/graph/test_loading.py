@@ -11,9 +11,9 @@ import pytest
 import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.claims import unfinished_loads
 from graphkit.graph.gradings import gradings
 from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.runs import load_run
 from graphkit.measures.registry import parse_measure
 from graphkit.scoring import batches, from_files
