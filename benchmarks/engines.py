@@ -10,10 +10,10 @@ from pathlib import Path
 from benchmarks.results import Line, spaced, write
 from benchmarks.stores import fresh, servers
 from benchmarks.world import RUNS, world
-from graphkit.database.embedded.client import HEAP_VARIABLE
+from graphkit.database.embedded.place import HEAP_VARIABLE
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.knowledge import commit_graph
 from graphkit.graph.queries import Query, named_queries
@@ -45,7 +45,7 @@ def measured(store: Store, data: Path, count: int) -> Times:
     """Load a world, score its first run by both engines, and ask every named query."""
     dataset = Dataset(data)
     started = time.perf_counter()
-    load_dataset(store, dataset, Report())
+    load_dataset(store, dataset, Problems())
     for run in RUNS:
         load_run(store, dataset.name, run, data / f"runs/{run}.jsonl")
     load = time.perf_counter() - started

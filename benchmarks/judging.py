@@ -22,8 +22,7 @@ from typing import Any
 
 from benchmarks.results import Line, write
 from graphkit.files.dataset import Dataset
-from graphkit.files.decoding import LeanAnswer
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.judges.base import Grader, Judge, Opinion
 from graphkit.judges.graders import GRADERS
@@ -36,6 +35,7 @@ from graphkit.llm.cache import CachedModel, ReplyCache
 from graphkit.llm.client import AnthropicModel
 from graphkit.llm.requests import Reply, Request, Usage
 from graphkit.measures.case import Case
+from graphkit.records.structs import AnswerStruct
 from tests.helpers.api import message
 
 ROOT = Path(__file__).parent.parent
@@ -68,10 +68,10 @@ class Asked:
 
 
 def _cases() -> list[tuple[Case, str]]:
-    questions = {question.id: question for _, question in Dataset(STOREFRONT).questions(Report())}
+    questions = {question.id: question for _, question in Dataset(STOREFRONT).questions(Problems())}
     cases = []
     for file in sorted((STOREFRONT / "runs").glob("*.jsonl")):
-        for _, answer in RecordReader(file, LeanAnswer, Report()):
+        for _, answer in RecordReader(file, AnswerStruct, Problems()):
             if answer.error is None and answer.answer is not None:
                 cases.append((Case(questions[answer.question_id], answer), answer.run))
     return cases

@@ -12,7 +12,7 @@ from benchmarks.stores import fresh, servers
 from benchmarks.world import RUNS, world
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.graph.datasets import load_dataset
 from graphkit.graph.runs import load_run
 from tests.helpers.engines import Neo4jServer
@@ -49,7 +49,7 @@ class Recorder:
 def load(store: Store, data: Path) -> None:
     """Load a dataset and its first run."""
     dataset = Dataset(data)
-    load_dataset(store, dataset, Report())
+    load_dataset(store, dataset, Problems())
     load_run(store, dataset.name, RUNS[0], data / f"runs/{RUNS[0]}.jsonl")
 
 

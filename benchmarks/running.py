@@ -14,7 +14,7 @@ from statistics import median
 from benchmarks.files import dataset
 from benchmarks.results import Line, spaced, write
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.records.models import Question
 from graphkit.systems.importing import system_of
 from graphkit.systems.runner import Limits
@@ -95,7 +95,7 @@ def ran(data: Dataset, planned: Plan, call: Call, out: Path) -> float:
 def measured(folder: Path, count: int, repeats: int) -> dict[str, Times]:
     """Run each system by the runner and by the loop, in turns."""
     data = Dataset(dataset(folder, "ranking", count))
-    planned = plan(data, Report())
+    planned = plan(data, Problems())
     times = {title: Times(count) for title in SYSTEMS}
     for _ in range(repeats):
         for title, call in SYSTEMS.items():

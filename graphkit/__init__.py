@@ -18,20 +18,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphkit.analysis.compare import RunComparison, compare_grades, compare_runs
+    from graphkit.analysis.compare_runs import compare_runs
+    from graphkit.analysis.compare_scores import compare_scores
+    from graphkit.analysis.comparison import RunComparison
+    from graphkit.analysis.config import load_config
     from graphkit.analysis.dataset_checks import check_dataset
-    from graphkit.analysis.layers import Scorecard, load_config, score_layers
-    from graphkit.analysis.summaries import GradeSummary, summarize
+    from graphkit.analysis.layers import Scorecard, score_layers
+    from graphkit.analysis.summaries import ScoreSummary, summarize
     from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
     from graphkit.files.assets import storefront_folder
     from graphkit.files.dataset import Dataset
-    from graphkit.files.scores import read_scores
+    from graphkit.files.score_files import read_scores
     from graphkit.files.verdict_files import read_verdicts
     from graphkit.graph.datasets import load
     from graphkit.graph.failures import failures
+    from graphkit.graph.gradings import load_scores
     from graphkit.graph.judgements import load_verdicts
     from graphkit.graph.opening import open_store
-    from graphkit.graph.scores import load_scores
     from graphkit.measures.base import CutMeasure, Measure, Unscored
     from graphkit.measures.case import Case
     from graphkit.measures.outcome import two_by_two
@@ -65,7 +68,9 @@ _HOMES = {
     "graphkit.files.assets": ("storefront_folder",),
     "graphkit.measures.outcome": ("two_by_two",),
     "graphkit.analysis.dataset_checks": ("check_dataset",),
-    "graphkit.analysis.compare": ("RunComparison", "compare_grades", "compare_runs"),
+    "graphkit.analysis.comparison": ("RunComparison",),
+    "graphkit.analysis.compare_scores": ("compare_scores",),
+    "graphkit.analysis.compare_runs": ("compare_runs",),
     "graphkit.records.usage": ("Prices",),
     "graphkit.errors": ("DatabaseError", "GateError", "GraphkitError", "InputError", "MeasureError"),
     "graphkit.measures.base": ("CutMeasure", "Measure", "Unscored"),
@@ -87,17 +92,18 @@ _HOMES = {
     "graphkit.records.scores": ("Score",),
     "graphkit.scoring.networks": ("comparison_graph", "gold_graph", "score_graphs", "walked_graph"),
     "graphkit.scoring.results": ("Evaluation", "Summary"),
-    "graphkit.analysis.layers": ("Scorecard", "load_config", "score_layers"),
+    "graphkit.analysis.config": ("load_config",),
+    "graphkit.analysis.layers": ("Scorecard", "score_layers"),
     "graphkit.files.dataset": ("Dataset",),
-    "graphkit.analysis.summaries": ("GradeSummary", "summarize"),
+    "graphkit.analysis.summaries": ("ScoreSummary", "summarize"),
     "graphkit.systems.context": ("Context",),
     "graphkit.systems.runner": ("Limits",),
     "graphkit.systems.session": ("RunSummary", "run_systems"),
     "graphkit.graph.datasets": ("load",),
     "graphkit.graph.failures": ("failures",),
     "graphkit.graph.opening": ("open_store",),
-    "graphkit.graph.scores": ("load_scores",),
-    "graphkit.files.scores": ("read_scores",),
+    "graphkit.graph.gradings": ("load_scores",),
+    "graphkit.files.score_files": ("read_scores",),
     "graphkit.files.verdict_files": ("read_verdicts",),
     "graphkit.graph.judgements": ("load_verdicts",),
     "graphkit.records.verdicts": ("Verdict",),
@@ -122,7 +128,6 @@ __all__ = [
     "Evaluation",
     "GateError",
     "GoldPath",
-    "GradeSummary",
     "GraphkitError",
     "InputError",
     "Limits",
@@ -133,6 +138,7 @@ __all__ = [
     "RunComparison",
     "RunSummary",
     "Score",
+    "ScoreSummary",
     "Scorecard",
     "Step",
     "Summary",
@@ -140,8 +146,8 @@ __all__ = [
     "Verdict",
     "WalkStep",
     "check_dataset",
-    "compare_grades",
     "compare_runs",
+    "compare_scores",
     "comparison_graph",
     "evaluate",
     "failures",

@@ -114,7 +114,7 @@ def engine_settings(request: pytest.FixtureRequest) -> EngineSettings:
     if engine == "embedded":
         settings = Settings(data=request.getfixturevalue("embedded_dir"))
     else:
-        settings = request.getfixturevalue("neo4j_server").settings
+        settings = request.getfixturevalue(f"{engine}_server").settings
     with Store.open(settings) as store:
         engines.empty(store)
     _tests_run[engine] += 1

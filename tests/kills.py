@@ -37,11 +37,10 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError
 from graphkit.files.verdict_files import grades_folder, write_verdicts
 from graphkit.graph import datasets as loading
-from graphkit.graph import judgements, runs, scores
-from graphkit.graph.claims import unfinished_loads
+from graphkit.graph import gradings, judgements, runs, writing
 from graphkit.graph.judgements import judgings
 from graphkit.graph.queries import cypher, schema_statements
-from graphkit.graph.scores import gradings
+from graphkit.graph.reservations import unfinished_loads
 from tests.helpers.datasets import generate, read_jsonl, write_jsonl
 from tests.helpers.engines import child_environment, empty, free_port, start_neo4j
 from tests.helpers.verdicts import plausible
@@ -166,7 +165,7 @@ def marks(store: Store) -> dict[str, str]:
     for row in store.read(cypher("read/runs")):
         if row["complete"]:
             found["run"] = str(row["digest"] or OUTDATED)
-            held = gradings(store, str(row["id"]))
+            held = gradings.gradings(store, str(row["id"]))
             if all(name in held and held[name].complete for name in MEASURES):
                 found["scores"] = found["run"]
             judged = judgings(store, str(row["id"]))
@@ -195,8 +194,10 @@ def start(arguments: list[str], environment: dict[str, str], folder: Path) -> in
         os.environ.update(environment)
         os.chdir(folder)
         sys.path.insert(0, str(folder))
-        loading.BATCH, loading.RECORDS, loading.CLEARED = 40, 6, 40
-        runs.RECORDS, scores.QUESTIONS, judgements.QUESTIONS = 6, 10, 4
+        for module in (loading, writing):
+            vars(module).update(BATCH=40)
+        writing.CLEARED, loading.RECORDS = 40, 6
+        runs.RECORDS, gradings.QUESTIONS, judgements.QUESTIONS = 6, 10, 4
         sys.argv = ["graphkit", *arguments]
         from graphkit.cli import main
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -102,12 +104,32 @@ def test_rooms_import_what_the_table_says(room: str) -> None:
             assert rooms <= MAY_IMPORT[room], module
 
 
+@pytest.mark.parametrize("room", [room for room in MAY_IMPORT if room != "errors"])
+def test_no_circles(room: str) -> None:
+    """No modules of a room import each other, not even for type checks; between rooms the floors forbid it."""
+    modules = {module for module in MODULES if module.startswith(f"graphkit.{room}.")}
+    assert modules
+    TopologicalSorter({module: own(module) & modules - {module} for module in modules}).prepare()
+
+
 def test_each_module_has_a_room() -> None:
     """Directly under the package lie the errors, and what Python itself asks for."""
     loose = {module for module in MODULES if module.count(".") == 1 and MODULES[module].name != "__init__.py"}
     assert loose == {"graphkit.errors", "graphkit.__main__"}
     rooms = {module.split(".")[1] for module in MODULES if module.count(".") > 1}
     assert rooms == set(MAY_IMPORT) - {"errors"}
+
+
+def test_each_class_has_a_name_of_its_own() -> None:
+    """No two classes of the package share a name: who reads one knows which it is, struct or model."""
+    names = [
+        node.name
+        for path in MODULES.values()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert len(names) > 100
+    assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
 def test_nothing_imports_the_command_line() -> None:
@@ -120,7 +142,7 @@ def test_one_door_to_each_database() -> None:
     """The driver is imported behind the connection only, the embedded engine by its server only."""
     driver = importers("neo4j")
     assert "graphkit.database.store" in driver
-    assert driver <= {"graphkit.database.store", "graphkit.database.messages", "graphkit.database.values"}
+    assert driver <= {f"graphkit.database.{name}" for name in ("store", "driver", "dialects", "messages", "values")}
     assert importers("arcadedb_embedded") == {"graphkit.database.embedded.server"}
     assert importers("jpype") <= {"graphkit.database.embedded.server"}
 
@@ -136,9 +158,6 @@ def test_scoring_from_files_knows_no_graph() -> None:
         others = own(f"graphkit.scoring.{module}")
         assert not {name for name in others if name.startswith(("graphkit.graph", "graphkit.database"))}, module
 
-
-#: Commands that have commands.
-GROUPS = ("db", "judge")
 
 
 def loaded(*command: str) -> set[str]:
@@ -211,3 +230,24 @@ def test_unknown_name() -> None:
     """A name that isn't there is an AttributeError like any other."""
     with pytest.raises(AttributeError, match="'nothing'"):
         graphkit.nothing  # noqa: B018
+
+
+def test_no_two_modules_of_one_name() -> None:
+    """A module is known by its last name alone; a command's is the command's, whatever else is called so."""
+    names = Counter(
+        path.stem
+        for path in MODULES.values()
+        if path.name != "__init__.py" and path.parent != ROOT / "graphkit" / "cli"
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_no_two_classes_of_one_name() -> None:
+    """A class is known by its name alone, wherever in the package it lies."""
+    names = Counter(
+        node.name
+        for path in MODULES.values()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 1] == []

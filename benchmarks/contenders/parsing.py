@@ -7,12 +7,13 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.contenders.common import finish, folder
-from graphkit.files.decoding import LeanAnswer, LeanQuestion, LeanReader
+from graphkit.files.decoding import LineDecoder
+from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.scoring.batches import PackedBatch, Unpacker, packed
 
 _unpacker: Unpacker
-_question = LeanReader(LeanQuestion).decode
-_answer = LeanReader(LeanAnswer).decode
+_question = LineDecoder(QuestionStruct).decode
+_answer = LineDecoder(AnswerStruct).decode
 
 
 def _start(questions: Path, answers: Path) -> None:

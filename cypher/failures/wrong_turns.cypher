@@ -39,7 +39,7 @@ WITH q, path, e, turn, entered, CASE WHEN e[0] CONTAINS ':' AND NOT e[0] STARTS 
     CASE WHEN w[0] = e[0] AND w[3] <> '' THEN w[3] ELSE w[4] END][0] AS seen
 OPTIONAL MATCH (:Stack {key: q.stack_key})-[:PINS]->(c:Commit {repo: repo})
 RETURN q.id AS question, path, e[3] AS position, e[0] AS node, repo,
-  coalesce(seen, [pin IN q.pins WHERE pin STARTS WITH repo + '@' | substring(pin, size(repo) + 1)][0], c.sha) AS commit,
+  coalesce(seen, [i IN range(0, size(q.pinned_shas) - 1) WHERE q.pinned_repositories[i] = repo | q.pinned_shas[i]][0], c.sha) AS commit,
   CASE WHEN e[1] = '' THEN null ELSE e[1] END AS expected_by, e[2] AS expected,
   CASE WHEN turn[1] = '' THEN null ELSE turn[1] END AS went_by, turn[2] AS went_to, entered
 ORDER BY CASE WHEN turn IS NOT NULL THEN 0 WHEN entered THEN 1 ELSE 2 END, question, path

@@ -1,4 +1,4 @@
-// title: Keep a claim
+// title: Keep a reservation
 // answers: Tells that a load is still under way.
 // parameters: name, owner
 // columns:

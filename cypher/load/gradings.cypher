@@ -5,5 +5,6 @@
 MATCH (r:Run {id: $run})
 UNWIND $rows AS row
 MERGE (g:Grading {key: row.key})
-SET g.run = $run, g.measure = row.measure, g.grader = row.grader, g.version = row.version, g.complete = false
+SET g.run = $run, g.measure = row.measure, g.grader = row.grader, g.version = row.version, g.history = row.history,
+  g.complete = false
 MERGE (r)-[:GRADED]->(g)

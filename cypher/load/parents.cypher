@@ -4,6 +4,6 @@
 // columns:
 UNWIND $rows AS row
 MATCH (c:Commit {key: row.key})
-UNWIND row.parents AS parent
-MATCH (p:Commit {key: c.repo + '@' + parent})
+UNWIND row.parent_keys AS parent
+MATCH (p:Commit {key: parent})
 MERGE (c)-[:PARENT]->(p)

@@ -1,4 +1,4 @@
-// title: Release a claim
+// title: Release a reservation
 // answers: Ends a load.
 // parameters: name, owner
 // columns:

@@ -19,15 +19,15 @@ from pydantic.types import StrictStr
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset
-from graphkit.files.decoding import LeanAnswer, LeanQuestion
 from graphkit.files.jsonl import is_file_name, read_lines
-from graphkit.files.problems import Problem, Report
+from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, parse_record
 from graphkit.files.tables import meant, read_table, write_table
 from graphkit.measures.base import failed
 from graphkit.measures.case import Case
-from graphkit.records.models import Name, Record, Text
+from graphkit.records.fields import Name, Record, Text
 from graphkit.records.scores import LARGEST, Score
+from graphkit.records.structs import AnswerStruct, QuestionStruct
 
 #: Who gives the scores, and what stands before the name of a metric: RAGAS has measures of the same names as ours.
 RAGAS = "ragas"
@@ -100,7 +100,7 @@ class RunSamples:
 
 
 def samples_of_run(
-    run_file: Path, dataset: Dataset, report: Report, texts: Mapping[str, str] | None = None
+    run_file: Path, dataset: Dataset, problems: Problems, texts: Mapping[str, str] | None = None
 ) -> RunSamples:
     """Return the rows of a run.
 
@@ -112,11 +112,11 @@ def samples_of_run(
     Raises
     ------
     InputError
-        A file or a record can't be used and the report doesn't skip, or the file holds no run, or several.
+        A file or a record can't be used and the problems doesn't skip, or the file holds no run, or several.
     """
-    questions = {question.id: question for _, question in dataset.questions(report)}
-    answers = _answers(run_file, questions, report)
-    report.settle(usable=len(answers))
+    questions = {question.id: question for _, question in dataset.questions(problems)}
+    answers = _answers(run_file, questions, problems)
+    problems.settle(usable=len(answers))
     runs = {answer.run for answer in answers.values()}
     if len(runs) != 1:
         what = f"the file holds records of {len(runs)} runs" if runs else "the file holds no record"
@@ -126,15 +126,15 @@ def samples_of_run(
     given = [(questions[name], answer) for name, answer in answers.items() if answer.error is None]
     return RunSamples(
         run=runs.pop(),
-        samples=[_sample(question, answer, known, run_file, report) for question, answer in given],
+        samples=[_sample(question, answer, known, run_file, problems) for question, answer in given],
         failed={name: answer.error for name, answer in answers.items() if answer.error is not None},
         missing=[name for name in questions if name not in answers],
     )
 
 
-def _answers(run_file: Path, questions: Collection[str], report: Report) -> dict[str, LeanAnswer]:
-    answers: dict[str, LeanAnswer] = {}
-    for number, answer in RecordReader(run_file, LeanAnswer, report):
+def _answers(run_file: Path, questions: Collection[str], problems: Problems) -> dict[str, AnswerStruct]:
+    answers: dict[str, AnswerStruct] = {}
+    for number, answer in RecordReader(run_file, AnswerStruct, problems):
         what, remedy = None, None
         if answer.question_id not in questions:
             what, remedy = "the question id is not in the dataset", "Check --dataset."
@@ -143,12 +143,12 @@ def _answers(run_file: Path, questions: Collection[str], report: Report) -> dict
         if what is None:
             answers[answer.question_id] = answer
         else:
-            report.add(Problem(f"{run_file}:{number}", what, record=answer.question_id, remedy=remedy))
+            problems.add(Problem(f"{run_file}:{number}", what, record=answer.question_id, remedy=remedy))
     return answers
 
 
 def _sample(
-    question: LeanQuestion, answer: LeanAnswer, known: Mapping[str, str], run_file: Path, report: Report
+    question: QuestionStruct, answer: AnswerStruct, known: Mapping[str, str], run_file: Path, problems: Problems
 ) -> Sample:
     chunks = Case(question, answer).chunks
     gold = [name for name, gain in question.relevant.items() if gain > 0]
@@ -156,11 +156,11 @@ def _sample(
     gold_texts = [known[name] for name in gold if name in known]
     if len(texts) < len(chunks):
         what = "retrieved_contexts stays empty: the run holds no text of some chunks that it retrieved"
-        report.note(Problem(str(run_file), what, record=question.id))
+        problems.note(Problem(str(run_file), what, record=question.id))
     if len(gold_texts) < len(gold):
         # Half of them would measure another gold; those that this run retrieved would flatter it.
         what = "reference_contexts stays empty: the text of a gold chunk isn't known (--texts gives it)"
-        report.note(Problem(str(run_file), what, record=question.id))
+        problems.note(Problem(str(run_file), what, record=question.id))
     return Sample(
         run=answer.run,
         question_id=question.id,
@@ -221,7 +221,7 @@ class Row:
     values: Mapping[str, float | None]
 
 
-def read_rows(path: Path, report: Report, metrics: Sequence[str] = ()) -> list[Row]:
+def read_rows(path: Path, problems: Problems, metrics: Sequence[str] = ()) -> list[Row]:
     """Return the rows of a data set, or of results: ``.jsonl`` or ``.csv``.
 
     Parameters
@@ -232,9 +232,9 @@ def read_rows(path: Path, report: Report, metrics: Sequence[str] = ()) -> list[R
     Raises
     ------
     InputError
-        The file can't be read, a record can't be used and the report doesn't skip, or a metric isn't there.
+        The file can't be read, a record can't be used and the problems doesn't skip, or a metric isn't there.
     """
-    raw = list(_raw_rows(path, report))
+    raw = list(_raw_rows(path, problems))
     names = list(dict.fromkeys(name for _, row in raw for name in row))
     own = {*Sample.model_fields, "question", "contexts", "answer", "ground_truth", *_BESIDE}
     numeric = [name for name in names if name not in own and all(_is_number(row.get(name)) for _, row in raw)]
@@ -248,14 +248,14 @@ def read_rows(path: Path, report: Report, metrics: Sequence[str] = ()) -> list[R
     rows = []
     for where, row in raw:
         columns = {name: value for name, value in row.items() if name not in numeric and name not in _BESIDE}
-        sample = parse_record(Sample, json.dumps(columns).encode(), where, report)
+        sample = parse_record(Sample, json.dumps(columns).encode(), where, problems)
         if sample is not None:
             rows.append(Row(where, sample, {name: _number(row.get(name)) for name in chosen}))
-    report.settle(usable=len(rows))
+    problems.settle(usable=len(rows))
     return rows
 
 
-def _raw_rows(path: Path, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
+def _raw_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]:
     if path.suffix == ".csv":
         for number, cells in read_table(path):
             yield f"{path}:{number}", {name: _cell(name, text) for name, text in cells.items()}
@@ -271,7 +271,7 @@ def _raw_rows(path: Path, report: Report) -> Iterator[tuple[str, dict[str, Any]]
         if isinstance(row, dict):
             yield where, row
         else:
-            parse_record(Sample, line, where, report)  # which says what is wrong with it
+            parse_record(Sample, line, where, problems)  # which says what is wrong with it
 
 
 def _cell(name: str, text: str) -> Any:
@@ -313,7 +313,7 @@ class Imported:
     scores: Sequence[Score]
 
 
-def imported(path: Path, report: Report, run: str | None = None, metrics: Sequence[str] = ()) -> Imported:
+def imported(path: Path, problems: Problems, run: str | None = None, metrics: Sequence[str] = ()) -> Imported:
     """Return a data set of RAGAS as questions, the answers of a run, and scores where columns hold values of metrics.
 
     A row without ``question_id`` is called by its number, a context without an id by a digest of its text, so that
@@ -322,9 +322,9 @@ def imported(path: Path, report: Report, run: str | None = None, metrics: Sequen
     Raises
     ------
     InputError
-        The file can't be read, a record can't be used and the report doesn't skip, or no one run is named.
+        The file can't be read, a record can't be used and the problems doesn't skip, or no one run is named.
     """
-    rows = read_rows(path, report, metrics)
+    rows = read_rows(path, problems, metrics)
     runs = sorted({row.sample.run for row in rows if row.sample.run is not None})
     if run is None and len(runs) != 1:
         what = f"the rows are of {len(runs)} runs" if runs else "no row says of which run it is"
@@ -339,7 +339,7 @@ def imported(path: Path, report: Report, run: str | None = None, metrics: Sequen
         question = sample.question_id or f"row-{number}"
         mistake = "the question already has a row" if question in questions else _mismatch(sample)
         if mistake is not None:
-            report.add(Problem(row.where, mistake, record=question))
+            problems.add(Problem(row.where, mistake, record=question))
             continue
         gold = sample.reference_context_ids or [ids[text] for text in sample.reference_contexts or ()]
         questions[question] = {"id": question, "question": sample.user_input} | _given(
@@ -349,7 +349,7 @@ def imported(path: Path, report: Report, run: str | None = None, metrics: Sequen
             {"run": name, "question_id": question} | _given(retrieved=_chunks(sample, ids), answer=sample.response)
         )
         scores += _scores(name, question, row.values, None)
-    report.settle(usable=len(questions))
+    problems.settle(usable=len(questions))
     return Imported(name, list(questions.values()), answers, scores)
 
 
@@ -426,7 +426,7 @@ def scores_of_results(
     path: Path,
     run_file: Path,
     dataset: Dataset,
-    report: Report,
+    problems: Problems,
     metrics: Sequence[str] = (),
     version: str | None = None,
 ) -> list[Score]:
@@ -438,13 +438,13 @@ def scores_of_results(
     Raises
     ------
     InputError
-        A file or a record can't be used and the report doesn't skip, or no column holds values.
+        A file or a record can't be used and the problems doesn't skip, or no column holds values.
     """
-    rows = read_rows(path, report, metrics)
+    rows = read_rows(path, problems, metrics)
     names = list(rows[0].values) if rows else []
     if not names:
         raise InputError("no column holds values of metrics", where=str(path), remedy="Write the results with scores.")
-    run = samples_of_run(run_file, dataset, report)
+    run = samples_of_run(run_file, dataset, problems)
     answered = {sample.question_id: None for sample in run.samples if sample.question_id is not None}
     by_text: dict[str, list[str]] = {}
     for sample in run.samples:
@@ -466,8 +466,8 @@ def scores_of_results(
         if what is None:
             values[found[0]] = row.values
         else:
-            report.add(Problem(row.where, what, record=given or row.sample.user_input[:100], remedy=remedy))
-    report.settle(usable=len(values))
+            problems.add(Problem(row.where, what, record=given or row.sample.user_input[:100], remedy=remedy))
+    problems.settle(usable=len(values))
     no_row = dict.fromkeys(names)
     scores: list[Score] = []
     for name in answered:

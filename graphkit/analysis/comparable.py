@@ -7,8 +7,8 @@ from typing import Literal
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError, did_you_mean
+from graphkit.graph.gradings import Grading, gradings, held_values
 from graphkit.graph.knowledge import invalid_questions
-from graphkit.graph.scores import Grading, gradings, held_values
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import resolve_measures
 from graphkit.records.scores import GRAPHKIT
@@ -31,8 +31,8 @@ def values_of(
 ) -> tuple[Values, Values]:
     """Return the values of two runs by each measure: the scores that the graph holds of both, whoever gave them.
 
-    A measure of graphkit's own that isn't scored in both, or was before the dataset changed, is computed in the graph
-    for both runs; with ``engine="cypher"`` every one is.
+    A measure of graphkit's own that isn't scored in both, or was before the dataset changed or the commits that it asks
+    for, is computed in the graph for both runs; with ``engine="cypher"`` every one is.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def values_of(
         for values, run in zip(found, runs, strict=True):
             if computed:
                 column = measure_values(store, dataset, run, own, invalid)  # type: ignore[arg-type]
-                values[name] = {question: one for question, one in column.items() if isinstance(one, float)}
+                values[name] = {question: value for question, value in column.items() if isinstance(value, float)}
             else:
                 values[name] = held_values(store, run, name)
     return found
@@ -66,14 +66,14 @@ def _own(measure: str | Measure) -> Measure | None:
 
 
 def _both_hold(name: str, held: Mapping[str, Mapping[str, Grading]]) -> bool:
-    """Tell whether both runs are scored by a measure, as the dataset is now.
+    """Tell whether both runs are scored by a measure, as the dataset and the commits are now.
 
     Raises
     ------
     InputError
         They are, by different versions of a grader.
     """
-    both = [grades[name] for grades in held.values() if name in grades and grades[name].complete]
+    both = [of_run[name] for of_run in held.values() if name in of_run and of_run[name].complete]
     if len(both) < len(held):
         return False
     one, two = both
@@ -82,7 +82,7 @@ def _both_hold(name: str, held: Mapping[str, Mapping[str, Grading]]) -> bool:
         raise InputError(
             f"the scores by {name} are of different versions: {first} was scored by {one.given_by}, "
             f"{second} by {two.given_by}",
-            remedy=_ANEW if GRAPHKIT in (one.grader, two.grader) else "Grade both runs by the same version.",
+            remedy=_ANEW if GRAPHKIT in (one.grader, two.grader) else "Score both runs by the same version.",
         )
     # What others gave is of the answers, and these are still the same.
     return one.grader != GRAPHKIT or (one.current and two.current)
@@ -93,11 +93,11 @@ _ANEW = "Score both runs anew: `graphkit evaluate RUN.jsonl` keeps the scores."
 
 def _incomparable(name: str, held: Mapping[str, Mapping[str, Grading]], engine: str | None) -> InputError:
     """Return the error that says why two runs can't be compared by a measure."""
-    for run, grades in held.items():
+    for run, of_run in held.items():
         if engine == "cypher":
             break
-        if name not in grades or not grades[name].complete:
-            known = [one for one, grading in grades.items() if grading.complete]
+        if name not in of_run or not of_run[name].complete:
+            known = [measure for measure, grading in of_run.items() if grading.complete]
             remedy = f"{did_you_mean(name, known)}`graphkit evaluate RUN.jsonl -m {name}` scores by graphkit's own or "
             remedy += "by yours, and "
             remedy += "`graphkit load-scores` loads what others gave."
@@ -109,4 +109,6 @@ def _incomparable(name: str, held: Mapping[str, Mapping[str, Grading]], engine: 
             f"not computed in the graph: {name}",
             remedy="Without --engine cypher its scores are read, where there are any.",
         )
-    return InputError(f"the dataset has changed since a run was scored by {name}", remedy=_ANEW)
+    return InputError(
+        f"the dataset, or the history of a repository, has changed since a run was scored by {name}", remedy=_ANEW
+    )

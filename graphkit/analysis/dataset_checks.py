@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphkit.files.dataset import Dataset
-from graphkit.files.decoding import LeanAnswer
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.stale_gold import stale_gold
 from graphkit.measures.text import normalised
 from graphkit.records.models import Commit, Compatibility
+from graphkit.records.structs import AnswerStruct, QuestionStruct
 
 Level = Literal["invalid", "warning"]
 
@@ -56,7 +56,11 @@ class Checked:
 
     def invalid(self) -> list[str]:
         """Return the questions that are invalid, in their order; a record that names none is not among them."""
-        return list(dict.fromkeys(one.question for one in self.findings if one.level == "invalid" and one.question))
+        return list(
+            dict.fromkeys(
+                finding.question for finding in self.findings if finding.level == "invalid" and finding.question
+            )
+        )
 
 
 def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
@@ -72,11 +76,14 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     InputError
         A file can't be read, or a record of another file than the questions can't be used.
     """
-    report = Report()
-    questions = [question for _, question in dataset.questions(report)]
-    findings = [Flaw("record", "invalid", f"{one.where}: {one.what}", one.record or None) for one in report.problems]
+    problems = Problems()
+    questions = [question for _, question in dataset.questions(problems)]
+    findings = [
+        Flaw("record", "invalid", f"{problem.where}: {problem.what}", problem.record or None)
+        for problem in problems.left_out
+    ]
     findings += [found for question in questions for found in _fields(question)]
-    reading = Report()
+    reading = Problems()
     rows = dataset.compatibility(reading)
     for name, reasons in stale_gold(dataset, rows, reading, questions).items():
         findings += [Flaw("stale-gold", "invalid", what, name) for what in reasons]
@@ -89,10 +96,10 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     counts = Counter[str | None](question.difficulty for question in questions)
     difficulties = {name: counts[name] for name in SPREAD}
     order = {kind: number for number, kind in enumerate(KINDS)}
-    return Checked(len(questions), difficulties, tuple(sorted(findings, key=lambda one: order[one.kind])))
+    return Checked(len(questions), difficulties, tuple(sorted(findings, key=lambda finding: order[finding.kind])))
 
 
-def _fields(question: Any) -> Iterator[Flaw]:
+def _fields(question: QuestionStruct) -> Iterator[Flaw]:
     if not question.question.strip():
         yield Flaw("field", "invalid", "the question is blank", question.id)
     if not any(getattr(question, name) for name in _GOLD):
@@ -106,7 +113,7 @@ def _fields(question: Any) -> Iterator[Flaw]:
         yield Flaw("field", "warning", f"without {', '.join(missing)}", question.id)
 
 
-def _duplicates(questions: Iterable[Any]) -> Iterator[Flaw]:
+def _duplicates(questions: Iterable[QuestionStruct]) -> Iterator[Flaw]:
     first: dict[str, str] = {}
     for question in questions:
         text = normalised(question.question).strip(" .,:;!?")  # not the signs within: C and C++ are two things
@@ -115,8 +122,8 @@ def _duplicates(questions: Iterable[Any]) -> Iterator[Flaw]:
         first.setdefault(text, question.id)
 
 
-def _difficulty(questions: list[Any]) -> Iterator[Flaw]:
-    known = Counter(question.difficulty for question in questions if question.difficulty)
+def _difficulty(questions: list[QuestionStruct]) -> Iterator[Flaw]:
+    known = Counter[str](question.difficulty for question in questions if question.difficulty)
     total = sum(known.values())
     if total and any(abs(known[name] / total - share) > TOLERANCE for name, share in SPREAD.items()):
         has = ", ".join(f"{name} {100 * known[name] / total:.0f} %" for name in SPREAD)
@@ -124,14 +131,14 @@ def _difficulty(questions: list[Any]) -> Iterator[Flaw]:
         yield Flaw("difficulty", "warning", f"the spread is {has}, where {wanted} is wanted (10 points either way)")
 
 
-def _answered(questions: Iterable[Any], baseline: Path) -> Iterator[Flaw]:
-    report = Report()
+def _answered(questions: Iterable[QuestionStruct], baseline: Path) -> Iterator[Flaw]:
+    problems = Problems()
     answers = {
         record.question_id: record.answer
-        for _, record in RecordReader(baseline, LeanAnswer, report)
+        for _, record in RecordReader(baseline, AnswerStruct, problems)
         if record.answer is not None and record.error is None
     }
-    report.settle()
+    problems.settle()
     for question in questions:
         span = normalised(question.expected_output or question.gold_answer or "")
         if span and span in normalised(answers.get(question.id) or ""):
@@ -142,7 +149,7 @@ def _answered(questions: Iterable[Any], baseline: Path) -> Iterator[Flaw]:
 
 
 def _unknown_commits(
-    questions: Iterable[Any], commits: Iterable[Commit], rows: Iterable[Compatibility]
+    questions: Iterable[QuestionStruct], commits: Iterable[Commit], rows: Iterable[Compatibility]
 ) -> Iterator[Flaw]:
     """Yield where an annotated commit isn't listed among those of its repository: gold can't be checked against it."""
     known = _known_commits(commits, rows)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphkit.analysis.compare import RunComparison
+from graphkit.analysis.comparison import RunComparison
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.errors import GateError
 from graphkit.records.bounds import over, under
@@ -83,10 +83,10 @@ def min_scored(results: Iterable[Evaluation], share: float, measures: Sequence[s
     broken = []
     for result in results:
         for measure in result.measures if measures is None else measures:
-            one = _summary(result, measure)
-            if under(one.scored, share * one.total):
-                part = 100 * one.scored / one.total
-                what = f"{measure} was scored on {one.scored} of {counted(one.total, 'question')} ({part:.4g}%)"
+            summary = _summary(result, measure)
+            if under(summary.scored, share * summary.total):
+                part = 100 * summary.scored / summary.total
+                what = f"{measure} was scored on {summary.scored} of {counted(summary.total, 'question')} ({part:.4g}%)"
                 what += f", fewer than {100 * share:.12g}%"
                 broken.append(BrokenGate("min-scored", result.run, what, measure))
     return broken
@@ -97,9 +97,9 @@ def severe(cards: Iterable[Scorecard]) -> list[BrokenGate]:
     cards = list(cards)
     found = [BrokenGate("fail-on-severe", card.run, NOT_JUDGED) for card in cards if not card.judged]
     return found + [
-        BrokenGate("fail-on-severe", card.run, f"{one.measure} is {shown(one.mean)}, severe", one.measure)
+        BrokenGate("fail-on-severe", card.run, f"{alert.measure} is {shown(alert.mean)}, severe", alert.measure)
         for card in cards
-        for one in card.alerts
+        for alert in card.alerts
     ]
 
 
@@ -177,10 +177,11 @@ def regressions(compared: RunComparison) -> list[BrokenGate]:
         BrokenGate(
             "fail-on-regression",
             compared.second,
-            f"{one.measure} {one.delta:+.4f} (corrected p {one.p_holm:.4f}), significantly worse than {compared.first}",
-            one.measure,
+            f"{worse.measure} {worse.delta:+.4f} (corrected p {worse.p_holm:.4f}), "
+            f"significantly worse than {compared.first}",
+            worse.measure,
         )
-        for one in compared.regressions()
+        for worse in compared.regressions()
     ]
 
 
@@ -192,7 +193,7 @@ def hold(broken: Iterable[BrokenGate]) -> None:
     GateError
         With a sentence for each.
     """
-    sentences = [str(one) for one in broken]
+    sentences = [str(gate) for gate in broken]
     if sentences:
         raise GateError("gate failed: " + "; ".join(sentences))
 

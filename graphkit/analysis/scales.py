@@ -1,7 +1,7 @@
 """Which of a measure's values are right: on what scale they are, and in which direction better is.
 
-Decided once for all values of a measure that are shown together, of every file, run and group: grades of one group that
-happen to be 0 and 1 are still grades of 10 where another has a 7.
+Decided once for all values of a measure that are shown together, of every file, run and group: scores of one group that
+happen to be 0 and 1 are still scores of 10 where another has a 7.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from graphkit.measures.registry import lower_is_better
 
-#: A grade of 0 to 10 counts as right from here on.
+#: A score of 0 to 10 counts as right from here on.
 RIGHT = 7
 
 

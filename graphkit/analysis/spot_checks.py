@@ -14,7 +14,7 @@ from pydantic.types import StrictFloat, StrictInt, StrictStr
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
 from graphkit.files.verdict_files import grades_folder
-from graphkit.records.models import Count, Name, Record
+from graphkit.records.fields import Count, Name, Record
 
 ENDING = ".spot-check.json"
 

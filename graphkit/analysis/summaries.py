@@ -1,4 +1,4 @@
-"""Graded files, whoever graded them: means, medians and accuracy by run, measure and group."""
+"""Files of scores, whoever gave them: means, medians and accuracy by run, measure and group."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphkit.analysis.scales import Scale, scale_of
-from graphkit.files.problems import Report
-from graphkit.files.scores import read_scores
+from graphkit.files.problems import Problems
+from graphkit.files.score_files import read_scores
 from graphkit.records.scores import Score
 
 
 @dataclass(frozen=True, slots=True)
-class GradeSummary:
-    """The grades of one run by one measure, of all questions or of one group of them.
+class ScoreSummary:
+    """The scores of one run by one measure, of all questions or of one group of them.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class GradeSummary:
     mean, median
         Over the scored questions; None where there is none.
     accuracy
-        The share of right ones, where all grades of the measure are 0 or 1, or whole ones of 0 to 10
+        The share of right ones, where all scores of the measure are 0 or 1, or whole ones of 0 to 10
         (:mod:`graphkit.analysis.scales`); of others None.
     """
 
@@ -39,43 +39,43 @@ class GradeSummary:
     total: int
 
 
-def summarize(files: Iterable[str | Path], report: Report | None = None) -> list[GradeSummary]:
-    """Summarise graded files by run and measure, and by each category, difficulty and group that they name.
+def summarize(files: Iterable[str | Path], problems: Problems | None = None) -> list[ScoreSummary]:
+    """Summarise files of scores by run and measure, and by each category, difficulty and group that they name.
 
     Raises
     ------
     InputError
-        A file or a record can't be used and the report doesn't skip.
+        A file or a record can't be used and problems aren't to be skipped.
     """
     cells: dict[tuple[str, str, str | None], list[float | None]] = {}
-    grades = read_scores(files, report if report is not None else Report())
-    scales = grade_scales(grades)
-    for grade in grades:
-        for group in (None, *_groups(grade)):
-            cells.setdefault((grade.run, grade.measure, group), []).append(grade.number)
+    scores = read_scores(files, problems if problems is not None else Problems())
+    scales = score_scales(scores)
+    for score in scores:
+        for group in (None, *_groups(score)):
+            cells.setdefault((score.run, score.measure, group), []).append(score.number)
     order = sorted(cells, key=lambda cell: (cell[2] is not None, cell[2] or "", cell[1], cell[0]))
     return [_summary(cell, cells[cell], scales[cell[1]]) for cell in order]
 
 
-def grade_scales(grades: Iterable[Score]) -> dict[str, Scale | None]:
-    """Return the scale of each measure, decided over all of its grades."""
+def score_scales(scores: Iterable[Score]) -> dict[str, Scale | None]:
+    """Return the scale of each measure, decided over all of its scores."""
     values: dict[str, set[float]] = defaultdict(set)
-    for grade in grades:
-        values[grade.measure].update(() if grade.number is None else (grade.number,))
+    for score in scores:
+        values[score.measure].update(() if score.number is None else (score.number,))
     return {measure: scale_of(measure, some) for measure, some in values.items()}
 
 
-def _groups(grade: Score) -> Iterable[str]:
+def _groups(score: Score) -> Iterable[str]:
     for name in ("category", "difficulty", "group"):
-        value = getattr(grade, name)
+        value = getattr(score, name)
         if value is not None:
             yield f"{name}: {value}"
 
 
-def _summary(cell: tuple[str, str, str | None], values: list[float | None], scale: Scale | None) -> GradeSummary:
+def _summary(cell: tuple[str, str, str | None], values: list[float | None], scale: Scale | None) -> ScoreSummary:
     run, measure, group = cell
     scored = [value for value in values if value is not None]
-    return GradeSummary(
+    return ScoreSummary(
         run=run,
         measure=measure,
         group=group,

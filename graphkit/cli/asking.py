@@ -10,14 +10,14 @@ from graphkit.cli.base import say
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from graphkit.files.decoding import LeanQuestion
+    from graphkit.records.structs import QuestionStruct
     from graphkit.trust.labels import Row
     from graphkit.trust.scales import GradeScale
 
 
 def ask_grades(
     rows: Sequence[Row],
-    questions: Mapping[str, LeanQuestion],
+    questions: Mapping[str, QuestionStruct],
     scale: GradeScale,
     keep: Callable[[Row], None],
 ) -> bool:
@@ -44,7 +44,7 @@ def ask_grades(
     return True
 
 
-def _show(row: Row, question: LeanQuestion | None) -> None:
+def _show(row: Row, question: QuestionStruct | None) -> None:
     say(f"question: {row.text}")
     if row.gold:
         say(f"gold answer: {row.gold}")

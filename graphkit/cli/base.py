@@ -8,10 +8,10 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from graphkit.database.settings import Settings
     from graphkit.database.store import Store
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
 
 #: What JSON may hold as it is, but a terminal obeys or a reader takes for the end of a line.
 _ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A))}
@@ -66,7 +66,8 @@ def _with(command: Callable[..., None], shared: dict[str, tuple[Any, Any, Any]])
     def run(**given: Any) -> None:
         _values.clear()
         _values.update({name: given.pop(name) for name in shared})
-        command(**given)
+        with _results_alone() if as_json() else nullcontext():
+            command(**given)
 
     own = inspect.signature(command, eval_str=True)
     added = [
@@ -78,6 +79,19 @@ def _with(command: Callable[..., None], shared: dict[str, tuple[Any, Any, Any]])
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in both}
     del run.__wrapped__
     return run
+
+
+@contextmanager
+def _results_alone() -> Iterator[None]:
+    """Keep standard output for JSON: what a user's measure or system prints meanwhile goes to standard error."""
+    _values["results"] = sys.stdout
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+def _results() -> TextIO:
+    """Return where results are printed."""
+    return option("results") or sys.stdout
 
 
 class Commands(TyperGroup):
@@ -129,12 +143,13 @@ def as_json() -> bool:
 
 def print_json(value: Any) -> None:
     """Print a value as one line of JSON on standard output; a number that JSON doesn't have becomes null."""
-    escaped = (sys.stdout.encoding or "utf-8").lower() not in ("utf-8", "utf8")
+    stream = _results()
+    escaped = (stream.encoding or "utf-8").lower() not in ("utf-8", "utf8")
     try:
         text = json.dumps(value, ensure_ascii=escaped, default=str, allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=escaped, default=str)
-    sys.stdout.write(text.translate(_ESCAPED) + "\n")
+    stream.write(text.translate(_ESCAPED) + "\n")
 
 
 def _finite(value: Any) -> Any:
@@ -166,8 +181,8 @@ def open_graph(read_only: bool = False) -> AbstractContextManager[Store]:
     With ``read_only`` the server refuses every write, so an account that may only read will do.
     """
     from graphkit.database.store import Store
-    from graphkit.graph.claims import unfinished_loads
     from graphkit.graph.opening import prepared
+    from graphkit.graph.reservations import unfinished_loads
 
     store = Store.open(settings(), read_only=read_only)
     if not read_only:
@@ -184,7 +199,7 @@ def say(text: str) -> None:
 
 def print_line(text: str) -> None:
     """Print a line on standard output."""
-    typer.echo(printable(text))
+    typer.echo(printable(text), file=_results())
 
 
 def console(stderr: bool = False, width: int | None = None) -> Console:
@@ -198,20 +213,21 @@ def console(stderr: bool = False, width: int | None = None) -> Console:
 _told_fields: set[tuple[str, str]] = set()
 
 
-def tell(report: Report) -> None:
+def tell(problems: Problems) -> None:
     """Report what was left out of an input, and what is worth knowing about the rest, on standard error."""
     from graphkit.files.problems import SHOWN
+    from graphkit.records.words import counted
 
-    for problem in report.problems[:SHOWN]:
+    for problem in problems.left_out[:SHOWN]:
         say(f"left out: {problem}")
-    if len(report.problems) > SHOWN:
-        say(f"left out: ... and {len(report.problems) - SHOWN} more")
-    for what, count in report.noted.items():
-        first = report.notes[what][0]
-        say(f"note: {what} ({count} record(s), the first: {first.where} {first.record})")
-    for (file, name), count in sorted(report.ignored_fields.items()):
+    if len(problems.left_out) > SHOWN:
+        say(f"left out: ... and {len(problems.left_out) - SHOWN} more")
+    for what, count in problems.noted.items():
+        first = problems.notes[what][0]
+        say(f"note: {what} ({counted(count, 'record')}, the first: {first.where} {first.record})")
+    for (file, name), count in sorted(problems.ignored_fields.items()):
         # Several runs read the same questions: once is enough.
         if (file, name) in _told_fields:
             continue
         _told_fields.add((file, name))
-        say(f"note: {file}: the field {name!r} isn't used ({count} record(s))")
+        say(f"note: {file}: the field {name!r} isn't used ({counted(count, 'record')})")

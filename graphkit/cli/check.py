@@ -31,6 +31,7 @@ def check(
     """
     from graphkit.analysis.dataset_checks import check_dataset
     from graphkit.files.dataset import Dataset
+    from graphkit.records.words import counted
 
     checked = check_dataset(Dataset(dataset), baseline)
     if as_json():
@@ -46,14 +47,17 @@ def check(
         _show(checked)
     levels = Counter(finding.level for finding in checked.findings)
     if levels["invalid"] or (strict and levels["warning"]):
+        make = "makes" if levels["invalid"] == 1 else "make"
         raise GateError(
-            f"check failed: {levels['invalid']} finding(s) make a question invalid, {levels['warning']} warning(s)"
+            f"check failed: {counted(levels['invalid'], 'finding')} that {make} a question invalid, "
+            f"{counted(levels['warning'], 'warning')}"
         )
 
 
 def _show(checked: Checked) -> None:
     from graphkit.analysis.dataset_checks import KINDS
     from graphkit.cli.tables import print_table
+    from graphkit.records.words import counted
 
     if checked.findings:
         rows = [[finding.kind, finding.level, finding.question, finding.what] for finding in checked.findings]
@@ -61,4 +65,4 @@ def _show(checked: Checked) -> None:
     counts = Counter(finding.kind for finding in checked.findings)
     summary = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]) or "nothing found"
     difficulties = ", ".join(f"{count} {name}" for name, count in checked.difficulties.items())
-    print_line(f"{checked.questions} questions ({difficulties}): {summary}")
+    print_line(f"{counted(checked.questions, 'question')} ({difficulties}): {summary}")

@@ -26,9 +26,11 @@ def compare(
     ] = None,
     resamples: Annotated[int, typer.Option("--resamples", min=100, help="Of the interval and the test.")] = 10_000,
     seed: Annotated[int, typer.Option("--seed", help="Of the resampling.")] = SEED,
-    grades: Annotated[
+    scores: Annotated[
         list[Path] | None,
-        typer.Option("--grades", metavar="FILE", help="Compare the grades of a graded file; may be repeated."),
+        typer.Option(
+            "--scores", metavar="FILE", help="Compare the scores in files, without a database; may be repeated."
+        ),
     ] = None,
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 1 where B is significantly worse.")
@@ -41,18 +43,19 @@ def compare(
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
     from graphkit.analysis import gates
-    from graphkit.analysis.compare import compare_grades, compare_runs
+    from graphkit.analysis.compare_runs import compare_runs
+    from graphkit.analysis.compare_scores import compare_scores
     from graphkit.cli.comparisons import print_comparison
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.records.words import counted
 
     measures = measure or []
-    grouping, report = by_value(by), Report(on_error_value(on_error))
-    if grades:
-        compared = compare_grades(
-            grades, first, second, measures=measures, by=grouping, resamples=resamples, seed=seed, report=report
+    grouping, problems = by_value(by), Problems(on_error_value(on_error))
+    if scores:
+        compared = compare_scores(
+            scores, first, second, measures=measures, by=grouping, resamples=resamples, seed=seed, problems=problems
         )
-        tell(report)
+        tell(problems)
     else:
         with open_graph() as store:
             compared = compare_runs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphkit.analysis.compare import LEVEL, RunComparison
+from graphkit.analysis.comparison import LEVEL, RunComparison
 from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table

@@ -94,8 +94,8 @@ def _embedded_settings() -> Settings:
 def _content(chosen: Settings) -> dict[str, Any]:
     """Return what a running database holds."""
     from graphkit.database.store import Store
-    from graphkit.graph.claims import unfinished_loads
     from graphkit.graph.queries import cypher
+    from graphkit.graph.reservations import unfinished_loads
 
     with Store.open(chosen) as store:
         return {

@@ -20,22 +20,22 @@ PAGE = "graphkit-demo.html"
 @with_graph
 def demo() -> None:
     """Load the storefront fixture, evaluate two runs, and explain their worst failures."""
-    from graphkit.analysis.compare import compare_runs
+    from graphkit.analysis.compare_runs import compare_runs
     from graphkit.cli.comparisons import print_comparison
     from graphkit.cli.progress import shown_progress
     from graphkit.files.assets import storefront_folder
     from graphkit.files.dataset import Dataset
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.graph.datasets import load_dataset
     from graphkit.graph.failures import failures
-    from graphkit.report import write_report
+    from graphkit.report import PageOptions, write_report
     from graphkit.scoring.evaluate import evaluate
 
     dataset = Dataset(storefront_folder())
     if not as_json():
         print_line("graphkit demo: a storefront of six repositories, 30 questions, two retrieval runs\n")
     with open_graph() as store, shown_progress("demo") as progress:
-        summary = load_dataset(store, dataset, Report(), progress)
+        summary = load_dataset(store, dataset, Problems(), progress)
         if not as_json():
             held = {kind: summary.written[kind] + summary.unchanged[kind] for kind in summary.written}
             print_line(f"1. In the graph: {', '.join(f'{count} {kind}' for kind, count in held.items())}\n")
@@ -49,7 +49,9 @@ def demo() -> None:
         worst = [scores[name] for name in chosen]
         explained = {str(row["question"]): _explained(store, str(row["question"])) for row in worst}
         compared = compare_runs(store, *RUNS)
-    page = write_report([dataset.folder / "runs" / f"{run}.jsonl" for run in RUNS], Path(PAGE), title="Storefront")
+    page = write_report(
+        [dataset.folder / "runs" / f"{run}.jsonl" for run in RUNS], Path(PAGE), PageOptions(title="Storefront")
+    )
     if as_json():
         for result in results:
             print_json(result.as_json())

@@ -86,12 +86,13 @@ def evaluate(
     import dataclasses
 
     from graphkit.analysis import gates
-    from graphkit.analysis.layers import load_config, score_layers
+    from graphkit.analysis.config import load_config
+    from graphkit.analysis.layers import score_layers
     from graphkit.cli.progress import shown_progress
     from graphkit.cli.scorecards import print_outcomes, print_scorecard
     from graphkit.cli.tables import print_groups, print_scoreboard
-    from graphkit.files.problems import Report
-    from graphkit.graph.datasets import quiet
+    from graphkit.files.problems import Problems
+    from graphkit.graph.writing import quiet
     from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.export import check_output, write_results
@@ -116,7 +117,8 @@ def evaluate(
     chosen = list(resolve_measures([*(measures or DEFAULT_MEASURES), *(scoring.measures() if layered else ())], k=k))
     # A gate may hold what others gave; any other measure that it names is computed.
     named = {text: _full_name(text, k, by_others) for text, _ in lower + upper}
-    chosen += resolve_measures([name for name in named.values() if name not in by_others] or chosen, k=k)
+    if computed := [name for name in named.values() if name not in by_others]:
+        chosen += resolve_measures(computed, k=k)
     chosen = list(dict.fromkeys(chosen))
     if chosen_engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
         say(f"note: computed in Python, for there is no Cypher of them: {', '.join(others)}")
@@ -127,20 +129,20 @@ def evaluate(
         shown_progress("evaluate") if store is not None else nullcontext(quiet) as progress,
     ):
         for run in runs:
-            report = Report(skip)
+            problems = Problems(skip)
             result = evaluate(
                 run,
                 dataset,
                 measures=chosen,
                 engine=chosen_engine,
                 store=store,
-                report=report,
+                problems=problems,
                 keep_rows=bool(out or layered or grouping or given or store is not None),
                 outcomes=layered,
                 scores=given,
                 progress=progress,
             )
-            tell(report)
+            tell(problems)
             results.append(result)
             if layered:
                 cards.append(score_layers(result, scoring))

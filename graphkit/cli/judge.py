@@ -13,7 +13,7 @@ from graphkit.cli.options import ON_ERROR, SEED, DatasetOption, OnErrorOption, o
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.records.scores import Score
     from graphkit.trust.effects import Effect
     from graphkit.trust.subjects import Subject
@@ -75,23 +75,23 @@ def spot_check(
     from graphkit.analysis.spot_checks import keep
     from graphkit.cli.asking import ask_grades
     from graphkit.cli.spot_checks import print_spot_check
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.files.verdict_files import grades_folder
     from graphkit.trust.labels import Row, labels_of, read_sheet, rows_of, write_sheet
     from graphkit.trust.scales import scale_of
     from graphkit.trust.spot_check import check, draw
     from graphkit.trust.subjects import read_answers, read_questions
 
-    report = Report(on_error_value(on_error))
-    name, answers = read_answers(run, report)
-    chosen = _subject(run, name, judge, scores, report)
+    problems = Problems(on_error_value(on_error))
+    name, answers = read_answers(run, problems)
+    chosen = _subject(run, name, judge, scores, problems)
     by = chosen.measure(measure)
     graded = chosen.by(by)
     scale = scale_of(by, graded)
     sheet = csv or grades_folder(run) / "human.csv"
     rows = read_sheet(sheet) if sheet.exists() else []
     labels = labels_of(rows, name, by, scale, answers)
-    known = read_questions(run, dataset, report) if csv is None or not sheet.exists() else {}
+    known = read_questions(run, dataset, problems) if csv is None or not sheet.exists() else {}
     drawn = [
         Row(
             name,
@@ -103,7 +103,7 @@ def spot_check(
         )
         for score in draw(graded, n, seed)
     ]
-    tell(report)
+    tell(problems)
     if labels.changed:
         say(f"note: changed since they were graded, and not used: {', '.join(labels.changed[:5])}")
     if csv is not None and not sheet.exists():
@@ -163,17 +163,17 @@ def consistency(
 
     from graphkit.cli.grading import regrading
     from graphkit.cli.tables import print_table
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.trust.consistency import compare_gradings, consistency
 
-    report = Report(on_error_value(on_error))
-    chosen = _named(run, judge, scores, report)
+    problems = Problems(on_error_value(on_error))
+    chosen = _named(run, judge, scores, problems)
     if graded:
-        others = [_subject(run, chosen.run, chosen.judge, [path], report).scores for path in graded]
+        others = [_subject(run, chosen.run, chosen.judge, [path], problems).scores for path in graded]
         found = compare_gradings([chosen.scores, *others])
     else:
         found = asyncio.run(consistency(regrading(run, dataset, chosen, model), repeat))
-    tell(report)
+    tell(problems)
     warning = _warning(run, chosen.scores, answered_by)
     if as_json():
         for one in found:
@@ -211,22 +211,22 @@ def bias(
     import asyncio
 
     from graphkit.cli.grading import regrading
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.trust.bias import bias
     from graphkit.trust.effects import effects
     from graphkit.trust.families import between_judges
 
-    report = Report(on_error_value(on_error))
-    chosen = _named(run, judge, scores, report)
+    problems = Problems(on_error_value(on_error))
+    chosen = _named(run, judge, scores, problems)
     given = {name: path for name, path in (("swapped", swapped), ("padded", padded)) if path is not None}
     found: list[Effect] = []
     for variant, path in given.items():
-        found += effects(variant, chosen.scores, _subject(run, chosen.run, chosen.judge, [path], report).scores)
+        found += effects(variant, chosen.scores, _subject(run, chosen.run, chosen.judge, [path], problems).scores)
     if against is not None:
-        found += between_judges(_subject(run, chosen.run, None, [against], report).scores, chosen.scores)
+        found += between_judges(_subject(run, chosen.run, None, [against], problems).scores, chosen.scores)
     elif not given:
         found = asyncio.run(bias(regrading(run, dataset, chosen, model)))
-    tell(report)
+    tell(problems)
     _show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
 
 
@@ -248,32 +248,32 @@ def drift(
     import asyncio
 
     from graphkit.cli.grading import regrading
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.trust.drift import drift
     from graphkit.trust.effects import effects
 
-    report = Report(on_error_value(on_error))
-    chosen = _named(run, judge, scores, report)
+    problems = Problems(on_error_value(on_error))
+    chosen = _named(run, judge, scores, problems)
     if graded is not None:
-        now = _subject(run, chosen.run, chosen.judge, [graded], report).scores
+        now = _subject(run, chosen.run, chosen.judge, [graded], problems).scores
         found = effects("drift", chosen.scores, now)
     else:
         found = asyncio.run(drift(chosen.scores, regrading(run, dataset, chosen, model)))
-    tell(report)
+    tell(problems)
     _show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
 
 
-def _named(run: Path, judge: str | None, scores: Sequence[Path] | None, report: Report) -> Subject:
+def _named(run: Path, judge: str | None, scores: Sequence[Path] | None, problems: Problems) -> Subject:
     """Return what a judge gave a run that is read for its name only."""
     from graphkit.trust.subjects import read_answers
 
-    return _subject(run, read_answers(run, report)[0], judge, scores, report)
+    return _subject(run, read_answers(run, problems)[0], judge, scores, problems)
 
 
-def _subject(run: Path, name: str, judge: str | None, scores: Sequence[Path] | None, report: Report) -> Subject:
+def _subject(run: Path, name: str, judge: str | None, scores: Sequence[Path] | None, problems: Problems) -> Subject:
     from graphkit.trust.subjects import subject
 
-    found = subject(run, name, judge, scores or [], report)
+    found = subject(run, name, judge, scores or [], problems)
     if found.strangers:
         say(f"note: {found.strangers} score(s) of other runs aren't used")
     return found

@@ -16,17 +16,19 @@ def load(dataset: DatasetArgument, on_error: OnErrorOption = ON_ERROR) -> None:
     """Load a dataset: questions with gold paths, commits, compatibility, knowledge graphs."""
     from graphkit.cli.progress import shown_progress
     from graphkit.files.dataset import Dataset
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.graph.datasets import load_dataset
 
-    source, report = Dataset(dataset), Report(on_error_value(on_error))
+    source, problems = Dataset(dataset), Problems(on_error_value(on_error))
     with open_graph() as store, shown_progress("load") as progress:
-        summary = load_dataset(store, source, report, progress)
-    tell(report)
+        summary = load_dataset(store, source, problems, progress)
+    tell(problems)
     _show(summary)
 
 
 def _show(summary: LoadSummary) -> None:
+    from graphkit.records.words import counted
+
     """Show what a load wrote, what was there already, and which artifacts were made from gold paths alone."""
     import dataclasses
 
@@ -40,4 +42,7 @@ def _show(summary: LoadSummary) -> None:
     if summary.created_artifacts:
         shown = ", ".join(summary.created_artifacts[:5])
         more = ", ..." if len(summary.created_artifacts) > 5 else ""
-        say(f"note: {len(summary.created_artifacts)} artifact(s) made from the ids that edges name: {shown}{more}")
+        say(
+            f"note: {counted(len(summary.created_artifacts), 'artifact')} made from the ids that edges name: "
+            f"{shown}{more}"
+        )

@@ -22,22 +22,22 @@ def load_scores(
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
     """Put scores and verdicts of another tool, a judge or a person beside the answers of runs in the graph."""
-    from graphkit.files.problems import Report
-    from graphkit.files.scores import read_scores
+    from graphkit.files.problems import Problems
+    from graphkit.files.score_files import read_scores
     from graphkit.files.verdict_files import holds_verdicts, read_verdicts
+    from graphkit.graph.gradings import load_scores
     from graphkit.graph.judgements import load_verdicts
-    from graphkit.graph.scores import load_scores
     from graphkit.records.words import counted
 
-    report = Report(on_error_value(on_error))
+    problems = Problems(on_error_value(on_error))
     judged = [file for file in files if holds_verdicts(file)]
     scored = [file for file in files if not holds_verdicts(file)]
-    scores = read_scores(scored, report) if scored else []
-    verdicts = read_verdicts(judged, report) if judged else []
+    scores = read_scores(scored, problems) if scored else []
+    verdicts = read_verdicts(judged, problems) if judged else []
     with open_graph() as store:
         stored = load_scores(store, scores)
         kept = load_verdicts(store, verdicts)
-    tell(report)
+    tell(problems)
     if as_json():
         print_json(stored if not judged else {"scores": stored, "verdicts": kept})
         return

@@ -12,7 +12,7 @@ from graphkit.cli.base import tell
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from graphkit.analysis.compare import By
+    from graphkit.analysis.comparison import By
     from graphkit.files.problems import OnError
     from graphkit.records.scores import Score
     from graphkit.records.verdicts import Verdict
@@ -41,7 +41,8 @@ VerdictsOption = Annotated[
     typer.Option("--verdicts", metavar="FILE", help="Show what judges said (.jsonl). [default: those beside the run]"),
 ]
 OnErrorOption = Annotated[
-    str, typer.Option("--on-error", metavar="fail|skip", help="Refuse bad records, or leave them out and report them.")
+    str,
+    typer.Option("--on-error", metavar="fail|skip", help="Refuse bad records, or leave them out and problems them."),
 ]
 
 # Defaults. Those that the library has too stand here again, because reading them there would make help slow to show;
@@ -60,24 +61,24 @@ def on_error_value(text: str) -> OnError:
 
 
 def given_scores(files: list[Path], skip: OnError) -> list[Score]:
-    """Return what ``--scores`` adds, and report what was left out of it."""
-    from graphkit.files.problems import Report
-    from graphkit.files.scores import read_scores
+    """Return what ``--scores`` adds, and problems what was left out of it."""
+    from graphkit.files.problems import Problems
+    from graphkit.files.score_files import read_scores
 
-    report = Report(skip)
-    given = read_scores(files, report) if files else []
-    tell(report)
+    problems = Problems(skip)
+    given = read_scores(files, problems) if files else []
+    tell(problems)
     return given
 
 
 def given_verdicts(files: list[Path], skip: OnError) -> list[Verdict]:
-    """Return what ``--verdicts`` adds, and report what was left out of it."""
-    from graphkit.files.problems import Report
+    """Return what ``--verdicts`` adds, and problems what was left out of it."""
+    from graphkit.files.problems import Problems
     from graphkit.files.verdict_files import read_verdicts
 
-    report = Report(skip)
-    given = read_verdicts(files, report) if files else []
-    tell(report)
+    problems = Problems(skip)
+    given = read_verdicts(files, problems) if files else []
+    tell(problems)
     return given
 
 
@@ -100,7 +101,7 @@ def assignment(option: str, text: str) -> tuple[str, str]:
 
 def by_value(text: str | None) -> By | None:
     """Return what ``compare --by`` asks for."""
-    from graphkit.analysis.compare import By
+    from graphkit.analysis.comparison import By
 
     return cast("By | None", _grouping(text, get_args(By)))
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from graphkit.cli.base import console, say
-from graphkit.graph.datasets import Progress, quiet
+from graphkit.graph.writing import Progress, quiet
 from graphkit.records.models import Answer
 
 #: Without a terminal the progress of a run is shown no more often than this, in seconds.

@@ -36,6 +36,7 @@ def query(
     """Ask the graph in Cypher. Read-only: the server refuses writes."""
     from graphkit.cli.tables import print_table
     from graphkit.database.store import Store
+    from graphkit.records.words import counted
 
     given = dict(assignment("-p", text) for text in parameter or [])
     text, bound, names = _text(source, expression, given)
@@ -52,7 +53,7 @@ def query(
         for row in rows:
             print_json(dict(zip(columns, row, strict=True)))
     else:
-        print_table(None, columns, rows, f"{len(rows)} row(s)")
+        print_table(None, columns, rows, counted(len(rows), "row"))
 
 
 def _text(

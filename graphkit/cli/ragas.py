@@ -12,7 +12,7 @@ from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, on_erro
 
 if TYPE_CHECKING:
     from graphkit.files.dataset import Dataset
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.llm.prices import PriceTable
     from graphkit.llm.requests import Model
     from graphkit.records.scores import Score
@@ -52,14 +52,14 @@ def export(
 ) -> None:
     """Write a run with its questions as a RAGAS data set."""
     from graphkit.adapters.ragas import check_samples_file, samples_of_run, write_samples
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.records.words import counted
 
     check_samples_file(out)
-    report = Report(on_error_value(on_error))
-    found = samples_of_run(run, _dataset(run, dataset), report, _texts(texts or [], report))
+    problems = Problems(on_error_value(on_error))
+    found = samples_of_run(run, _dataset(run, dataset), problems, _texts(texts or [], problems))
     write_samples(out, found.samples)
-    tell(report)
+    tell(problems)
     if as_json():
         counts = {"rows": len(found.samples), "failed": len(found.failed), "missing": len(found.missing)}
         print_json({"run": found.run, **counts, "out": str(out)})
@@ -80,19 +80,19 @@ def import_(
 ) -> None:
     """Make a dataset with a run of a RAGAS data set, and scores of its results."""
     from graphkit.adapters.ragas import imported, write_dataset
-    from graphkit.files.problems import Report
-    from graphkit.files.scores import write_scores
+    from graphkit.files.problems import Problems
+    from graphkit.files.score_files import write_scores
     from graphkit.records.words import counted
 
-    report = Report(on_error_value(on_error))
-    data = imported(file, report, run, metric or [])
+    problems = Problems(on_error_value(on_error))
+    data = imported(file, problems, run, metric or [])
     written = write_dataset(out, data)
     if data.scores:
         scores = _scores_file(written[-1])
         scores.parent.mkdir(exist_ok=True)
         write_scores(scores, data.scores)
         written.append(scores)
-    tell(report)
+    tell(problems)
     if as_json():
         counts = {"questions": len(data.questions), "scores": len(data.scores)}
         print_json({"run": data.run, **counts, "files": [str(path) for path in written]})
@@ -117,11 +117,11 @@ def scores(
 ) -> None:
     """Take the values of RAGAS's results as scores of a run."""
     from graphkit.adapters.ragas import scores_of_results
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
 
-    report = Report(on_error_value(on_error))
-    found = scores_of_results(file, run, _dataset(run, dataset), report, metric or [], version)
-    _keep(found, out, run, report)
+    problems = Problems(on_error_value(on_error))
+    found = scores_of_results(file, run, _dataset(run, dataset), problems, metric or [], version)
+    _keep(found, out, run, problems)
 
 
 @ragas.command()
@@ -146,7 +146,7 @@ def evaluate(
 
     from graphkit.adapters.ragas import samples_of_run
     from graphkit.adapters.ragas_metrics import asks_a_model, metrics_of, scores_of
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.llm.prices import PriceTable
     from graphkit.llm.requests import Reply
 
@@ -157,9 +157,9 @@ def evaluate(
 
     asked = _model(model, max_cost, prices, concurrency) if asks_a_model(metric) else None
     metrics = metrics_of(metric, asked, model)
-    report = Report(on_error_value(on_error))
-    samples = samples_of_run(run, _dataset(run, dataset), report, _texts(texts or [], report))
-    _keep(asyncio.run(scores_of(samples, metrics, concurrency, cost)), out, run, report)
+    problems = Problems(on_error_value(on_error))
+    samples = samples_of_run(run, _dataset(run, dataset), problems, _texts(texts or [], problems))
+    _keep(asyncio.run(scores_of(samples, metrics, concurrency, cost)), out, run, problems)
 
 
 def _model(name: str, max_cost: float | None, prices: PriceTable, concurrency: int) -> Model:
@@ -180,11 +180,11 @@ def _dataset(run: Path, folder: Path | None) -> Dataset:
     return Dataset(folder) if folder is not None else Dataset.of_run(run)
 
 
-def _texts(files: list[Path], report: Report) -> dict[str, str]:
+def _texts(files: list[Path], problems: Problems) -> dict[str, str]:
     from graphkit.files.reading import read_records
     from graphkit.records.models import Chunk
 
-    chunks = [chunk for file in files for _, chunk in read_records(file, Chunk, report)]
+    chunks = [chunk for file in files for _, chunk in read_records(file, Chunk, problems)]
     return {chunk.id: chunk.text for chunk in chunks if chunk.text is not None}
 
 
@@ -194,19 +194,19 @@ def _scores_file(run: Path) -> Path:
     return run.parent / f"{stem_of(run)}.grades" / "ragas.scores.jsonl"
 
 
-def _keep(found: list[Score], out: Path | None, run: Path, report: Report) -> None:
+def _keep(found: list[Score], out: Path | None, run: Path, problems: Problems) -> None:
     """Write scores beside those of other metrics that the file holds, and show their means."""
-    from graphkit.files.problems import Report
-    from graphkit.files.scores import read_scores, write_scores
+    from graphkit.files.problems import Problems
+    from graphkit.files.score_files import read_scores, write_scores
     from graphkit.records.words import counted, shown
 
     file = out or _scores_file(run)
     if out is None:
         file.parent.mkdir(exist_ok=True)
     names = list(dict.fromkeys(score.measure for score in found))
-    others = [score for score in read_scores([file], Report()) if score.measure not in names] if file.exists() else []
+    others = [score for score in read_scores([file], Problems()) if score.measure not in names] if file.exists() else []
     write_scores(file, [*others, *found])
-    tell(report)
+    tell(problems)
     for name in names:
         values = [score.number for score in found if score.measure == name]
         known = [value for value in values if value is not None]

@@ -21,7 +21,7 @@ from graphkit.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
 
 
 @with_graph
@@ -42,29 +42,18 @@ def report(
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
     """Write one self-contained page: scores, each gold path with the walk drawn over it, and what judges said."""
-    from graphkit.analysis.layers import load_config
-    from graphkit.report import write_report
+    from graphkit.analysis.config import load_config
+    from graphkit.report import PageOptions, write_report
 
-    reports: list[Report] = []
+    problems: list[Problems] = []
     layers, skip = load_config(config), on_error_value(on_error)
     files, folders = _files(runs)
     given = given_scores(scores or _scores_beside(files), skip)
     said = given_verdicts(verdicts or _verdicts_beside(files), skip)
-    write_report(
-        files,
-        out,
-        dataset,
-        folders=folders,
-        title=title,
-        config=layers,
-        measures=measure or (),
-        scores=given,
-        verdicts=said,
-        on_error=skip,
-        reports=reports,
-    )
-    for problems in reports:
-        tell(problems)
+    options = PageOptions(dataset, folders, title, layers, measure or (), given, said, skip)
+    write_report(files, out, options, problems)
+    for of_run in problems:
+        tell(of_run)
     if as_json():
         print_json({"report": str(out), "bytes": out.stat().st_size})
     else:

@@ -74,7 +74,8 @@ def run(
 
     from graphkit.cli.progress import run_progress
     from graphkit.files.dataset import Dataset
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
+    from graphkit.records.words import counted
     from graphkit.systems.importing import load_system, unique
     from graphkit.systems.runner import Limits
     from graphkit.systems.session import Session, plan
@@ -84,8 +85,8 @@ def run(
         raise InputError("there is nothing to run", remedy="Name a system: --system package.module:callable.")
     if not math.isfinite(limits.timeout):
         raise InputError("--timeout is a number of seconds")
-    source, report = Dataset(dataset), Report(on_error_value(on_error))
-    planned = plan(source, report, sample, seed)
+    source, problems = Dataset(dataset), Problems(on_error_value(on_error))
+    planned = plan(source, problems, sample, seed)
     with redirect_stdout(sys.stderr):  # what systems print must not mix with what is printed here
         chosen = unique(
             [*map(load_system, systems), *(_condition(text, model, prompt, max_tokens, limits) for text in conditions)]
@@ -99,7 +100,7 @@ def run(
             _prices(price_in, price_out),
             k,
             retry_failed,
-            report,
+            problems,
         )
         with session.open():
             for file in session.files.values():
@@ -108,11 +109,11 @@ def run(
             left = session.left()
             kept = len(planned.questions) * len(chosen) - left.total()
             if kept:
-                say(f"note: {kept} record(s) are there already, {left.total()} to go")
+                say(f"note: {counted(kept, 'record')} kept from before, {left.total()} to go")
             with run_progress(left) as advance:
                 done = session.run(advance)
             summaries = session.summaries()
-    tell(report)
+    tell(problems)
     _show(summaries, planned, sample, seed)
     if not done:
         say("stopped: what is done is kept; run the same command again to go on")

@@ -13,20 +13,20 @@ from graphkit.cli.options import ON_ERROR, OnErrorOption, on_error_value
 
 @with_json
 def summarize(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Graded results in JSON Lines.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of scores (.jsonl, .csv, .parquet).")],
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
-    """Summarise graded results, whoever graded them, by run, measure and group."""
+    """Summarise files of scores, whoever gave them, by run, measure and group."""
     import dataclasses
 
     from graphkit.analysis.summaries import summarize
     from graphkit.cli.tables import print_table
-    from graphkit.files.problems import Report
+    from graphkit.files.problems import Problems
     from graphkit.records.words import shown
 
-    report = Report(on_error_value(on_error))
-    summaries = summarize(files, report)
-    tell(report)
+    problems = Problems(on_error_value(on_error))
+    summaries = summarize(files, problems)
+    tell(problems)
     if as_json():
         for summary in summaries:
             print_json(dataclasses.asdict(summary))

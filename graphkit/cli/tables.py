@@ -99,12 +99,12 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
     print_efficiency({result.run: (result.known_efficiency(), result.questions) for result in results})
 
 
-def _scored(one: Summary) -> str:
+def _scored(summary: Summary) -> str:
     """Return how many questions were scored, and where some weren't, between which means that leaves all of them."""
-    counts = f"{one.scored}/{one.total}"
-    if one.lowest is None or one.highest is None or one.scored == one.total:
+    counts = f"{summary.scored}/{summary.total}"
+    if summary.lowest is None or summary.highest is None or summary.scored == summary.total:
         return counts
-    return f"{counts}, so {one.lowest:.2f} to {one.highest:.2f}"
+    return f"{counts}, so {summary.lowest:.2f} to {summary.highest:.2f}"
 
 
 def print_efficiency(runs: Mapping[str, tuple[Mapping[str, Spread], int]]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from graphkit.database.embedded.client import DATABASE, DEFAULT_DIRECTORY, HOME_VARIABLE, TIMEOUT_VARIABLE
+from graphkit.database.embedded.place import DATABASE, DEFAULT_DIRECTORY, HOME_VARIABLE, TIMEOUT_VARIABLE
 from graphkit.errors import InputError
 
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")

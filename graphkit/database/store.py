@@ -1,23 +1,22 @@
-"""The connection to the graph database: the only importer of the ``neo4j`` driver, which is imported late.
+"""The open graph database: ``Store`` reads and writes, whichever database it is.
 
-One class, ``Store``, speaks to both engines: the embedded one, which needs no set-up, and any Neo4j from 5.23 on that
-``NEO4J_URI`` names.
+What differs between databases is in ``dialects``, and what differs between the ways to them in ``access``.
 """
 
 from __future__ import annotations
 
 import itertools
-import logging
 import random
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from graphkit.database.embedded.client import Endpoint, ensure_running
-from graphkit.database.messages import Where, profile_error, shortened, translated, write_refused
+from graphkit.database.access import Access, access_to
+from graphkit.database.dialects import KnownDialect, recognized
+from graphkit.database.driver import agent_of, connected, driver_errors
+from graphkit.database.messages import translated, write_refused
 from graphkit.database.settings import Settings, hide_password, query_timeout
 from graphkit.database.values import Row, plain, row, rows
 from graphkit.errors import DatabaseError, GraphkitError, InputError
@@ -28,43 +27,9 @@ if TYPE_CHECKING:
 Parameters = Mapping[str, object]
 _T = TypeVar("_T")
 
-MINIMUM_NEO4J = (5, 23)
-CONNECT_SECONDS = 10.0  # for the network connection alone
-ANSWER_SECONDS = 15.0  # for the connection, the handshake and the login together
 CONFLICT_SECONDS = 60.0  # how long a write that loses against another writer is tried again
 _UNIQUENESS_RETRIES = 6
-_EMBEDDED_RETRY_SECONDS = 1.0  # a server on this machine that doesn't answer has died
-_DIRECT_RETRY_SECONDS = 5.0
-_ROUTED_RETRY_SECONDS = 30.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
-
-
-def check_version(agent: str) -> str:
-    """Return the version that a server's ``agent`` text states.
-
-    Raises
-    ------
-    DatabaseError
-        When it is a Neo4j below 5.23, whose Cypher lacks ``CALL (x) {}``, or no server that graphkit knows.
-    """
-    if arcade := re.search(r"ArcadeDB (\d[\w.]*)", agent):
-        return arcade.group(1)
-    found = re.fullmatch(r"Neo4j/(\d+)\.(\d+)(\S*)", agent.strip())
-    if found is None:
-        raise DatabaseError(
-            f"The server calls itself {agent[:80]!r}; graphkit works with Neo4j and its own embedded database",
-            remedy="Set NEO4J_URI to a Neo4j server of version 5.26 or newer, or unset it.",
-        )
-    if (int(found.group(1)), int(found.group(2))) < MINIMUM_NEO4J:
-        raise DatabaseError(
-            f"The server runs {agent.strip()}; graphkit needs Neo4j 5.23 or newer",
-            remedy="Upgrade the server (5.26 is its long-term release), or unset NEO4J_URI to use the embedded "
-            "database.",
-        )
-    return agent.strip().partition("/")[2]
-
-
-# The store ---------------------------------------------------------------------------------------------------------
 
 
 class Store:
@@ -87,21 +52,20 @@ class Store:
 
     def __init__(
         self,
+        access: Access,
         driver: neo4j.Driver,
-        *,
-        engine: str,
+        dialect: KnownDialect,
         version: str,
-        settings: Settings,
-        endpoint: Endpoint | None,
+        *,
         read_only: bool,
     ) -> None:
-        self.engine = engine
+        self.engine = dialect.engine
         self.version = version
-        self.database = settings.database if endpoint is None else endpoint.database
-        self.uri = (settings.uri or "") if endpoint is None else endpoint.uri
+        self.database = access.database
+        self.uri = access.uri
+        self._access = access
+        self._dialect = dialect
         self._driver = driver
-        self._settings = settings
-        self._endpoint = endpoint
         self._read_only = read_only
         self._reader: neo4j.Driver | None = driver if read_only else None
         self._reader_guard = threading.Lock()
@@ -124,26 +88,18 @@ class Store:
             When any of this fails.
         """
         query_timeout()  # a wrong value is told before anything is started
-        endpoint = ensure_running(settings.data) if settings.uri is None else None
+        access = access_to(settings)
         try:
-            uri = settings.uri if endpoint is None else endpoint.uri
-            assert uri is not None
-            where = Where(uri, settings, endpoint)
-            driver = _connected(uri, _login(settings, endpoint, read_only), where)
+            driver = connected(access, (access.reader if read_only else None) or access.login)
             try:
-                agent = _agent(driver, where)
-                version = check_version(agent)
-                engine = "embedded" if "ArcadeDB" in agent else "neo4j"
-                store = cls(
-                    driver, engine=engine, version=version, settings=settings, endpoint=endpoint, read_only=read_only
-                )
+                dialect, version = recognized(agent_of(driver, access))
+                store = cls(access, driver, dialect, version, read_only=read_only)
                 store.read("RETURN 1")
             except BaseException:
                 driver.close()
                 raise
         except BaseException:
-            if endpoint is not None:
-                endpoint.release()
+            access.release()
             raise
         return store
 
@@ -152,9 +108,7 @@ class Store:
         for driver in {id(d): d for d in (self._driver, self._reader) if d is not None}.values():
             driver.close()
         self._reader = None
-        endpoint, self._endpoint = self._endpoint, None
-        if endpoint is not None:
-            endpoint.release()
+        self._access.release()
 
     def __enter__(self) -> Self:
         return self
@@ -184,7 +138,7 @@ class Store:
                 database_=self.database,
                 result_transformer_=rows,
             )
-        except _driver_errors() as error:
+        except driver_errors() as error:
             raise self._translated(error) from error
 
     def stream(self, cypher: str, parameters: Parameters | None = None, *, fetch_size: int = 1000) -> Iterator[Row]:
@@ -197,7 +151,7 @@ class Store:
             ) as session:
                 for record in session.run(self._query(cypher), dict(parameters or {})):
                     yield row(record)
-        except _driver_errors() as error:
+        except driver_errors() as error:
             raise self._translated(error) from error
 
     def query_readonly(self, cypher: str, parameters: Parameters | None = None) -> tuple[list[str], list[list[object]]]:
@@ -225,14 +179,14 @@ class Store:
                 result = session.run(self._query(cypher), dict(parameters or {}))
                 columns = list(result.keys())
                 rows = [[plain(value) for value in record.values()] for record in result]
-                hidden = profile_error(result.consume())
-        except _driver_errors() as error:
+                hidden = self._dialect.hidden_error(result.consume())
+        except driver_errors() as error:
             raise self._translated(error, by_person=True) from error
         if hidden is not None:
             raise (
                 write_refused(hide_password(self.uri))
-                if "not allowed" in hidden
-                else InputError(f"The query can't be run: {hidden}")
+                if hidden.write_refused
+                else InputError(f"The query can't be run: {hidden.text}")
             )
         return columns, rows
 
@@ -332,7 +286,7 @@ class Store:
             try:
                 with self._driver.session(database=self.database, default_access_mode=mode) as session:
                     return run(session)
-            except _driver_errors() as error:
+            except driver_errors() as error:
                 if time.monotonic() - begin > self._patience(error, attempt):
                     raise self._translated(error) from error
             time.sleep(random.uniform(0.5, 1.0) * min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt))  # noqa: S311
@@ -342,88 +296,28 @@ class Store:
         """Return for how many seconds after the first attempt an error is worth another one; negative: not at all."""
         from neo4j.exceptions import ConstraintError, DriverError, Neo4jError
 
-        if isinstance(error, ConstraintError) and self.engine == "embedded":
-            # Two MERGEs of one key at once: the second to commit fails there, and finds the node when run again.
+        if isinstance(error, ConstraintError) and self._dialect.merges_collide:
             return CONFLICT_SECONDS if attempt < _UNIQUENESS_RETRIES else -1.0
         if isinstance(error, Neo4jError) and error.is_retryable() and "OutOfMemory" not in (error.code or ""):
             return CONFLICT_SECONDS
         if isinstance(error, DriverError) and error.is_retryable():
-            return _retry_seconds(self.uri, self._endpoint)
+            return self._access.retry_seconds
         return -1.0
 
     def _reading_driver(self) -> neo4j.Driver:
         """Return a driver whose sessions the server itself lets only read, if they are opened for reading."""
-        if self.engine == "neo4j":
+        if self._dialect.reading_session_refuses_writes:
             return self._driver
         with self._reader_guard:
             if self._reader is None:
-                if self._endpoint is None:
+                if self._access.reader is None:
                     raise DatabaseError(
-                        "An ArcadeDB server reached by NEO4J_URI can't be told to refuse writes",
+                        f"A server of {self._dialect.product} reached by NEO4J_URI can't be told to refuse writes",
                         where=self.uri,
                         remedy="Unset NEO4J_URI to use the embedded database, or name a Neo4j server.",
                     )
-                where = Where(self.uri, self._settings, self._endpoint)
-                login = (self._endpoint.reader_user, self._endpoint.reader_password)
-                self._reader = _connected(self.uri, login, where)
+                self._reader = connected(self._access, self._access.reader)
             return self._reader
 
     def _translated(self, error: Exception, *, by_person: bool = False) -> GraphkitError:
-        where = Where(self.uri, self._settings, self._endpoint)
-        return translated(error, where, by_person=by_person)
-
-
-# Drivers -----------------------------------------------------------------------------------------------------------
-
-
-def _driver_errors() -> tuple[type[Exception], ...]:
-    from neo4j.exceptions import DriverError, Neo4jError
-
-    return (DriverError, Neo4jError, OSError)
-
-
-def _retry_seconds(uri: str, endpoint: Endpoint | None) -> float:
-    if endpoint is not None:
-        return _EMBEDDED_RETRY_SECONDS
-    return _ROUTED_RETRY_SECONDS if uri.startswith("neo4j") else _DIRECT_RETRY_SECONDS
-
-
-def _login(settings: Settings, endpoint: Endpoint | None, read_only: bool) -> tuple[str, str] | None:
-    if endpoint is not None:
-        reader = (endpoint.reader_user, endpoint.reader_password)
-        return reader if read_only else (endpoint.user, endpoint.password)
-    return (settings.username, settings.password) if settings.password else None
-
-
-def _connected(uri: str, login: tuple[str, str] | None, where: Where) -> neo4j.Driver:
-    import neo4j
-    from neo4j.exceptions import ConfigurationError
-
-    # Without any handler Python itself would print the driver's warnings to the standard error.
-    logging.getLogger("neo4j").addHandler(logging.NullHandler())
-    try:
-        return neo4j.GraphDatabase.driver(
-            uri,
-            auth=login,
-            connection_timeout=CONNECT_SECONDS,
-            connection_acquisition_timeout=ANSWER_SECONDS,
-            max_transaction_retry_time=_retry_seconds(uri, where.endpoint),
-            warn_notification_severity=neo4j.NotificationMinimumSeverity.OFF,
-            telemetry_disabled=True,
-            user_agent="graphkit",
-        )
-    except (ConfigurationError, ValueError) as error:
-        raise DatabaseError(
-            f"The address of the database can't be used: {shortened(str(error))}",
-            where=hide_password(uri),
-            remedy="Write NEO4J_URI as bolt://HOST:7687 or neo4j+s://HOST.",
-        ) from error
-    except _driver_errors() as error:
-        raise translated(error, where) from error
-
-
-def _agent(driver: neo4j.Driver, where: Where) -> str:
-    try:
-        return driver.get_server_info().agent
-    except _driver_errors() as error:
-        raise translated(error, where) from error
+        return translated(error, self._access, self._dialect, by_person=by_person)

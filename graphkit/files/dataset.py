@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graphkit.errors import InputError
-from graphkit.files.decoding import LeanArtifact, LeanEdge, LeanQuestion
 from graphkit.files.jsonl import SUFFIXES, find_file, stem_of
-from graphkit.files.problems import Problem, Report
+from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, read_records
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.commits import CommitGraph
-from graphkit.records.models import Commit, Compatibility, Record
+from graphkit.records.fields import Record
+from graphkit.records.models import Commit, Compatibility
+from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
 R = TypeVar("R", bound=Record)
 
@@ -73,38 +74,38 @@ class Dataset:
         """The name of the folder."""
         return self.folder.resolve().name
 
-    def questions(self, report: Report) -> Iterator[tuple[int, LeanQuestion]]:
+    def questions(self, problems: Problems) -> Iterator[tuple[int, QuestionStruct]]:
         """Yield (line number, question) of each usable question; a second question with an id is a problem."""
         seen: set[str] = set()
-        for number, question in RecordReader(self.questions_file, LeanQuestion, report):
+        for number, question in RecordReader(self.questions_file, QuestionStruct, problems):
             if question.id in seen:
-                report.add(Problem(f"{self.questions_file}:{number}", "the id is already taken", record=question.id))
+                problems.add(Problem(f"{self.questions_file}:{number}", "the id is already taken", record=question.id))
                 continue
             seen.add(question.id)
             yield number, question
 
-    def commits(self, report: Report) -> list[Commit]:
+    def commits(self, problems: Problems) -> list[Commit]:
         """Return the commits; a second record of a commit, and a cycle of parents, is a problem."""
         path = find_file(self.folder, "commits")
         if path is None:
             return []
-        placed = list(_unique(path, Commit, lambda one: (one.repo, one.sha), report))
+        placed = list(_unique(path, Commit, lambda commit: (commit.repo, commit.sha), problems))
         while cycle := parent_cycle([commit for _, commit in placed]):
             chain = " -> ".join(sha[:12] for sha in cycle)
             where = next(where for where, commit in placed if commit.sha == cycle[0])
             what = f"the parents form a cycle: {chain}"
-            report.add(Problem(where, what, record=cycle[0], remedy="Correct the parents."))
+            problems.add(Problem(where, what, record=cycle[0], remedy="Correct the parents."))
             placed = [(where, commit) for where, commit in placed if commit.sha not in cycle]
         return [commit for _, commit in placed]
 
-    def compatibility(self, report: Report) -> list[Compatibility]:
+    def compatibility(self, problems: Problems) -> list[Compatibility]:
         """Return the rows about commits that did or did not work together; a second row with an id is a problem."""
         path = find_file(self.folder, "compatibility")
-        return [] if path is None else [row for _, row in _unique(path, Compatibility, lambda row: row.id, report)]
+        return [] if path is None else [row for _, row in _unique(path, Compatibility, lambda row: row.id, problems)]
 
-    def commit_graph(self, report: Report) -> CommitGraph:
+    def commit_graph(self, problems: Problems) -> CommitGraph:
         """Return what the dataset knows about commits."""
-        return CommitGraph.build(self.commits(report), self.compatibility(report))
+        return CommitGraph.build(self.commits(problems), self.compatibility(problems))
 
     @cached_property
     def graphs(self) -> dict[str, tuple[Path | None, Path | None]]:
@@ -120,25 +121,20 @@ class Dataset:
                         found[name[1:]] = (both[0], both[1])
         return found
 
-    def artifacts(self, path: Path, report: Report) -> Iterator[LeanArtifact]:
+    def artifacts(self, path: Path, problems: Problems) -> Iterator[ArtifactStruct]:
         """Yield the artifacts of one knowledge graph; a second record of an id is a problem."""
         seen: dict[str, int] = {}
-        for number, artifact in RecordReader(path, LeanArtifact, report):
+        for number, artifact in RecordReader(path, ArtifactStruct, problems):
             if (first := seen.setdefault(artifact.id, number)) != number:
                 what = f"the record is a repeat of {path}:{first}"
-                report.add(Problem(f"{path}:{number}", what, record=artifact.id))
+                problems.add(Problem(f"{path}:{number}", what, record=artifact.id))
                 continue
             yield artifact
 
-    def edges(self, path: Path, report: Report) -> Iterator[LeanEdge]:
+    def edges(self, path: Path, problems: Problems) -> Iterator[EdgeStruct]:
         """Yield the edges of one knowledge graph."""
-        for _, edge in RecordReader(path, LeanEdge, report):
+        for _, edge in RecordReader(path, EdgeStruct, problems):
             yield edge
-
-    def run_files(self) -> list[Path]:
-        """Return the files of ``runs/``, sorted by name."""
-        runs = self.folder / "runs"
-        return sorted(path for suffix in SUFFIXES for path in runs.glob(f"*.jsonl{suffix}"))
 
 
 def storable_name(name: str, where: str) -> str:
@@ -159,13 +155,13 @@ def storable_name(name: str, where: str) -> str:
     return name
 
 
-def _unique(path: Path, model: type[R], key: Any, report: Report) -> Iterator[tuple[str, R]]:
+def _unique(path: Path, model: type[R], key: Any, problems: Problems) -> Iterator[tuple[str, R]]:
     seen: dict[Hashable, str] = {}
-    for where, record in read_records(path, model, report):
+    for where, record in read_records(path, model, problems):
         name = key(record)
         if name in seen:
             shown = name if isinstance(name, str) else "@".join(name)
-            report.add(Problem(where, f"the record is a repeat of {seen[name]}", record=shown))
+            problems.add(Problem(where, f"the record is a repeat of {seen[name]}", record=shown))
             continue
         seen[name] = where
         yield where, record

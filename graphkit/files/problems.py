@@ -1,4 +1,4 @@
-"""What was wrong with an input: collected record by record, then refused as a whole or reported."""
+"""What was wrong with an input, collected record by record, then refused as a whole or reported."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class Problem:
 
 
 @dataclass
-class Report:
-    """Problems (records left out) and notes (records kept, with something to know about them)."""
+class Problems:
+    """What reading came upon: records that are left out, and notes about records that are kept."""
 
     on_error: OnError = "fail"
-    problems: list[Problem] = field(default_factory=list)
+    left_out: list[Problem] = field(default_factory=list)
     notes: dict[str, list[Problem]] = field(default_factory=dict)
     noted: Counter[str] = field(default_factory=Counter)
     ignored_fields: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, problem: Problem) -> None:
         """Record a problem: the record it names is left out."""
-        self.problems.append(problem)
+        self.left_out.append(problem)
 
     def note(self, note: Problem) -> None:
         """Record something worth knowing about a record that is kept: counted, and the first few kept as examples."""
@@ -59,25 +59,25 @@ class Report:
         if len(examples) < EXAMPLES:
             examples.append(note)
 
-    def merge(self, other: Report) -> None:
-        """Take over what another report holds."""
-        self.problems.extend(other.problems)
+    def merge(self, other: Problems) -> None:
+        """Take over what others hold."""
+        self.left_out.extend(other.left_out)
         for what, examples in other.notes.items():
             kept = self.notes.setdefault(what, [])
             kept.extend(examples[: EXAMPLES - len(kept)])
         self.noted.update(other.noted)
         self.ignored_fields.update(other.ignored_fields)
 
-    def without(self, file: Path) -> Report:
-        """Return the report without what it says of one file, for who reads that file again."""
+    def without(self, file: Path) -> Problems:
+        """Return these without those of one file, for whoever reads that file again."""
 
         def elsewhere(problem: Problem) -> bool:
             return str(file) not in (problem.where, problem.where.rpartition(":")[0])
 
         notes = {what: examples for what, examples in self.notes.items() if elsewhere(examples[0])}
-        return Report(
+        return Problems(
             self.on_error,
-            list(filter(elsewhere, self.problems)),
+            list(filter(elsewhere, self.left_out)),
             notes,
             Counter({what: self.noted[what] for what in notes}),
             Counter({field: count for field, count in self.ignored_fields.items() if field[0] != file.name}),
@@ -85,8 +85,8 @@ class Report:
 
     def faulty(self) -> str:
         """Return how many records can't be used, and how many faults they have where these are more."""
-        records = len({problem.where for problem in self.problems})
-        faults = sum(1 + problem.more for problem in self.problems)
+        records = len({problem.where for problem in self.left_out})
+        faults = sum(1 + problem.more for problem in self.left_out)
         also = f" ({faults} faults)" if faults > records else ""
         return f"{records} record{'' if records == 1 else 's'}{also}"
 
@@ -103,10 +103,10 @@ class Report:
         InputError
             With the first problems, how many records have some, and how many there are.
         """
-        if not self.problems or (self.on_error == "skip" and usable != 0):
+        if not self.left_out or (self.on_error == "skip" and usable != 0):
             return
-        shown = "\n".join(f"  {problem}" for problem in self.problems[:SHOWN])
-        rest = len(self.problems) - SHOWN
+        shown = "\n".join(f"  {problem}" for problem in self.left_out[:SHOWN])
+        rest = len(self.left_out) - SHOWN
         more = f"\n  ... and {rest} more" if rest > 0 else ""
         if self.on_error == "skip":
             raise InputError(f"nothing usable is left: {self.faulty()} left out:\n{shown}{more}")

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import msgspec
 from msgspec import Struct
 
-from graphkit.files.decoding import UNDECODED, LeanAnswer, LeanArtifact, LeanEdge, LeanQuestion, LeanReader
+from graphkit.files.decoding import UNDECODED, LineDecoder
 from graphkit.files.jsonl import read_lines
-from graphkit.files.problems import Problem, Report
+from graphkit.files.problems import Problem, Problems
+from graphkit.records.structs import QuestionStruct, model_of, struct_of
 
 # The models are imported when a record needs them: lines in the canonical spelling don't.
 if TYPE_CHECKING:
-    from graphkit.records.models import Record
+    from graphkit.records.fields import Record
 
 R = TypeVar("R", bound="Record")
 S = TypeVar("S", bound=Struct)
@@ -37,24 +37,26 @@ _REMEDIES = {
 }
 
 
-def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R | None:
+def parse_record(model: type[R], line: bytes, where: str, problems: Problems) -> R | None:
     """Validate one line, or add a problem that says what is wrong with it and return None."""
     from pydantic import ValidationError
 
-    from graphkit.records.models import other_names
+    from graphkit.records.fields import other_names
 
     try:
         # Not from the bytes: json would take half characters in them, and guess at other encodings.
         value = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        report.add(Problem(where, f"not UTF-8: {error.reason} at byte {error.start}", remedy="Save the file as UTF-8."))
+        problems.add(
+            Problem(where, f"not UTF-8: {error.reason} at byte {error.start}", remedy="Save the file as UTF-8.")
+        )
         return None
     except (ValueError, RecursionError) as error:
         what = _json_mistake(error)
-        report.add(Problem(where, f"not valid JSON: {what}", remedy="Each line must be one JSON object."))
+        problems.add(Problem(where, f"not valid JSON: {what}", remedy="Each line must be one JSON object."))
         return None
     if not isinstance(value, dict):
-        report.add(Problem(where, f"a record must be a JSON object, not {_kind(value)}"))
+        problems.add(Problem(where, f"a record must be a JSON object, not {_kind(value)}"))
         return None
     aliases = other_names(model)
     ids = [*_ID_FIELDS, *(aliases[key] for key in _ID_FIELDS if key in aliases)]
@@ -63,7 +65,7 @@ def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R |
     name = next((_shortened(str(value[key])) for key in ids if isinstance(value.get(key), str | int)), None)
     if b"\\ud" in line.lower() and _has_half_character(value):
         what = "a text holds half of a character (a lone surrogate, \\ud800 to \\udfff)"
-        report.add(Problem(where, what, record=name, remedy="Write the character whole, or leave it out."))
+        problems.add(Problem(where, what, record=name, remedy="Write the character whole, or leave it out."))
         return None
     try:
         record = model.model_validate(value)
@@ -71,11 +73,11 @@ def parse_record(model: type[R], line: bytes, where: str, report: Report) -> R |
         mistakes = error.errors(include_url=False, include_context=False)
         for number, mistake in enumerate(mistakes[:_MISTAKES], 1):
             more = len(mistakes) - number if number == _MISTAKES else 0
-            report.add(Problem(where, _sentence(mistake), record=name, remedy=_remedy(model, mistake), more=more))
+            problems.add(Problem(where, _sentence(mistake), record=name, remedy=_remedy(model, mistake), more=more))
         return None
     known = set(model.model_fields) | set(aliases)
     for key in value.keys() - known:
-        report.ignored_fields[Path(where.rpartition(":")[0]).name, _shortened(key)] += 1
+        problems.ignored_fields[Path(where.rpartition(":")[0]).name, _shortened(key)] += 1
     return record
 
 
@@ -118,7 +120,7 @@ def _sentence(mistake: Any) -> str:
 
 
 def _remedy(model: type[Record], mistake: Any) -> str | None:
-    from graphkit.records.models import other_names
+    from graphkit.records.fields import other_names
 
     if mistake["type"] == "missing" and len(mistake["loc"]) == 1:
         field = str(mistake["loc"][0])
@@ -127,51 +129,42 @@ def _remedy(model: type[Record], mistake: Any) -> str | None:
     return _REMEDIES.get(mistake["type"])
 
 
-def read_records(path: Path, model: type[R], report: Report) -> Iterator[tuple[str, R]]:
-    """Yield (``file:line``, record) of each usable line of a file; the others become problems of the report."""
+def read_records(path: Path, model: type[R], problems: Problems) -> Iterator[tuple[str, R]]:
+    """Yield (``file:line``, record) of each usable line of a file; the others are added to the problems."""
     for number, line in read_lines(path):
         where = f"{path}:{number}"
-        record = parse_record(model, line, where, report)
+        record = parse_record(model, line, where, problems)
         if record is not None:
             yield where, record
 
 
-def twin_of(lean: type[Struct]) -> type[Record]:
-    """Return the model whose meaning a lean record has."""
-    from graphkit.records.models import Answer, Artifact, Edge, Question
-
-    twins: dict[type[Struct], type[Record]]
-    twins = {LeanQuestion: Question, LeanAnswer: Answer, LeanArtifact: Artifact, LeanEdge: Edge}
-    return twins[lean]
-
-
-def note_missing_gold(question: Any, path: Path, report: Report) -> None:
+def note_missing_gold(question: QuestionStruct, path: Path, problems: Problems) -> None:
     """Note a question that has nothing which most measures could score a run against."""
     if not question.paths and not question.relevant:
         what = "the question has neither gold paths nor relevant ids: most measures can't score it"
-        report.note(Problem(str(path), what, record=question.id))
+        problems.note(Problem(str(path), what, record=question.id))
 
 
 class RecordReader(Generic[S]):
-    """Decodes the records of one file: by the lean decoder, and by the model where that has to look."""
+    """Decodes the records of one file: by the line decoder, and by the model where that has to look."""
 
-    def __init__(self, path: Path, lean: type[S], report: Report) -> None:
+    def __init__(self, path: Path, kind: type[S], problems: Problems) -> None:
         self.path = path
-        self.report = report
-        self._kind = lean
-        self._lean = LeanReader(lean)
+        self.problems = problems
+        self._kind = kind
+        self._lines = LineDecoder(kind)
 
     def parse(self, number: int, line: bytes) -> S | None:
-        """Return the record of a line, or None for a blank one, and after adding a problem to the report."""
+        """Return the record of a line, or None for a blank one, and after adding a problem."""
         try:
-            return self._lean.decode(line)
+            return self._lines.decode(line)
         except UNDECODED:
             if not line or line.isspace():
                 return None
-        record = self._lean.learn(line)
+        record = self._lines.learn(line)
         if record is None:
-            model = parse_record(twin_of(self._kind), line, f"{self.path}:{number}", self.report)
-            record = msgspec.convert(model, self._kind, from_attributes=True) if model is not None else None
+            model = parse_record(model_of(self._kind), line, f"{self.path}:{number}", self.problems)
+            record = struct_of(self._kind, model) if model is not None else None
         return record
 
     def __iter__(self) -> Iterator[tuple[int, S]]:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from graphkit.files.dataset import Dataset
-from graphkit.files.decoding import LeanArtifact, LeanEdge, LeanQuestion, LeanStep
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
 from graphkit.records.ids import repo_of
 from graphkit.records.models import Compatibility
+from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct, StepStruct
 
 
 @dataclass
@@ -40,7 +40,7 @@ class GoldCheck:
         self._stacks = {row.id: row.commits for row in compatibility}
         self._nodes: set[str] = set()
 
-    def show(self, question: LeanQuestion) -> None:
+    def show(self, question: QuestionStruct) -> None:
         """Take note of what the gold of a question names."""
         if self._graphs:
             for path in question.paths:
@@ -48,7 +48,7 @@ class GoldCheck:
                     self._nodes.add(step.source)
                     self._nodes.add(step.target)
 
-    def artifacts(self, graph: str, artifacts: Iterable[LeanArtifact]) -> Iterator[LeanArtifact]:
+    def artifacts(self, graph: str, artifacts: Iterable[ArtifactStruct]) -> Iterator[ArtifactStruct]:
         """Pass the artifacts of a knowledge graph on, and take note of those that gold names."""
         nodes, known = self._nodes, self._graphs[graph].nodes
         for artifact in artifacts:
@@ -56,7 +56,7 @@ class GoldCheck:
                 known[artifact.id] = artifact.commit
             yield artifact
 
-    def edges(self, graph: str, edges: Iterable[LeanEdge]) -> Iterator[LeanEdge]:
+    def edges(self, graph: str, edges: Iterable[EdgeStruct]) -> Iterator[EdgeStruct]:
         """Pass the edges of a knowledge graph on, and take note of those between nodes that gold names."""
         nodes, known = self._nodes, self._graphs[graph]
         for edge in edges:
@@ -65,7 +65,7 @@ class GoldCheck:
                 known.pairs.add((edge.source, edge.target))
             yield edge
 
-    def reasons(self, question: LeanQuestion) -> tuple[str, ...]:
+    def reasons(self, question: QuestionStruct) -> tuple[str, ...]:
         """Return why the gold of a question is stale, each reason once; none where it isn't."""
         if not self._graphs:
             return ()
@@ -80,8 +80,8 @@ class GoldCheck:
 def stale_gold(
     dataset: Dataset,
     compatibility: Iterable[Compatibility],
-    report: Report,
-    questions: Sequence[LeanQuestion] = (),
+    problems: Problems,
+    questions: Sequence[QuestionStruct] = (),
 ) -> dict[str, tuple[str, ...]]:
     """Return the questions whose gold the dataset's own knowledge graph doesn't hold, with each reason why.
 
@@ -89,7 +89,7 @@ def stale_gold(
     ----------
     compatibility
         The dataset's rows, for the commits of stacks.
-    report
+    problems
         Takes what can't be used of the knowledge graph; other files are told elsewhere.
     questions
         Those of the dataset, where they have been read already.
@@ -97,15 +97,15 @@ def stale_gold(
     if not dataset.graphs:
         return {}
     check = GoldCheck(dataset, compatibility)
-    with Spool(LeanQuestion) as read:
-        for question in questions or read.keep(question for _, question in dataset.questions(Report("skip"))):
+    with Spool(QuestionStruct) as read:
+        for question in questions or read.keep(question for _, question in dataset.questions(Problems("skip"))):
             check.show(question)
         for name, (artifacts, edges) in dataset.graphs.items():
             if artifacts is not None:
-                for _ in check.artifacts(name, dataset.artifacts(artifacts, report)):
+                for _ in check.artifacts(name, dataset.artifacts(artifacts, problems)):
                     pass
             if edges is not None:
-                for _ in check.edges(name, dataset.edges(edges, report)):
+                for _ in check.edges(name, dataset.edges(edges, problems)):
                     pass
         return {question.id: reasons for question in questions or read if (reasons := check.reasons(question))}
 
@@ -117,7 +117,7 @@ def invalid_reason(stale: Sequence[str]) -> str | None:
     return f"invalid, stale gold: {stale[0]}" + (f" (and {len(stale) - 1} more)" if len(stale) > 1 else "")
 
 
-def _stale(question: LeanQuestion, graphs: list[_Graph], pinned: dict[str, str]) -> Iterator[str]:
+def _stale(question: QuestionStruct, graphs: list[_Graph], pinned: dict[str, str]) -> Iterator[str]:
     for path in question.paths:
         for step in path.steps:
             reasons = [_reason(step, graph, pinned) for graph in graphs]
@@ -130,7 +130,7 @@ def _nearest(reason: tuple[int, str]) -> int:
     return -reason[0]
 
 
-def _reason(step: LeanStep, graph: _Graph, pinned: dict[str, str]) -> tuple[int, str] | None:
+def _reason(step: StepStruct, graph: _Graph, pinned: dict[str, str]) -> tuple[int, str] | None:
     """Return why a step isn't gold in a graph, with how near it comes, or None where it is."""
     edge = f"{step.source} -{step.relation or ''}-> {step.target}"
     for node in (step.source, step.target) if graph.has_nodes else ():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from graphkit.files.atomic import written
 from graphkit.files.jsonl import SUFFIXES, stem_of
-from graphkit.files.problems import Problem, Report
+from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import read_records
 from graphkit.records.verdicts import Verdict
 
@@ -16,23 +16,23 @@ VERDICTS = ".verdicts"
 SCORES = ".scores"
 
 
-def read_verdicts(files: Iterable[str | Path], report: Report) -> list[Verdict]:
+def read_verdicts(files: Iterable[str | Path], problems: Problems) -> list[Verdict]:
     """Return the verdicts of some files; a second verdict of a judge on an answer by a grader is a problem.
 
     Raises
     ------
     InputError
-        A file or a record can't be used and the report doesn't skip.
+        A file or a record can't be used and the problems doesn't skip.
     """
     verdicts: dict[tuple[str, str, str, str], Verdict] = {}
     for path in files:
-        for where, verdict in read_records(Path(path), Verdict, report):
+        for where, verdict in read_records(Path(path), Verdict, problems):
             key = (verdict.run, verdict.question, verdict.judge, verdict.grader)
             if key in verdicts:
                 what = f"{verdict.judge} already judged this answer of {verdict.run} by {verdict.grader}"
-                report.add(Problem(where, what, record=verdict.question))
+                problems.add(Problem(where, what, record=verdict.question))
             verdicts.setdefault(key, verdict)
-    report.settle(usable=len(verdicts))
+    problems.settle(usable=len(verdicts))
     return list(verdicts.values())
 
 

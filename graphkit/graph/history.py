@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import storable_name
-from graphkit.graph.claims import claim
-from graphkit.graph.datasets import BATCH, Progress, batched, quiet, write_commits
 from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import reserved
+from graphkit.graph.writing import BATCH, Progress, batched, quiet, write_commits
 from graphkit.records.commits import DEFAULT_BRANCHES
-from graphkit.records.models import FARTHEST_ZONE, Commit
+from graphkit.records.fields import FARTHEST_ZONE
+from graphkit.records.models import Commit
 
 if TYPE_CHECKING:
     from dulwich.repo import Repo
@@ -48,7 +49,7 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
     """
     with open_repository(path) as repository:
         chosen = storable_name(name or _folder_name(repository, path), str(path))
-        with claim(store, f"history of {chosen}") as held:
+        with reserved(store, f"history of {chosen}") as held:
             rows = store.read(cypher("load/known_commits"), {"repo": chosen})
             known = {str(row["sha"]): (row["branch"], row["tag"]) for row in rows}
             linked = {str(row["sha"]): int(str(row["parents"])) for row in rows}
@@ -64,7 +65,12 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
                     or linked[commit.sha] < len(there.intersection(commit.parents))
                 ]
                 unchanged += len(batch) - len(fresh)
-                write_commits(store, fresh, lambda count: progress("commits", count))
+                if fresh:
+                    # On both sides: what was computed by former commits is outdated, also where this dies half-way, and
+                    # what is computed meanwhile by some of the new ones.
+                    store.write(cypher("load/history_changes"), {"repo": chosen})
+                    write_commits(store, fresh, lambda count: progress("commits", count))
+                    store.write(cypher("load/history_changes"), {"repo": chosen})
                 written += len(fresh)
                 held.beat()
     store.write(cypher("load/late_commits"), {})

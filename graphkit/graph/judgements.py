@@ -16,11 +16,11 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.claims import claim
-from graphkit.graph.datasets import batched, clear
 from graphkit.graph.knowledge import require_run
 from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import reserved
 from graphkit.graph.rows import Rows, answer_key, digest
+from graphkit.graph.writing import batched, clear
 from graphkit.records.verdicts import Verdict
 from graphkit.records.words import counted
 
@@ -68,7 +68,7 @@ def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict
     stored = sum(map(len, by_question.values()))
     # One key of two names, as an answer's.
     mark = {"run": run, "key": answer_key(run, judge)}
-    with claim(store, f"verdicts of {judge} on {run}") as held:
+    with reserved(store, f"verdicts of {judge} on {run}") as held:
         store.write(cypher("load/judgings"), {**mark, "judge": judge})
         _clear(store, run, judge)
         for batch in batched(by_question.items(), QUESTIONS):

@@ -33,6 +33,11 @@ def commit_graph(store: Store, dataset: str) -> CommitGraph:
     return CommitGraph.build(commits, rows)
 
 
+def history_changes(store: Store) -> int:
+    """Return how often the histories of repositories have changed, to be read before the commits themselves."""
+    return int(str(store.read(cypher("read/histories"))[0]["changes"]))
+
+
 def require_run(store: Store, run: str) -> Mapping[str, Any]:
     """Return what the graph knows of a run, and refuse one that it doesn't hold, or not completely.
 

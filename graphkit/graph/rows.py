@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from graphkit.files.decoding import LeanArtifact
 from graphkit.graph import form
 from graphkit.measures.case import Case
 from graphkit.measures.repositories import named, of_relevant_ids
 from graphkit.records.ids import crosses, file_of, path_of, repo_of, symbol_of
 from graphkit.records.models import Commit, Compatibility
+from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct
 
 Rows = list[dict[str, Any]]
 
@@ -25,8 +25,11 @@ def digest(value: Any) -> str:
 
 
 def commit_key(repo: str | None, sha: str | None) -> str | None:
-    """Return the key of a commit node, or None where either part is missing."""
-    return f"{repo}@{sha}" if repo and sha else None
+    """Return the key of a commit node, or None where either part is missing.
+
+    Repositories may have an ``@`` in their names; the sha has none in the key, so that the last one separates them.
+    """
+    return f"{repo}@{sha.replace('%', '%25').replace('@', '%40')}" if repo and sha else None
 
 
 def answer_key(run: str, question: str) -> str:
@@ -39,12 +42,13 @@ def commit_row(commit: Commit) -> dict[str, Any]:
     """Return the row of a commit."""
     at = commit.committed_at
     return {
-        "key": f"{commit.repo}@{commit.sha}",
+        "key": commit_key(commit.repo, commit.sha),
         "repo": commit.repo,
         "sha": commit.sha,
         "branch": commit.branch,
         "tag": commit.tag,
         "parents": list(commit.parents),
+        "parent_keys": [commit_key(commit.repo, parent) for parent in commit.parents],
         "committed_at": at.isoformat() if at else None,
         "committed_ms": round(at.timestamp() * 1000) if at else None,
     }
@@ -59,13 +63,13 @@ def stack_row(row: Compatibility, dataset: str) -> dict[str, Any]:
         "source": row.source,
         "environment": row.environment,
         "at": row.at.isoformat() if row.at else None,
-        "members": [f"{repo}@{sha}" for repo, sha in sorted(row.commits.items())],
+        "members": [commit_key(repo, sha) for repo, sha in sorted(row.commits.items())],
     }
 
 
 def pair_rows(row: Compatibility) -> Rows:
     """Return a row for each pair of commits that a compatibility row speaks about."""
-    keys = [f"{repo}@{sha}" for repo, sha in sorted(row.commits.items())]
+    keys = [commit_key(repo, sha) for repo, sha in sorted(row.commits.items())]
     return [
         {"first": first, "second": second, "stack": row.id, "source": row.source}
         for first, second in combinations(keys, 2)
@@ -75,10 +79,10 @@ def pair_rows(row: Compatibility) -> Rows:
 def member_rows(rows: Iterable[Compatibility]) -> Rows:
     """Return a row for each commit that compatibility rows name, each once."""
     members = {member for row in rows for member in row.commits.items()}
-    return [{"key": f"{repo}@{sha}", "repo": repo, "sha": sha} for repo, sha in sorted(members)]
+    return [{"key": commit_key(repo, sha), "repo": repo, "sha": sha} for repo, sha in sorted(members)]
 
 
-def artifact_row(artifact: LeanArtifact) -> dict[str, Any]:
+def artifact_row(artifact: ArtifactStruct) -> dict[str, Any]:
     """Return the row of an artifact: what its record doesn't say, its id does."""
     return {
         **node_row(artifact.id),
@@ -95,7 +99,7 @@ def node_row(node: str) -> dict[str, Any]:
     return {"id": node, "repo": repo_of(node), "path": path_of(node), "symbol": symbol_of(node)}
 
 
-def question_row(question: Any, dataset: str, invalid: str | None = None) -> dict[str, Any]:
+def question_row(question: QuestionStruct, dataset: str, invalid: str | None = None) -> dict[str, Any]:
     """Return the row of a question with its gold paths and their steps, and why it isn't scored where it isn't."""
     case = Case(question, None)
     relevant = sorted(
@@ -121,7 +125,7 @@ def question_row(question: Any, dataset: str, invalid: str | None = None) -> dic
             }
         )
         for position, ((source, relation, target), optional) in enumerate(zip(gold.edges, gold.optional, strict=True)):
-            properties = {
+            properties: dict[str, Any] = {
                 "question": question.id,
                 "path": gold.id if gold.id is not None else str(index),
                 "group": gold.group,
@@ -151,8 +155,9 @@ def question_row(question: Any, dataset: str, invalid: str | None = None) -> dic
         "expected_symbols": sorted(set(question.expected_symbols)),
         "stack": question.stack,
         "stack_key": f"{dataset}/{question.stack}" if question.stack else None,
-        "pins": [f"{repo}@{sha}" for repo, sha in sorted(question.commits.items())],
+        "pins": [commit_key(repo, sha) for repo, sha in sorted(question.commits.items())],
         "pinned_repositories": sorted(question.commits),
+        "pinned_shas": [sha for _, sha in sorted(question.commits.items())],
         "invalid": invalid or "",
     }
     row = {"id": question.id, "properties": properties, "paths": paths, "steps": steps}
@@ -174,7 +179,7 @@ def _without_null(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value is not None}
 
 
-def answer_row(answer: Any) -> dict[str, Any]:
+def answer_row(answer: AnswerStruct) -> dict[str, Any]:
     """Return the row of an answer with its retrieved paths, traversed steps and chunks."""
     case = Case(_NO_GOLD, answer)
     key = answer_key(answer.run, answer.question_id)
@@ -196,13 +201,13 @@ def answer_row(answer: Any) -> dict[str, Any]:
                     **_steps(edges),
                     "source_commits": [step.source_commit or "" for step in walk],
                     "target_commits": [step.target_commit or "" for step in walk],
-                    "commits": sorted({one for pair in commits for one in pair if one is not None}),
+                    "commits": sorted({key for pair in commits for key in pair if key is not None}),
                     "repositories": sorted(named(*nodes)),
                 },
             }
         )
         for position, step in enumerate(walk):
-            properties = {
+            properties: dict[str, Any] = {
                 **mark,
                 "path": step.path,
                 "position": position if step.position is None else step.position,
@@ -263,21 +268,5 @@ def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
     return chunks, retrieved
 
 
-class _NoGold:
-    """A question without annotation, for the parts of a case that only the run decides."""
-
-    id = ""
-    question = ""
-    k = None
-    stack = gold_answer = expected_output = None
-    commits: Mapping[str, str] = {}
-    relevant: Mapping[str, float] = {}
-    paths: tuple[Any, ...] = ()
-    expected_files: tuple[str, ...] = ()
-    expected_symbols: tuple[str, ...] = ()
-    facts: tuple[Any, ...] = ()
-    conflicts: tuple[Any, ...] = ()
-    min_sources = None
-
-
-_NO_GOLD = _NoGold()
+#: A question without annotation, for the parts of a case that only the run decides.
+_NO_GOLD = QuestionStruct(id="", question="")

@@ -12,15 +12,16 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.files.decoding import LeanAnswer
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.graph import rows as to_rows
-from graphkit.graph.claims import Claim, claim
-from graphkit.graph.datasets import Progress, batched, clear, file_digest, name_artifacts, quiet
+from graphkit.graph.digests import file_digest
+from graphkit.graph.gradings import clear_scores
 from graphkit.graph.judgements import clear_verdicts
 from graphkit.graph.queries import cypher
-from graphkit.graph.scores import clear_scores
+from graphkit.graph.reservations import Reservation, reserved
+from graphkit.graph.writing import Progress, batched, clear, name_artifacts, quiet
+from graphkit.records.structs import AnswerStruct
 
 #: Answers of one transaction.
 RECORDS = 250
@@ -47,13 +48,13 @@ class RunRecords:
         Whether the records are worth putting aside: not where the graph holds just them.
     """
 
-    answers: Iterable[LeanAnswer]
+    answers: Iterable[AnswerStruct]
     questions: set[str]
     digest: str
     wanted: bool = True
 
     @classmethod
-    def to_put_aside(cls, store: Store, dataset: str, run_file: Path, answers: Iterable[LeanAnswer]) -> RunRecords:
+    def to_put_aside(cls, store: Store, dataset: str, run_file: Path, answers: Iterable[AnswerStruct]) -> RunRecords:
         """Return the records of a file that is going to be read, and go to ``answers`` if they are wanted."""
         questions = questions_of(store, dataset)
         digest = run_digest(run_file, questions)
@@ -64,7 +65,7 @@ class RunRecords:
     def of_file(cls, store: Store, dataset: str, run_file: Path) -> RunRecords:
         """Return the records of a file that was checked before: unusable lines are left out."""
         questions = questions_of(store, dataset)
-        answers = (answer for _, answer in RecordReader(run_file, LeanAnswer, Report("skip")))
+        answers = (answer for _, answer in RecordReader(run_file, AnswerStruct, Problems("skip")))
         return cls(answers, questions, run_digest(run_file, questions))
 
 
@@ -90,7 +91,7 @@ def load_run(
     DatabaseError
         The database doesn't do as asked.
     """
-    with claim(store, f"run {run}") as held:
+    with reserved(store, f"run {run}") as held:
         if records is None:
             records = RunRecords.of_file(store, dataset, run_file)
         known = store.read(cypher("load/known_run"), {"id": run})
@@ -133,7 +134,7 @@ def _clear_run(store: Store, run: str) -> None:
     clear(store, "load/clear_answers", {"run": run})
 
 
-def _write_run(store: Store, run: str, records: RunRecords, held: Claim, progress: Progress) -> RunLoad:
+def _write_run(store: Store, run: str, records: RunRecords, held: Reservation, progress: Progress) -> RunLoad:
     there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
     resumed, written, failed = len(there), 0, 0
     kept = (answer for answer in records.answers if answer.question_id in records.questions)
@@ -167,6 +168,6 @@ def _write_answers(store: Store, run: str, rows: list[dict[str, Any]]) -> None:
             (cypher("load/retrieved_paths"), {"rows": [path for row in rows for path in row["paths"]]}),
             (cypher("load/traversed"), {"rows": steps}),
             (cypher("load/chunks"), {"rows": list(chunks.values())}),
-            (cypher("load/retrieved"), {"rows": [one for row in rows for one in row["retrieved"]]}),
+            (cypher("load/retrieved"), {"rows": [chunk for row in rows for chunk in row["retrieved"]]}),
         ]
     )

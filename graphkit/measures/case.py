@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import TYPE_CHECKING
 
 from graphkit.measures.lazy import filled_by, lazy
 from graphkit.measures.matching import Edge, all_typed, boundary
-from graphkit.measures.protocols import AnswerLike, ChunkLike, PathLike, QuestionLike, WalkLike
 from graphkit.records.commits import CommitGraph, Version
 from graphkit.records.ids import file_of, path_of, repo_of, symbol_of
+from graphkit.records.structs import (
+    AnswerStruct,
+    ChunkStruct,
+    GoldPathStruct,
+    QuestionStruct,
+    WalkStepStruct,
+    struct_of,
+)
+
+if TYPE_CHECKING:
+    from graphkit.records.models import Answer, Question
 
 
 class Gold:
@@ -28,7 +39,7 @@ class Gold:
 
     __slots__ = ("_steps", "edges", "group", "has_no_optional", "id", "most", "needed", "optional", "required")
 
-    def __init__(self, path: PathLike) -> None:
+    def __init__(self, path: GoldPathStruct) -> None:
         self.id = path.id
         self.group = path.group
         self._steps = steps = path.steps
@@ -53,7 +64,7 @@ class Case:
     Parameters
     ----------
     question
-        The annotation.
+        The annotation; the case holds it as a struct, as it does the answer.
     answer
         The run's record, or None where the run has none for this question.
     commits
@@ -74,15 +85,20 @@ class Case:
         The edges, and those between repositories, that both gold and the traversal hold.
     """
 
-    def __init__(self, question: QuestionLike, answer: AnswerLike | None, commits: CommitGraph | None = None) -> None:
-        self.question = question
-        self.answer = answer
+    def __init__(
+        self,
+        question: Question | QuestionStruct,
+        answer: Answer | AnswerStruct | None,
+        commits: CommitGraph | None = None,
+    ) -> None:
+        self.question = question if isinstance(question, QuestionStruct) else struct_of(QuestionStruct, question)
+        self.answer = answer if answer is None or isinstance(answer, AnswerStruct) else struct_of(AnswerStruct, answer)
         self.commits = commits if commits is not None else _NO_COMMITS
 
     # Retrieval -------------------------------------------------------------------------------------------------------
 
     @lazy
-    def chunks(self) -> list[ChunkLike]:
+    def chunks(self) -> list[ChunkStruct]:
         """The retrieved chunks, best first: as listed, or by rank where the ranks say another order."""
         chunks = list(self.answer.retrieved) if self.answer is not None else []
         if chunks and chunks[0].rank is not None:
@@ -166,15 +182,15 @@ class Case:
         self.walked_paths = [edges[start:end] for start, end in spans]
 
     @lazy
-    def walks(self) -> list[list[WalkLike]]:
+    def walks(self) -> list[list[WalkStepStruct]]:
         """The retrieved paths, each a list of steps in the order of their positions."""
         return [self._steps[start:end] for start, end in self._spans]
 
     walked_paths: list[list[Edge]] = filled_by(_read_traversal)
     walked: set[Edge] = filled_by(_read_traversal)
     _walked_typed: bool = filled_by(_read_traversal)
-    irregular: list[list[WalkLike]] = filled_by(_read_traversal)
-    _steps: list[WalkLike] = filled_by(_read_traversal)
+    irregular: list[list[WalkStepStruct]] = filled_by(_read_traversal)
+    _steps: list[WalkStepStruct] = filled_by(_read_traversal)
     _spans: list[tuple[int, int]] = filled_by(_read_traversal)
 
     @lazy
@@ -286,7 +302,7 @@ _NO_COMMITS = CommitGraph()
 _COUNTING = list(range(1000))
 
 
-def _by_position(walk: list[WalkLike]) -> list[WalkLike]:
+def _by_position(walk: list[WalkStepStruct]) -> list[WalkStepStruct]:
     """Return steps sorted by their positions where these run backwards; steps without one come first then."""
     positions = [step.position for step in walk if step.position is not None]
     if positions != sorted(positions):

@@ -61,8 +61,8 @@ def version_pairs(case: Case) -> list[tuple[Version, Version, Verdict, int]]:
     for version, count in counts.items():
         if count > 1:
             found.append((version, version, case.commits.verdict(version, version), count * (count - 1) // 2))
-    for (one, first), (other, second) in combinations(counts.items(), 2):
-        found.append((one, other, case.commits.verdict(one, other), first * second))
+    for (first, first_count), (second, second_count) in combinations(counts.items(), 2):
+        found.append((first, second, case.commits.verdict(first, second), first_count * second_count))
     return found
 
 

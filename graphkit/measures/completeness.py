@@ -88,7 +88,9 @@ class ConflictResolution(_KeyTerms):
         conflicts = list(case.question.conflicts)
         if not conflicts:
             return Unscored(NO_CONFLICTS)
-        resolutions = [one.resolution for one in conflicts if one.resolution and one.resolution.strip()]
+        resolutions = [
+            conflict.resolution for conflict in conflicts if conflict.resolution and conflict.resolution.strip()
+        ]
         return self._share(resolutions, case) if resolutions else Unscored(NO_RESOLUTION)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.identifiers import SHORTEST, defined_identifiers
-from graphkit.measures.protocols import ChunkLike
 from graphkit.measures.text import last_component, named, words_of
 from graphkit.records.ids import path_of, repo_of, symbol_of
+from graphkit.records.structs import ChunkStruct
 
 NO_ANSWER = "the run logs no answer text"
 NO_SOURCE = "the question expects no source"
@@ -62,7 +62,7 @@ def used_sources(case: Case) -> set[str]:
     return used
 
 
-def source_of(chunk: ChunkLike) -> str:
+def source_of(chunk: ChunkStruct) -> str:
     """Return the source of a chunk as ``repo/path``; one that names no path is a source of its own, by its id."""
     repo, path = chunk.repo or repo_of(chunk.id), chunk.path or path_of(chunk.id)
     if path is None:
@@ -70,7 +70,7 @@ def source_of(chunk: ChunkLike) -> str:
     return f"{repo}/{path}" if repo is not None else path
 
 
-def identifiers_of(chunk: ChunkLike) -> set[str]:
+def identifiers_of(chunk: ChunkStruct) -> set[str]:
     """Return the identifiers longer than 4 characters that a chunk defines."""
     names: set[str] = set()
     if chunk.text:

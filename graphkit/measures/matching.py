@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from graphkit.measures.case import Gold
+from typing import TypeVar
 
 T = TypeVar("T")
+
+#: A gold path: its parts are asked of by the caller's function.
+P = TypeVar("P")
 
 #: Source, relation (None where it carries none), target.
 Edge = tuple[str, str | None, str]
 
 
-def same_edge(one: Edge, other: Edge) -> bool:
+def same_edge(first: Edge, second: Edge) -> bool:
     """Tell whether two edges match: the same ends, and the same relation where both carry one."""
-    return one[0] == other[0] and one[2] == other[2] and (one[1] is None or other[1] is None or one[1] == other[1])
+    return (
+        first[0] == second[0]
+        and first[2] == second[2]
+        and (first[1] is None or second[1] is None or first[1] == second[1])
+    )
 
 
 def without_relation(edge: Edge) -> Edge:
@@ -40,30 +44,28 @@ def contained(edges: Iterable[Edge], others: Iterable[Edge], untyped: bool) -> s
 
 
 def best_alternatives(
-    units: Sequence[list[Gold]], items: Callable[[Gold], set[T]], found: Callable[[set[T]], set[T]]
+    units: Sequence[list[P]], items: Callable[[P], set[T]], matched: Callable[[set[T]], set[T]]
 ) -> tuple[set[T], set[T]]:
-    """Return what is required and what of it was found, over all units.
+    """Return what is required and what of it was matched, over all units.
 
-    ``items`` tells what a gold path requires, ``found`` which of these the run has. Of alternatives the one with the
-    largest share found counts (the first of equals); one that requires nothing is no choice.
+    ``items`` tells what a gold path requires, ``matched`` which of these the run has. Of alternatives the one with the
+    largest share matched counts (the first of equals); one that requires nothing is no choice.
     """
     if len(units) == 1 and len(units[0]) == 1:
         wanted = items(units[0][0])
-        return wanted, found(wanted)
-    chosen = [_best(unit, items, found) for unit in units]
+        return wanted, matched(wanted)
+    chosen = [_best(unit, items, matched) for unit in units]
     return set().union(*[required for required, _ in chosen]), set().union(*[hit for _, hit in chosen])
 
 
-def _best(
-    unit: list[Gold], items: Callable[[Gold], set[T]], found: Callable[[set[T]], set[T]]
-) -> tuple[set[T], set[T]]:
-    """Return what the best of some alternatives requires, and what of it was found."""
+def _best(unit: list[P], items: Callable[[P], set[T]], matched: Callable[[set[T]], set[T]]) -> tuple[set[T], set[T]]:
+    """Return what the best of some alternatives requires, and what of it was matched."""
     best: tuple[set[T], set[T]] = (set(), set())
     best_share = -1.0
-    for gold in unit:
-        wanted = items(gold)
+    for path in unit:
+        wanted = items(path)
         if wanted:
-            there = found(wanted)
+            there = matched(wanted)
             share = len(there) / len(wanted)
             if share > best_share:
                 best_share, best = share, (wanted, there)

@@ -1,6 +1,6 @@
 """Where each question failed, and whether a right answer was luck: what no single measure says.
 
-The cascade names the first of four stages that a question failed at: its gold was not in the graph, was not retrieved,
+A question's stage is the first of four that it failed at: its gold was not in the graph, was not retrieved,
 was retrieved but not used, or was used and the answer is wrong. A question with a right answer has not failed, whatever
 was missing on the way; that a right answer came by a wrong path is what :func:`two_by_two` counts. What the records
 don't tell is undecided, never guessed.
@@ -99,17 +99,17 @@ def outcome(case: Case, invalid: str | None = None) -> Outcome:
     """
     answer = right_answer(case)
     if invalid is None:
-        path, stage = right_path(case), cascade(case)
+        path, stage = right_path(case), stage_of(case)
     else:
         path, stage = Unscored(invalid), Stage(case.question.id, NOT_IN_GRAPH, invalid)
         if answer is True:
-            stage = cascade(case)
-    undecided = next((one.reason for one in (answer, path) if isinstance(one, Unscored)), "")
-    told = [None if isinstance(one, Unscored) else one for one in (answer, path)]
-    return Outcome(told[0], told[1], stage, undecided)
+            stage = stage_of(case)
+    undecided = next((judged.reason for judged in (answer, path) if isinstance(judged, Unscored)), "")
+    rights = [None if isinstance(judged, Unscored) else judged for judged in (answer, path)]
+    return Outcome(rights[0], rights[1], stage, undecided)
 
 
-def cascade(case: Case, known: Collection[str] | None = None) -> Stage:
+def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
     """Return the stage that a question ended at.
 
     Parameters
@@ -151,7 +151,7 @@ def cascade(case: Case, known: Collection[str] | None = None) -> Stage:
             right.reason if isinstance(right, Unscored) else "the answer is wrong, and no file, id or step is expected"
         )
         return Stage(question, UNDECIDED, reason)
-    sources = {file_of(one) for one in expected}
+    sources = {file_of(name) for name in expected}
     if not sources & _used(case):
         return Stage(question, NOT_USED, "the answer names nothing of an expected source", tuple(sorted(sources)))
     if isinstance(right, Unscored):
@@ -168,11 +168,11 @@ def two_by_two(outcomes: Iterable[Outcome]) -> TwoByTwo:
         (answer, path): [] for answer in (True, False) for path in (True, False)
     }
     undecided: dict[str, str] = {}
-    for one in outcomes:
-        if one.answer is None or one.path is None:
-            undecided[one.stage.question] = one.undecided
+    for each in outcomes:
+        if each.answer is None or each.path is None:
+            undecided[each.stage.question] = each.undecided
         else:
-            cells[one.answer, one.path].append(one.stage.question)
+            cells[each.answer, each.path].append(each.stage.question)
     return TwoByTwo(
         sound=tuple(cells[True, True]),
         luck=tuple(cells[True, False]),
@@ -185,8 +185,8 @@ def two_by_two(outcomes: Iterable[Outcome]) -> TwoByTwo:
 def stage_counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """Return how many questions ended at each of the ``STAGES``, in their order."""
     counts = dict.fromkeys(STAGES, 0)
-    for one in outcomes:
-        counts[one.stage.name] += 1
+    for each in outcomes:
+        counts[each.stage.name] += 1
     return counts
 
 
@@ -226,15 +226,15 @@ def _ends(path: Gold) -> list[str]:
     return list(dict.fromkeys(node for source, _, target in path.required for node in (source, target)))
 
 
-def _least(case: Case, found: Collection[str]) -> tuple[list[str], list[str]]:
-    """Return the nodes that the gold requires, and those not found; of alternatives, the one that lacks least."""
+def _least(case: Case, there: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the nodes that the gold requires, and those not there; of alternatives, the one that lacks least."""
     wanted: dict[str, None] = {}
     for unit in case.units:
         choices = [ends for path in unit if (ends := _ends(path))]
         if choices:
-            best = min(choices, key=lambda ends: sum(node not in found for node in ends))
+            best = min(choices, key=lambda ends: sum(node not in there for node in ends))
             wanted.update(dict.fromkeys(best))
-    return list(wanted), [node for node in wanted if node not in found]
+    return list(wanted), [node for node in wanted if node not in there]
 
 
 def _not_in_graph(case: Case, known: Collection[str]) -> tuple[str, ...]:
@@ -249,7 +249,7 @@ def _not_retrieved(case: Case) -> tuple[list[str], tuple[str, ...], str]:
         # Not `case.files`: that is what the run says it used, where it says so.
         wanted = sorted(files)
         seen = {source_of(chunk) for chunk in case.chunks} | {file_of(node) for node in nodes}
-        return wanted, tuple(one for one in wanted if one not in seen), "expected file"
+        return wanted, tuple(node for node in wanted if node not in seen), "expected file"
     relevant = [node for node, gain in case.question.relevant.items() if gain > 0]
     if relevant:
         return relevant, tuple(node for node in relevant if node not in nodes), "relevant id"

@@ -27,7 +27,7 @@ def checked(kind: object, where: str) -> type[Measure]:
     Raises
     ------
     MeasureError
-        It isn't a subclass of :class:`graphkit.Measure`, doesn't define ``value``, or what it says of itself can't be.
+        It isn't a subclass of :class:`graphkit.Measure`, or lacks ``value``, a layer that there is, or possible bounds.
     """
     if not inspect.isclass(kind) or not issubclass(kind, Measure):
         what = (
@@ -43,8 +43,8 @@ def checked(kind: object, where: str) -> type[Measure]:
     if not all(isinstance(bound, int | float) and math.isfinite(bound) for bound in bounds) or (
         len(bounds) == 2 and bounds[0] >= bounds[1]
     ):
-        told = f"lowest {kind.lowest!r} and highest {kind.highest!r} are no bounds"
-        raise MeasureError(told, where=where, remedy="Give two numbers, the lower one first; None where there is none.")
+        what = f"lowest {kind.lowest!r} and highest {kind.highest!r} are no bounds"
+        raise MeasureError(what, where=where, remedy="Give two numbers, the lower one first; None where there is none.")
     return kind
 
 
@@ -72,7 +72,7 @@ def import_kind(text: str) -> type[Measure]:
         The module can't be imported, or holds no such measure.
     """
     module, _, path = text.partition(":")
-    return checked(_found(module, path, here=True), text)
+    return checked(_imported(module, path, here=True), text)
 
 
 def loaded_kind(text: str) -> type[Measure] | None:
@@ -103,12 +103,12 @@ def load_installed(point: EntryPoint) -> type[Measure]:
     """
     package = f" of {point.dist.name}" if point.dist is not None else ""
     where = f"the entry point {point.name!r}{package} ({point.value})"
-    kind = checked(_found(point.module, point.attr, here=False), where)
+    kind = checked(_imported(point.module, point.attr, here=False), where)
     kind.known_as = checked_name(point.name, where)
     return kind
 
 
-def _found(module: str, path: str, here: bool) -> object:
+def _imported(module: str, path: str, here: bool) -> object:
     try:
         return imported(module, path, FORM, here=here)
     except InputError as error:

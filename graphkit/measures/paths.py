@@ -10,8 +10,8 @@ from math import lcm
 from graphkit.measures.base import NO_GOLD, Measure, Unscored
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, same_edge
-from graphkit.measures.protocols import WalkLike
 from graphkit.records.ids import repo_of
+from graphkit.records.structs import WalkStepStruct
 
 #: Tells whether two edges that aren't equal match nonetheless; None where none do.
 SamePair = Callable[[Edge, Edge], bool] | None
@@ -102,8 +102,8 @@ def _quotient(share: tuple[int, int]) -> float:
     return share[0] / share[1]
 
 
-def _same_ends(one: Edge, other: Edge) -> bool:
-    return one[0] == other[0] and one[2] == other[2]
+def _same_ends(first: Edge, second: Edge) -> bool:
+    return first[0] == second[0] and first[2] == second[2]
 
 
 def most_followed(gold: Gold, case: Case, same: SamePair) -> int:
@@ -200,7 +200,7 @@ def _divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence 
     """Return how well a gold path was followed, and the divergence if it wasn't to its end."""
     required = gold.required
     positions = [place for place, optional in enumerate(gold.optional) if not optional]
-    best: tuple[int, bool, WalkLike | None, list[WalkLike]] = (0, False, None, [])
+    best: tuple[int, bool, WalkStepStruct | None, list[WalkStepStruct]] = (0, False, None, [])
     for walk, edges in zip(case.walks, case.walked_paths, strict=True):
         count, end = followed(required, edges)
         if count == len(required):
@@ -225,7 +225,7 @@ def _divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence 
     return (count / len(required), turn is not None), divergence
 
 
-def _commit_at(node: str, walk: list[WalkLike]) -> str | None:
+def _commit_at(node: str, walk: list[WalkStepStruct]) -> str | None:
     """Return the commit at which a walk read a node, where the walk says so."""
     for step in walk:
         if step.source == node and step.source_commit:

@@ -169,9 +169,9 @@ def _enter(kind: type[Measure], names: Iterable[str], where: str) -> None:
     _BY_NAME.update(dict.fromkeys(folded, kind))
 
 
-def _same(one: type[Measure], other: type[Measure]) -> bool:
+def _same(first: type[Measure], second: type[Measure]) -> bool:
     """Tell whether two classes are one, perhaps defined anew, as a notebook does."""
-    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
+    return (first.__module__, first.__qualname__) == (second.__module__, second.__qualname__)
 
 
 def measure_kinds() -> tuple[list[type[Measure]], list[MeasureError]]:
@@ -348,11 +348,11 @@ def resolve_measures(measures: Iterable[str | Measure] = (), *, k: int | None = 
     A measure with a cut-off that names none gets ``k``, else 5, so that its name says what was computed.
     """
     found: dict[Measure, None] = {}
-    for one in tuple(measures) or DEFAULT_MEASURES:
-        if not isinstance(one, str | Measure):
+    for asked in tuple(measures) or DEFAULT_MEASURES:
+        if not isinstance(asked, str | Measure):
             remedy = "Give a name such as EdgeRecall, or a value such as EdgeRecall(), not its class."
-            raise MeasureError(f"{one!r} is no measure", remedy=remedy)
-        measure = parse_measure(one) if isinstance(one, str) else _remembered(one)
+            raise MeasureError(f"{asked!r} is no measure", remedy=remedy)
+        measure = parse_measure(asked) if isinstance(asked, str) else _remembered(asked)
         if getattr(measure, "k", 0) is None:
             measure = dataclasses.replace(measure, k=k or DEFAULT_K)  # type: ignore[call-arg]
         found[measure] = None

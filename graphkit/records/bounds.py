@@ -11,13 +11,13 @@ import math
 TOLERANCE = 1e-9
 
 
-def equal(one: float, two: float) -> bool:
+def equal(first: float, second: float) -> bool:
     """Tell whether two numbers differ by no more than ``TOLERANCE``.
 
     >>> equal(0.1 + 0.2, 0.3), equal(0.3, 0.3001)
     (True, False)
     """
-    return math.isclose(one, two, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
 def under(value: float, bound: float) -> bool:

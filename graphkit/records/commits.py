@@ -87,27 +87,27 @@ class CommitGraph:
         """Tell whether the commit of a version is known."""
         return version.repo is not None and version.sha is not None and (version.repo, version.sha) in self.commits
 
-    def verdict(self, one: Version, other: Version) -> Verdict:
+    def verdict(self, first: Version, second: Version) -> Verdict:
         """Decide whether two versions fit: the first rule that applies. The order of the two doesn't matter."""
-        key = (one, other)
+        key = (first, second)
         found = self._verdicts.get(key)
         if found is None:
-            found = self._verdicts[key] = self._decide(one, other)
+            found = self._verdicts[key] = self._decide(first, second)
         return found
 
-    def _decide(self, one: Version, other: Version) -> Verdict:
-        if not (self.knows(one) and self.knows(other)):
+    def _decide(self, first: Version, second: Version) -> Verdict:
+        if not (self.knows(first) and self.knows(second)):
             return Verdict(False, "unknown commit")
-        if (one.repo, one.sha) == (other.repo, other.sha):
+        if (first.repo, first.sha) == (second.repo, second.sha):
             return Verdict(True, "same commit")
-        pair = self._pairs.get(frozenset({(one.repo, one.sha), (other.repo, other.sha)}), {})  # type: ignore[arg-type]
+        pair = self._pairs.get(frozenset({(first.repo, first.sha), (second.repo, second.sha)}), {})  # type: ignore[arg-type]
         for rule in ("incompatible", "compatible", "deployed together"):
             if rule in pair:
                 return Verdict(rule != "incompatible", rule)
-        branches = self._branch(one), self._branch(other)
-        if one.repo == other.repo and branches[0] is not None and branches[0] == branches[1]:
+        branches = self._branch(first), self._branch(second)
+        if first.repo == second.repo and branches[0] is not None and branches[0] == branches[1]:
             return Verdict(True, "same branch")
-        times = self._time(one), self._time(other)
+        times = self._time(first), self._time(second)
         on_default = all(branch in DEFAULT_BRANCHES for branch in branches)
         if on_default and times[0] is not None and times[1] is not None and abs(times[0] - times[1]) < WINDOW:
             return Verdict(True, "same day")

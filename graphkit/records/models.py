@@ -6,103 +6,20 @@ ignores fields that it doesn't know. A number is never read from a string, and a
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal, LiteralString
+from typing import Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    AliasChoices,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictInt,
-    WithJsonSchema,
-    field_validator,
-)
-from pydantic.types import AwareDatetime, StrictBool, StrictFloat, StrictStr
-from pydantic_core import PydanticCustomError
+from pydantic import AliasChoices, Field, field_validator
+from pydantic.types import StrictBool, StrictStr
 
-from graphkit.records.aliases import ANSWER, EDGE, LARGEST, LONGEST_NAME, QUESTION, WIDEST, Spellings
+from graphkit.records.aliases import ANSWER, EDGE, QUESTION, Spellings
+from graphkit.records.fields import Amount, Count, Form, Label, Name, Number, Positive, Record, Text, Time
 from graphkit.records.shapes import citation_ids, error_text, gains, gold_paths, retrieved_chunks, walk_steps
 
-#: The farthest from UTC that a time zone of either database may be.
-FARTHEST_ZONE = timedelta(hours=18)
-
-#: What pydantic's errors call a time that is beyond what the databases hold.
-NOT_STORABLE: LiteralString = "time_not_storable"
-
-
-def _storable(time: datetime) -> datetime:
-    if abs(time.utcoffset() or timedelta()) > FARTHEST_ZONE:
-        raise PydanticCustomError(NOT_STORABLE, "the time zone must be at most 18:00 from UTC")
-    try:
-        time.astimezone(UTC)
-    except OverflowError:
-        raise PydanticCustomError(NOT_STORABLE, "in UTC the time must lie in the years 1 to 9999") from None
-    return time
-
-
-# A name may be a key of the database, alone or beside another one; a text may be of any length.
-Text = Annotated[StrictStr, Field(min_length=1)]
-Label = Annotated[StrictStr, Field(max_length=LONGEST_NAME)]
-Name = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME)]
-Number = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=-WIDEST, le=WIDEST)]
-Amount = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=0, le=WIDEST)]
-#: A part of a whole, or a probability.
-Share = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=0, le=1)]
-Time = Annotated[
-    AwareDatetime,
-    AfterValidator(_storable),
-    WithJsonSchema(
-        {
-            "type": ["string", "number"],
-            "description": "ISO 8601 with a time zone, or the seconds (large numbers: milliseconds) since 1970 in UTC.",
-        }
-    ),
-]
-Count = Annotated[StrictInt, Field(ge=0, le=LARGEST)]
-Positive = Annotated[StrictInt, Field(ge=1, le=LARGEST)]
 Difficulty = Literal["easy", "medium", "hard"]
 
 
 def _names(spellings: Spellings, field: str) -> AliasChoices:
     return AliasChoices(field, *spellings[field])
-
-
-class Record(BaseModel):
-    """Base of every record: frozen, and built by field names as well as by their aliases."""
-
-    # Built when first validated: most commands use few of the models, and the lean decoder spares scoring all of them.
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, defer_build=True)
-
-    def __getitem__(self, field: str) -> Any:
-        """Return a field as a mapping would: ``question["id"]`` is ``question.id``."""
-        if field not in type(self).model_fields:
-            raise KeyError(f"no field is called {field!r}; there are: {', '.join(type(self).model_fields)}")
-        return getattr(self, field)
-
-    def __contains__(self, field: object) -> bool:
-        return field in type(self).model_fields
-
-    def get(self, field: str, default: Any = None) -> Any:
-        """Return a field as a mapping's ``get`` would, with the default for what is no field."""
-        return getattr(self, field) if field in self else default
-
-
-class Form(BaseModel):
-    """Base of the objects that a record may be written with: told by its JSON Schema, read by ``records.shapes``."""
-
-    model_config = ConfigDict(defer_build=True)
-
-
-def other_names(model: type[Record]) -> dict[str, str]:
-    """Return every name that a model accepts on input beside the names of its fields, with the field it stands for."""
-    names: dict[str, str] = {}
-    for field, info in model.model_fields.items():
-        for choice in getattr(info.validation_alias, "choices", ()):
-            if isinstance(choice, str) and choice not in model.model_fields:
-                names.setdefault(choice, field)
-    return names
 
 
 class Step(Record):
@@ -444,22 +361,3 @@ class Edge(Record):
     source: Name
     relation: Name = Field(validation_alias=_names(EDGE, "relation"))
     target: Name
-
-
-__all__ = [
-    "Answer",
-    "Artifact",
-    "Chunk",
-    "Commit",
-    "Compatibility",
-    "Component",
-    "Conflict",
-    "Edge",
-    "GoldPath",
-    "Question",
-    "Record",
-    "Step",
-    "WalkStep",
-    "datetime",
-    "other_names",
-]

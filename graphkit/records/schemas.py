@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphkit.records.models import Answer, Artifact, Commit, Compatibility, Edge, Question, Record
+from graphkit.records.fields import Record
+from graphkit.records.models import Answer, Artifact, Commit, Compatibility, Edge, Question
 from graphkit.records.scores import Score
 
 #: The record that each file holds, by the name that ``graphkit schema`` shows it under.
@@ -27,7 +28,7 @@ def json_schema(model: type[Record]) -> dict[str, Any]:
     before the others, and these in their order: what doesn't count may be anything.
     """
     schema = model.model_json_schema(by_alias=False)
-    models = {one.__name__: one for one in Record.__subclasses__()}
+    models = {model.__name__: model for model in Record.__subclasses__()}
     _add_names(schema, model, "#")
     for name, definition in schema.get("$defs", {}).items():
         if name in models:
@@ -43,7 +44,7 @@ def _add_names(schema: dict[str, Any], model: type[Record], place: str) -> None:
         names = [str(name) for name in getattr(info.validation_alias, "choices", ())]
         for number, name in enumerate(names[1:], 1):
             properties.setdefault(name, {"description": f"Another name of {field}."})
-            counts = {"required": [name], "not": {"anyOf": [{"required": [one]} for one in names[:number]]}}
+            counts = {"required": [name], "not": {"anyOf": [{"required": [earlier]} for earlier in names[:number]]}}
             same = {"properties": {name: {"$ref": f"{place}/properties/{field}"}}}
             conditions.append({"if": counts, "then": same})
         if names and info.is_required():

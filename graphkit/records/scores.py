@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, BeforeValidator, Field, StrictInt, WithJsonSchema, model_validator
 from pydantic.types import StrictBool, StrictFloat, StrictStr
 
-from graphkit.records.models import Amount, Count, Name, Record, Share
+from graphkit.records.fields import Amount, Count, Name, Record, Share
 
 #: Who gives the scores of graphkit's own measures, and of those that a user adds.
 GRAPHKIT = "graphkit"
@@ -24,7 +24,7 @@ def _number(value: object) -> float | None:
     """Return a value as a number; one sentence says what is wrong with any other."""
     if value is None:
         return None
-    if isinstance(value, bool | int | float) and abs(value) <= LARGEST:  # which neither NaN nor Infinity is
+    if isinstance(value, bool | int | float) and abs(value) <= LARGEST:  # NaN and Infinity fail the comparison
         return float(value)
     raise ValueError(f"must be a number of at most {LARGEST:g}, or true or false; null where there is no score")
 

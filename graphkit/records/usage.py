@@ -7,7 +7,12 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+# Their names only: prices and figures need neither kind of record.
+if TYPE_CHECKING:
+    from graphkit.records.models import Answer
+    from graphkit.records.structs import AnswerStruct
 
 
 class Figures(NamedTuple):
@@ -87,7 +92,7 @@ class Prices:
         return math.fsum(parts) / 1_000_000
 
 
-def figures_of(answer: Any) -> Figures:
+def figures_of(answer: Answer | AnswerStruct) -> Figures:
     """Return what a record took."""
     return Figures(
         answer.latency_ms,

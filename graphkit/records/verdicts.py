@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from pydantic import model_validator
 from pydantic.types import StrictBool, StrictStr
 
-from graphkit.records.models import Amount, Count, Name, Record, Share
+from graphkit.records.fields import Amount, Count, Name, Record, Share
 from graphkit.records.words import counted
 
 #: How a claim is supported by what was retrieved.

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
 
 def shown(value: float | None) -> str:
     """Return a value as text with four decimals, or a dash where there is none."""

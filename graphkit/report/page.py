@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -14,15 +14,15 @@ from urllib.parse import quote
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from graphkit.analysis.layers import NOT_JUDGED, Config
+from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.files.atomic import written
-from graphkit.files.problems import OnError, Report
-from graphkit.records.scores import Score
-from graphkit.records.verdicts import Verdict
+from graphkit.files.problems import Problems
 from graphkit.records.words import counted, shown
-from graphkit.report.data import ReportData, gather, scoreboard, summary
+from graphkit.report.data import PageOptions, ReportData
+from graphkit.report.escaping import middle, script_json, visible
+from graphkit.report.gathering import gather
+from graphkit.report.overview import scoreboard, summary
 from graphkit.report.said import judged_blocks, judges
-from graphkit.report.text import middle, script_json, visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -100,14 +100,14 @@ def _run(evaluation: Any, card: Any) -> dict[str, Any]:
         "alerts": card.alerts,
         "findings": [
             {
-                "layer": one.layer,
-                "weakness": one.weakness,
-                "remedy": one.remedy,
-                "measure": one.measure,
-                "mean": one.mean,
-                "questions": [_link(evaluation.run, question) for question in one.questions],
+                "layer": finding.layer,
+                "weakness": finding.weakness,
+                "remedy": finding.remedy,
+                "measure": finding.measure,
+                "mean": finding.mean,
+                "questions": [_link(evaluation.run, question) for question in finding.questions],
             }
-            for one in card.findings
+            for finding in card.findings
         ],
     }
 
@@ -121,31 +121,17 @@ def _link(run: str, question: str) -> dict[str, str]:
 def write_report(
     runs: Sequence[Path],
     out: Path,
-    dataset: Path | None = None,
-    *,
-    folders: Mapping[Path, Path] | None = None,
-    title: str | None = None,
-    config: Config | None = None,
-    measures: Sequence[str] = (),
-    scores: Sequence[Score] = (),
-    verdicts: Sequence[Verdict] = (),
-    on_error: OnError = "fail",
-    reports: list[Report] | None = None,
+    options: PageOptions | None = None,
+    problems: list[Problems] | None = None,
 ) -> Path:
     """Write the page of one or several runs of a dataset; the file appears whole at the end, or not at all.
 
     Parameters
     ----------
-    dataset
-        The dataset of all runs; by default each one's own.
-    folders
-        The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
-    measures
-        What is shown beside the measures that every page has.
-    scores
-        What others gave the answers of these runs: shown as graphkit's own.
-    verdicts
-        What judges said of these answers: shown claim by claim, beside each answer.
+    options
+        What it shows beside what every page shows, and how the files are read.
+    problems
+        Takes what there is to tell about each run's records.
 
     Raises
     ------
@@ -153,19 +139,7 @@ def write_report(
         A file can't be used, or the page can't be written.
     """
     with ExitStack() as spools:
-        data = gather(
-            runs,
-            spools,
-            dataset,
-            folders=folders,
-            title=title,
-            config=config,
-            measures=measures,
-            scores=scores,
-            verdicts=verdicts,
-            on_error=on_error,
-            reports=reports,
-        )
+        data = gather(runs, spools, options or PageOptions(), problems)
         place = spools.enter_context(written(out))
         with place.open("w", encoding="utf-8", newline="\n") as stream:
             for piece in page(data):

@@ -12,8 +12,9 @@ from graphkit.measures.matching import Edge, best_alternatives, contained
 from graphkit.measures.paths import Divergence, first_divergences
 from graphkit.records.commits import Version
 from graphkit.records.ids import path_of, repo_of, symbol_of
+from graphkit.records.structs import ChunkStruct
+from graphkit.report.escaping import visible
 from graphkit.report.layout import draw
-from graphkit.report.text import visible
 
 #: How much of a text is shown: of a chunk and of an answer.
 CHUNK_TEXT = 400
@@ -52,7 +53,7 @@ def detail(
     invalid
         Why its gold is stale, where it is.
     """
-    question: Any = case.question
+    question = case.question
     answer = case.answer
     flags = FAILED * (answer is not None and answer.error is not None) | ABSENT * (answer is None)
     flags |= INVALID * (invalid is not None)
@@ -65,7 +66,7 @@ def detail(
     drawn, dropped = _drawn_edges(case, statuses, nodes)
     drawing = draw(
         [repo_of(node) or NO_REPOSITORY for node in nodes],
-        [[(nodes[one[0]], nodes[one[2]]) for one in path.edges] for path in case.gold],
+        [[(nodes[edge[0]], nodes[edge[2]]) for edge in path.edges] for path in case.gold],
         [[(nodes[a], nodes[b]) for a, _, b in walk if a in nodes and b in nodes] for walk in case.walked_paths],
         [(nodes[edge[0]], nodes[edge[2]]) for edge in drawn],
     )
@@ -93,8 +94,8 @@ def detail(
             [visible(node), _label(node), _file(node), box.x, box.y, numbers, state, marks, case.ranks.get(node, 0)]
         )
     listed = []
-    for one, other, rule, count in pairs[:PAIRS]:
-        listed.append([_commit(commits, one), _commit(commits, other), rule, count])
+    for first, second, rule, count in pairs[:PAIRS]:
+        listed.append([_commit(commits, first), _commit(commits, second), rule, count])
     chunks = [_chunk(case, chunk, commits) for chunk in case.chunks[:CHUNKS]]
     where = {edge: (name, position) for edge, name, position in _positions(case)}
     flags |= COMPLETE * (0 < share[1] == share[0])
@@ -106,8 +107,8 @@ def detail(
         "answer": visible(answer.answer, ANSWER_TEXT) if answer is not None and answer.answer else None,
         "error": visible(answer.error, ANSWER_TEXT) if answer is not None and answer.error is not None else None,
         "invalid": visible(invalid, CHUNK_TEXT) if invalid is not None else None,
-        "values": [_value(one) for one in values],
-        "words": [visible(_words(case, one)) for one in divergences],
+        "values": [_value(value) for value in values],
+        "words": [visible(_words(case, divergence)) for divergence in divergences],
         "size": [drawing.width, drawing.height],
         "lanes": [[visible(lane.name), lane.y, lane.height] for lane in drawing.lanes],
         "nodes": boxes,
@@ -143,8 +144,10 @@ def edge_statuses(case: Case) -> tuple[dict[Edge, str], tuple[int, int]]:
 
     ``matched`` is gold and walked, ``missed`` required and not walked, ``optional`` gold that costs nothing to miss,
     ``alternative`` required only by an alternative that another one makes needless, ``extra`` walked and not gold, and
-    ``turn`` an extra edge by which a walk left the gold path. So EdgeRecall is the found over the required.
+    ``turn`` an extra edge by which a walk left the gold path. So EdgeRecall is the found over the required. What a
+    failed question, or one without a record, didn't walk is ``unattempted``, whatever gold asks of it.
     """
+    attempted = case.answer is not None and case.answer.error is None
     walked = case.walked
     matched = contained(case.gold_edges, walked, case.untyped)
     required, found = best_alternatives(
@@ -154,8 +157,12 @@ def edge_statuses(case: Case) -> tuple[dict[Edge, str], tuple[int, int]]:
     statuses: dict[Edge, str] = {}
     for gold in case.gold:
         for edge in gold.edges:
-            other = "missed" if edge in required else "alternative" if edge in ever_needed else "optional"
-            statuses[edge] = "matched" if edge in matched else other
+            if edge in matched:
+                statuses[edge] = "matched"
+            elif not attempted:
+                statuses[edge] = "unattempted"
+            else:
+                statuses[edge] = "missed" if edge in required else "alternative" if edge in ever_needed else "optional"
     right = contained(walked, case.gold_edges, case.untyped)
     for walk in case.walked_paths:
         for edge in walk:
@@ -167,8 +174,8 @@ def edge_statuses(case: Case) -> tuple[dict[Edge, str], tuple[int, int]]:
 def _turns(case: Case, statuses: dict[Edge, str], divergences: Iterable[Divergence]) -> int:
     """Mark the extra edges by which walks left the gold path, and return how many there are."""
     turns = 0
-    for one in divergences:
-        edge = (one.node, one.went_by, one.went_to or "")
+    for divergence in divergences:
+        edge = (divergence.node, divergence.went_by, divergence.went_to or "")
         if statuses.get(edge) == "extra":
             statuses[edge] = "turn"
             turns += 1
@@ -204,8 +211,8 @@ def incoherent_pairs(case: Case) -> list[tuple[Version, Version, str, int]]:
     if not case.commits or all(version.sha is None for version in case.versions):
         return []
     return [
-        (one, other, verdict.rule, count)
-        for one, other, verdict, count in version_pairs(case)
+        (first, second, verdict.rule, count)
+        for first, second, verdict, count in version_pairs(case)
         if not verdict.compatible
     ]
 
@@ -247,7 +254,7 @@ def _file(node: str) -> str:
     return visible(path_of(node) or "", 200)
 
 
-def _chunk(case: Case, chunk: Any, commits: _Table) -> list[Any]:
+def _chunk(case: Case, chunk: ChunkStruct, commits: _Table) -> list[Any]:
     repo = chunk.repo or repo_of(chunk.id)
     number = commits.number((repo, chunk.commit)) if chunk.commit else -1
     gain = case.question.relevant.get(chunk.id, 0)
@@ -265,26 +272,28 @@ def _value(value: float | str) -> float | str:
     return visible(value, CHUNK_TEXT) if isinstance(value, str) else round(value, 4)
 
 
-def _words(case: Case, one: Divergence) -> str:
+def _words(case: Case, divergence: Divergence) -> str:
     """Return the first divergence as a sentence, the same as ``graphkit failures`` tells it."""
     row = {
-        "path": one.path or _nameless(case, one),
-        "position": one.position,
-        "node": one.node,
-        "repo": one.repo,
-        "commit": one.commit,
-        "expected_by": one.relation,
-        "expected": one.expected,
-        "went_to": one.went_to,
-        "went_by": one.went_by,
-        "entered": one.entered,
+        "path": divergence.path or _nameless(case, divergence),
+        "position": divergence.position,
+        "node": divergence.node,
+        "repo": divergence.repo,
+        "commit": divergence.commit,
+        "expected_by": divergence.relation,
+        "expected": divergence.expected,
+        "went_to": divergence.went_to,
+        "went_by": divergence.went_by,
+        "entered": divergence.entered,
     }
     return sentence("wrong-turns", row)
 
 
-def _nameless(case: Case, one: Divergence) -> str:
+def _nameless(case: Case, divergence: Divergence) -> str:
     """Return the number of a gold path without a name: the first whose step at that place is the expected one."""
     for number, gold in enumerate(case.gold):
-        if gold.id is None and gold.edges[one.position : one.position + 1] == [(one.node, one.relation, one.expected)]:
+        if gold.id is None and gold.edges[divergence.position : divergence.position + 1] == [
+            (divergence.node, divergence.relation, divergence.expected)
+        ]:
             return str(number)
     return ""

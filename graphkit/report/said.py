@@ -11,7 +11,7 @@ from graphkit.analysis.grading_cost import grading_cost
 from graphkit.errors import InputError
 from graphkit.records.usage import Spread
 from graphkit.records.verdicts import AnswerClaim, Citation, Verdict
-from graphkit.report.text import script_json, visible
+from graphkit.report.escaping import script_json, visible
 
 #: How much of a text is shown.
 TEXT = 1000

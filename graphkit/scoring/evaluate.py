@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING, Literal
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.decoding import LeanAnswer
-from graphkit.files.problems import OnError, Report
+from graphkit.files.problems import OnError, Problems
 from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import invalid_reason, stale_gold
-from graphkit.graph.datasets import Progress, ensure_loaded, quiet
+from graphkit.graph.datasets import ensure_loaded
+from graphkit.graph.writing import Progress, quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.scores import GRAPHKIT, Score
+from graphkit.records.structs import AnswerStruct
 from graphkit.scoring.from_files import score_file
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job
 
 if TYPE_CHECKING:
-    from graphkit.graph.scores import Grading
+    from graphkit.graph.gradings import Grading
 
 Engine = Literal["python", "cypher"]
 
@@ -38,7 +39,7 @@ def evaluate(
     engine: Engine = "python",
     store: Store | None = None,
     on_error: OnError = "fail",
-    report: Report | None = None,
+    problems: Problems | None = None,
     keep_rows: bool = True,
     outcomes: bool = False,
     scores: Sequence[Score] = (),
@@ -83,26 +84,27 @@ def evaluate(
     require_computed(chosen)
     run_file = Path(run)
     source = _dataset(run_file, dataset)
-    report = report if report is not None else Report(on_error)
+    problems = problems if problems is not None else Problems(on_error)
     if engine == "cypher" and store is None:
         raise InputError("the cypher engine needs a store", remedy="Give store=graphkit.open_store().")
-    commits, invalid = _context(source, chosen, store, report, progress)
+    history = _history(store)
+    commits, invalid = _context(source, chosen, store, problems, progress)
     in_python = chosen if engine == "python" else tuple(measure for measure in chosen if measure.query is None)
     rows: list[Row] = []
     # With Cypher the files are still read through first: what can't be used must be told before it is stored.
     take = rows.extend if keep_rows else None
     job = Job(source.questions_file, run_file, in_python, commits, invalid, keep_rows, outcomes)
     if store is None:
-        result = _with_rows(score_file(job, dataset=source.name, report=report, sink=take), rows)
+        result = _with_rows(score_file(job, dataset=source.name, problems=problems, sink=take), rows)
         return result.with_scores(scores)
+    from graphkit.graph.gradings import keep_scores
     from graphkit.graph.runs import RunRecords, load_run
-    from graphkit.graph.scores import keep_scores
 
-    with Spool(LeanAnswer) as answers:
+    with Spool(AnswerStruct) as answers:
         # Nothing of a run is written before all of it was read: until then its records are put aside.
         records = RunRecords.to_put_aside(store, source.name, run_file, answers)
         job = dataclasses.replace(job, keep_answers=records.wanted)
-        scored = score_file(job, dataset=source.name, report=report, sink=take, answers=answers)
+        scored = score_file(job, dataset=source.name, problems=problems, sink=take, answers=answers)
         result = _with_rows(scored, rows)
         result.with_scores(scores)  # refused before anything is stored
         answers.flush()
@@ -114,14 +116,18 @@ def evaluate(
         result = _merged(chosen, score_run(store, source.name, scored.run, in_graph, keep_rows), result)
     result = result.with_scores(scores)
     if keep_rows:
-        keep_scores(store, result.run, *_kept(result))
+        by_commits = {str(measure): history for measure in chosen if measure.needs_commits}
+        keep_scores(store, result.run, *_kept(result, by_commits))
     return result
 
 
-def _kept(result: Evaluation) -> tuple[list[Grading], Iterator[Mapping[str, object]]]:
-    """Return who gave the scores of a result, and the scores as the graph keeps them."""
+def _kept(result: Evaluation, by_commits: Mapping[str, int]) -> tuple[list[Grading], Iterator[Mapping[str, object]]]:
+    """Return who gave the scores of a result, and the scores as the graph keeps them.
+
+    ``by_commits`` holds the measures that ask for commits, with how often the histories had changed before.
+    """
     from graphkit import __version__
-    from graphkit.graph.scores import Grading, gradings_of, rows_of
+    from graphkit.graph.gradings import Grading, gradings_of, rows_of
 
     given = {score.measure for score in result.given}
     own = [(place, name) for place, name in enumerate(result.measures) if name not in given]
@@ -134,7 +140,17 @@ def _kept(result: Evaluation) -> tuple[list[Grading], Iterator[Mapping[str, obje
                 yield {"question": row.question, "measure": name, **kept}
         yield from rows_of(result.given)
 
-    return [Grading(name, GRAPHKIT, __version__) for _, name in own] + gradings_of(result.given), rows()
+    return [Grading(name, GRAPHKIT, __version__, history=by_commits.get(name)) for _, name in own] + gradings_of(
+        result.given
+    ), rows()
+
+
+def _history(store: Store | None) -> int:
+    if store is None:
+        return 0
+    from graphkit.graph.knowledge import history_changes
+
+    return history_changes(store)
 
 
 def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:
@@ -146,17 +162,17 @@ def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:
 
 
 def _context(
-    source: Dataset, measures: Sequence[Measure], store: Store | None, report: Report, progress: Progress
+    source: Dataset, measures: Sequence[Measure], store: Store | None, problems: Problems, progress: Progress
 ) -> tuple[CommitGraph, dict[str, str]]:
     """Return what is known about commits, as far as a measure asks for it, and why which questions aren't scored.
 
     Both come from the graph where there is one, which knows them since the dataset was loaded.
     """
     if store is None:
-        return known_from_files(source, measures, report)
-    loading = Report(report.on_error)
+        return known_from_files(source, measures, problems)
+    loading = Problems(problems.on_error)
     ensure_loaded(store, source, loading, progress)
-    report.merge(loading.without(source.questions_file))
+    problems.merge(loading.without(source.questions_file))
     from graphkit.graph.knowledge import commit_graph, invalid_questions
 
     needed = any(measure.needs_commits for measure in measures)
@@ -164,13 +180,13 @@ def _context(
 
 
 def known_from_files(
-    source: Dataset, measures: Iterable[Measure], report: Report
+    source: Dataset, measures: Iterable[Measure], problems: Problems
 ) -> tuple[CommitGraph, dict[str, str]]:
     """Return what a dataset's files say of commits, as far as a measure asks, and why which questions aren't scored."""
     needed = any(measure.needs_commits for measure in measures)
-    rows = source.compatibility(report) if needed or source.graphs else []
-    commits = CommitGraph.build(source.commits(report), rows) if needed else CommitGraph()
-    stale = stale_gold(source, rows, report)
+    rows = source.compatibility(problems) if needed or source.graphs else []
+    commits = CommitGraph.build(source.commits(problems), rows) if needed else CommitGraph()
+    stale = stale_gold(source, rows, problems)
     return commits, {name: reason for name, reasons in stale.items() if (reason := invalid_reason(reasons))}
 
 

@@ -160,8 +160,8 @@ def markdown(results: Sequence[Evaluation]) -> str:
     for name in names:
         cells = [name]
         for result in results:
-            one = result.measures.get(name)
-            cells.append(f"{shown(one.mean)} ({one.scored}/{one.total})" if one else "–")
+            summary = result.measures.get(name)
+            cells.append(f"{shown(summary.mean)} ({summary.scored}/{summary.total})" if summary else "–")
         lines.append(f"| {' | '.join(cells)} |")
     for result in results:
         counts = [f"{result.questions} questions", f"{result.failed} failed", f"{result.missing} missing"]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
+import sys
 import threading
 from array import array
 from collections import Counter, deque
@@ -18,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.files.decoding import LeanAnswer, LeanQuestion
-from graphkit.files.problems import OnError, Problem, Report
+from graphkit.files.problems import OnError, Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.spool import Spool
+from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.words import counted
 from graphkit.scoring.batches import SIZE, PackedBatch, Unpacker, batches, packed
 from graphkit.scoring.results import Evaluation, Row, Totals
 from graphkit.scoring.scorer import Job, Numbered, Part, Scorer
@@ -47,8 +50,11 @@ _scorer: Scorer
 _unpacker: Unpacker
 
 
-def _start_worker(job: Job, hash: Callable[[str], int]) -> None:  # noqa: A002
+def _start_worker(pickled: bytes, hash: Callable[[str], int]) -> None:  # noqa: A002
     global _scorer, _unpacker
+    # Standard output is for results. What a user's measure prints isn't, from the moment its module is imported.
+    sys.stdout = sys.stderr
+    job: Job = pickle.loads(pickled)  # noqa: S301 - written by the process that started this one
     _scorer = Scorer(job, hash)
     _unpacker = Unpacker(job.questions_file, job.run_file)
     # What is there stays, and what a batch makes holds no cycles: collecting it over and over is a tenth of the time.
@@ -66,16 +72,16 @@ class _Join:
     def __init__(
         self,
         scorer: Scorer,
-        report: Report,
+        problems: Problems,
         sink: Sink | None,
-        answers: Spool[LeanAnswer] | None = None,
+        answers: Spool[AnswerStruct] | None = None,
         descriptions: Descriptions | None = None,
     ) -> None:
         self.kept = answers
         self.descriptions = descriptions
         self.places: dict[str, int] = {}
         self.scorer = scorer
-        self.report = report
+        self.problems = problems
         self.sink = sink
         self.totals = Totals(len(scorer.measures))
         self.questions: dict[str, Numbered] = {}
@@ -86,12 +92,12 @@ class _Join:
     def take(self, part: Part) -> None:
         """Add one part, and score the questions that meet their answer now."""
         self.totals.add(part.totals)
-        self.report.merge(part.report)
+        self.problems.merge(part.problems)
         hashes = array("q")
         hashes.frombytes(part.hashes)
         buckets = self.hashes
-        for one in hashes:
-            buckets[one & 15].append(one)
+        for hashed in hashes:
+            buckets[hashed & 15].append(hashed)
         self.runs |= part.runs
         if self.kept is not None:
             for message, count in part.answers:
@@ -123,19 +129,20 @@ class _Join:
                 self.descriptions(self.places[name], description)
 
     def _refuse(self, path: Path, numbered: Numbered, what: str, name: str) -> None:
-        self.report.add(Problem(f"{path}:{numbered[0]}", what, record=name))
+        self.problems.add(Problem(f"{path}:{numbered[0]}", what, record=name))
 
     def _score(self, pairs: Iterator[tuple[str, Numbered, Numbered | None]]) -> None:
         scorer = self.scorer
         scorer.begin()
         for count, (_, question, answer) in enumerate(pairs, 1):
             parsed = scorer.questions.parse(*question)
+            assert parsed is not None  # its batch has read the line before
             scorer.score(parsed, scorer.answers.parse(*answer) if answer else None, answer[0] if answer else 0)
             if count % SIZE == 0:
                 self._settle()
         self._settle()
         self.totals.add(scorer.totals)
-        self.report.merge(scorer.report)
+        self.problems.merge(scorer.problems)
 
     def _settle(self) -> None:
         self._emit(self.scorer.settle(), self.scorer.described)
@@ -155,14 +162,14 @@ class _Join:
             different = len(set(bucket))
             distinct += different
             if different < len(bucket):
-                repeated.update(one for one, count in Counter(bucket).items() if count > 1)
+                repeated.update(hashed for hashed, count in Counter(bucket).items() if count > 1)
         if self.answers or repeated:
             self._refuse_strangers(repeated)
         self._score((name, numbered, None) for name, numbered in self.questions.items())
-        if self.totals.questions > distinct and self.report.on_error == "skip":
+        repeats = self.totals.questions - distinct
+        if repeats and self.problems.on_error == "skip":
             raise InputError(
-                f"{self.totals.questions - distinct} question(s) come twice, each with a record of its own, too far "
-                "apart to leave the second ones out",
+                f"{counted(repeats, 'question')} repeated, with a record for each, too far apart to leave one out",
                 where=str(self.scorer.questions.path),
                 remedy="Remove the repeats; --on-error fail names them.",
             )
@@ -170,15 +177,15 @@ class _Join:
     def _refuse_strangers(self, repeated: set[int]) -> None:
         """Tell unknown ids from second records, by a second look at the questions."""
         lines: dict[str, int] = {}
-        silent = Report()
-        for number, question in RecordReader(self.scorer.questions.path, LeanQuestion, silent):
+        silent = Problems()
+        for number, question in RecordReader(self.scorer.questions.path, QuestionStruct, silent):
             name = question.id
             if name in lines and self.scorer.hash(name) in repeated:
                 self.questions.pop(name, None)
                 what = f"the id is already taken by line {lines[name]}"
                 problem = Problem(f"{self.scorer.questions.path}:{number}", what, record=name)
-                if problem not in self.report.problems:
-                    self.report.add(problem)
+                if problem not in self.problems.left_out:
+                    self.problems.add(problem)
             if name in self.answers or self.scorer.hash(name) in repeated:
                 lines.setdefault(name, number)
         for name, numbered in self.answers.items():
@@ -189,7 +196,7 @@ class _Join:
                 problem = Problem(
                     f"{self.scorer.answers.path}:{numbered[0]}", what, record=name, remedy="Check --dataset."
                 )
-                self.report.add(problem)
+                self.problems.add(problem)
 
 
 def score_file(
@@ -197,9 +204,9 @@ def score_file(
     *,
     dataset: str = "",
     on_error: OnError = "fail",
-    report: Report | None = None,
+    problems: Problems | None = None,
     sink: Sink | None = None,
-    answers: Spool[LeanAnswer] | None = None,
+    answers: Spool[AnswerStruct] | None = None,
     descriptions: Descriptions | None = None,
     workers: int | None = None,
 ) -> Evaluation:
@@ -226,7 +233,7 @@ def score_file(
     InputError
         A file can't be read, or records can't be used and ``on_error`` is ``"fail"``.
     """
-    report = report if report is not None else Report(on_error)
+    problems = problems if problems is not None else Problems(on_error)
     questions_file, run_file = job.questions_file, job.run_file
     workers = _processes(workers, run_file)
     # Forking is quick but unsafe beside other threads.
@@ -235,11 +242,13 @@ def score_file(
         workers = 1  # a process that isn't forked can't find the class: its __main__ is another
     # Python's own hash costs nothing, but only processes forked from one another agree on it.
     shared_hash = hash if fork or workers == 1 else digest
-    join = _Join(Scorer(job, shared_hash), report, sink, answers, descriptions)
+    join = _Join(Scorer(job, shared_hash), problems, sink, answers, descriptions)
     if workers == 1:
         parts: Iterator[Part] = map(Scorer(job, shared_hash).batch, batches(questions_file, run_file))
     else:
-        parts = _parts((job, shared_hash), packed(questions_file, run_file), workers, "fork" if fork else "spawn")
+        parts = _parts(
+            (pickle.dumps(job), shared_hash), packed(questions_file, run_file), workers, "fork" if fork else "spawn"
+        )
     for part in parts:
         join.take(part)
     join.finish()
@@ -249,7 +258,7 @@ def score_file(
             where=str(run_file),
             remedy="Write each run into a file of its own.",
         )
-    report.settle(usable=join.totals.questions - join.totals.missing)
+    problems.settle(usable=join.totals.questions - join.totals.missing)
     if not join.totals.questions:
         raise InputError("the file holds no question", where=str(questions_file))
     if not join.runs:
@@ -275,7 +284,7 @@ def _processes(workers: int | None, run_file: Path) -> int:
 
 
 def _parts(
-    arguments: tuple[Job, Callable[[str], int]], packed_batches: Iterator[PackedBatch], workers: int, start: str
+    arguments: tuple[bytes, Callable[[str], int]], packed_batches: Iterator[PackedBatch], workers: int, start: str
 ) -> Iterator[Part]:
     """Yield the part of each batch, in order, with no more batches under way than keep the workers busy."""
     with ProcessPoolExecutor(workers, get_context(start), _start_worker, arguments) as pool:

@@ -13,16 +13,16 @@ from pathlib import Path
 
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.decoding import LeanAnswer, LeanQuestion
-from graphkit.files.problems import Problem, Report
+from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
-from graphkit.judges.asking import ask
+from graphkit.judges.verdicts import ask
 from graphkit.judges.base import Finding, Grader, Judge
 from graphkit.judges.materials import CONTEXT_TOKENS, materials_of
 from graphkit.measures.base import MISSING, failed
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.records.scores import Score
+from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.verdicts import Verdict
 
 #: How many answers are judged at the same time where nobody says otherwise.
@@ -63,12 +63,12 @@ class RunToGrade:
     """
 
     run: str
-    questions: Mapping[str, LeanQuestion] = field(repr=False)
-    answers: Mapping[str, LeanAnswer] = field(repr=False)
+    questions: Mapping[str, QuestionStruct] = field(repr=False)
+    answers: Mapping[str, AnswerStruct] = field(repr=False)
     invalid: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def read(cls, run_file: Path, source: Dataset, problems: Report) -> RunToGrade:
+    def read(cls, run_file: Path, source: Dataset, problems: Problems) -> RunToGrade:
         """Read a run and its questions.
 
         Raises
@@ -80,8 +80,8 @@ class RunToGrade:
 
         _, invalid = known_from_files(source, (), problems)
         questions = {question.id: question for _, question in source.questions(problems)}
-        answers: dict[str, LeanAnswer] = {}
-        for number, answer in RecordReader(run_file, LeanAnswer, problems):
+        answers: dict[str, AnswerStruct] = {}
+        for number, answer in RecordReader(run_file, AnswerStruct, problems):
             where = f"{run_file}:{number}"
             if answer.question_id not in questions:
                 what = "the question id is not in the dataset"

@@ -54,7 +54,7 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
     totals = Totals(len(measures))
     questions = store.read(cypher("read/answers"), {"dataset": dataset, "run": run})
     for index, column in enumerate(columns):
-        numbers = [column[str(one["question"])] for one in questions]
+        numbers = [column[str(question["question"])] for question in questions]
         totals.take(index, [number for number in numbers if not isinstance(number, Unscored)])
     rows = []
     for question in questions:

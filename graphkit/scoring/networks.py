@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.matching import contained
-from graphkit.measures.protocols import AnswerLike, QuestionLike
 from graphkit.measures.registry import parse_measure
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Answer, GoldPath, Question, Step, WalkStep
+from graphkit.records.structs import AnswerStruct, QuestionStruct, struct_of
 
 if TYPE_CHECKING:
     import networkx
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Graph = networkx.MultiDiGraph[str]
 
 
-def gold_graph(question: QuestionLike) -> Graph:
+def gold_graph(question: Question | QuestionStruct) -> Graph:
     """Return the gold paths of a question as a directed multigraph.
 
     An edge is one step, with ``path`` (its place among the paths), ``name``, ``group``, ``position``, ``relation``,
@@ -26,8 +26,9 @@ def gold_graph(question: QuestionLike) -> Graph:
     """
     import networkx
 
-    graph: Graph = networkx.MultiDiGraph(question=question.id)
-    for number, path in enumerate(question.paths):
+    gold = struct_of(QuestionStruct, question)
+    graph: Graph = networkx.MultiDiGraph(question=gold.id)
+    for number, path in enumerate(gold.paths):
         for position, step in enumerate(path.steps):
             graph.add_edge(
                 step.source,
@@ -43,7 +44,7 @@ def gold_graph(question: QuestionLike) -> Graph:
     return graph
 
 
-def walked_graph(answer: AnswerLike) -> Graph:
+def walked_graph(answer: Answer | AnswerStruct) -> Graph:
     """Return the traversal of a run's record as a directed multigraph.
 
     An edge is one step, with ``path``, ``position``, ``relation``, ``source_commit`` and ``target_commit``.
@@ -51,7 +52,7 @@ def walked_graph(answer: AnswerLike) -> Graph:
     import networkx
 
     graph: Graph = networkx.MultiDiGraph()
-    for walk in Case(Question(id="-", question="-"), answer).walks:
+    for walk in Case(QuestionStruct(id="-", question="-"), answer).walks:
         for position, step in enumerate(walk):
             graph.add_edge(
                 step.source,
@@ -65,7 +66,7 @@ def walked_graph(answer: AnswerLike) -> Graph:
     return graph
 
 
-def comparison_graph(question: QuestionLike, answer: AnswerLike) -> Graph:
+def comparison_graph(question: Question | QuestionStruct, answer: Answer | AnswerStruct) -> Graph:
     """Return both subgraphs as one, each distinct edge once, with its ``relation`` and its ``status``.
 
     The status is ``"matched"`` (gold and walked), ``"missed"`` (gold, not walked), ``"optional"`` (gold, not walked,

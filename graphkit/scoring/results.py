@@ -48,7 +48,7 @@ class Summary:
 
     @classmethod
     def of(cls, measure: str, values: Sequence[float], scored: int, total: int) -> Summary:
-        """Return the summary of a measure whose values, or parts of them, add up to the sum of so many scored ones."""
+        """Return the summary of a measure, given its values, or parts of them, and how many questions were scored."""
 
         def mean(bound: float | None) -> float | None:
             if scored >= total:
@@ -139,7 +139,7 @@ class Evaluation:
 
     def known_efficiency(self) -> dict[str, Spread]:
         """Return the figures of efficiency that some record knows."""
-        return {name: one for name, one in self.efficiency.items() if one.total is not None}
+        return {name: cost for name, cost in self.efficiency.items() if cost.total is not None}
 
     def outcomes(self) -> list[Outcome]:
         """Return how each question went, where that was asked for."""
@@ -177,13 +177,13 @@ class Evaluation:
             "missing": self.missing,
             "invalid": len(self.invalid),
             "measures": _as_json(self.measures),
-            "efficiency": {name: dataclasses.asdict(one) for name, one in self.known_efficiency().items()},
+            "efficiency": {name: dataclasses.asdict(cost) for name, cost in self.known_efficiency().items()},
         }
 
     def groups_as_json(self) -> dict[str, Any]:
         """Return the summaries by category, difficulty and group, as far as questions have one."""
         found = {by: self.grouped(by) for by in LABELS}
-        return {by: {name: _as_json(one) for name, one in groups.items()} for by, groups in found.items() if groups}
+        return {by: {name: _as_json(group) for name, group in groups.items()} for by, groups in found.items() if groups}
 
     def records(self) -> Iterator[Score]:
         """Yield one score a question and measure, value or reason, whoever gave it."""
@@ -227,9 +227,9 @@ class Evaluation:
     def _repr_html_(self) -> str:
         """Draw the summary as a table in a notebook."""
         cells = "".join(
-            f"<tr><td>{html.escape(name)}</td><td style='text-align:right'>{shown(one.mean)}</td>"
-            f"<td style='text-align:right'>{one.scored} / {one.total}</td></tr>"
-            for name, one in self.measures.items()
+            f"<tr><td>{html.escape(name)}</td><td style='text-align:right'>{shown(summary.mean)}</td>"
+            f"<td style='text-align:right'>{summary.scored} / {summary.total}</td></tr>"
+            for name, summary in self.measures.items()
         )
         caption = f"{html.escape(self.run)}: {self.questions} questions, {self.failed} failed, {self.missing} missing"
         return (
@@ -239,7 +239,7 @@ class Evaluation:
 
 
 def _as_json(measures: Mapping[str, Summary]) -> dict[str, Any]:
-    return {name: dataclasses.asdict(one) for name, one in measures.items()}
+    return {name: dataclasses.asdict(summary) for name, summary in measures.items()}
 
 
 def _summaries(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Summary]:
@@ -270,8 +270,8 @@ class Totals:
 
     def add(self, other: Totals) -> None:
         """Add the sums of another part of the run."""
-        self.parts = [exact_parts(one + two) for one, two in zip(self.parts, other.parts, strict=True)]
-        self.scored = [one + two for one, two in zip(self.scored, other.scored, strict=True)]
+        self.parts = [exact_parts(first + second) for first, second in zip(self.parts, other.parts, strict=True)]
+        self.scored = [first + second for first, second in zip(self.scored, other.scored, strict=True)]
         self.questions += other.questions
         self.failed += other.failed
         self.missing += other.missing

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import MeasureError
-from graphkit.files.decoding import LeanAnswer, LeanQuestion
-from graphkit.files.problems import Problem, Report
+from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, note_missing_gold
 from graphkit.files.spool import TOGETHER, Packer
 from graphkit.measures.base import Measure, Unscored
@@ -22,6 +21,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.outcome import Outcome, outcome
 from graphkit.records.bounds import over, under
 from graphkit.records.commits import CommitGraph
+from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.usage import figures_of
 from graphkit.scoring.batches import Batch
 from graphkit.scoring.results import Row, Totals
@@ -77,7 +77,7 @@ class Part:
     rows: list[Row]
     lonely_questions: dict[str, Numbered]
     lonely_answers: list[tuple[str, Numbered]]
-    report: Report
+    problems: Problems
     hashes: bytes
     runs: set[str] = field(default_factory=set)
     answers: list[tuple[bytes, int]] = field(default_factory=list)
@@ -104,28 +104,28 @@ class Scorer:
         #: Where the measures of the user's own are: what they return is checked.
         self.own = [index for index, measure in enumerate(job.measures) if measure.is_users_own()]
         self.hash = hash
-        self.report = Report()
-        self.questions = RecordReader(job.questions_file, LeanQuestion, self.report)
-        self.answers = RecordReader(job.run_file, LeanAnswer, self.report)
-        self.packer = Packer(LeanAnswer) if job.keep_answers else None
+        self.problems = Problems()
+        self.questions = RecordReader(job.questions_file, QuestionStruct, self.problems)
+        self.answers = RecordReader(job.run_file, AnswerStruct, self.problems)
+        self.packer = Packer(AnswerStruct) if job.keep_answers else None
         self.begin()
 
     def begin(self) -> None:
-        """Forget what was scored so far: totals, rows and report start anew."""
+        """Forget what was scored so far: totals, rows and problems start anew."""
         self.totals = Totals(len(self.measures))
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
         self.about: list[tuple[tuple[str | None, ...], Outcome | None]] = []
         self.described: list[tuple[str, Any]] = []
         self.runs: set[str] = set()
-        self.report = self.questions.report = self.answers.report = Report()
+        self.problems = self.questions.problems = self.answers.problems = Problems()
 
-    def score(self, question: Any, answer: Any, number: int = 0) -> None:
+    def score(self, question: QuestionStruct, answer: AnswerStruct | None, number: int = 0) -> None:
         """Score one question; :meth:`settle` brings the values into the totals and the rows."""
         job = self.job
         case = Case(question, answer, job.commits)
         if not question.relevant:
-            note_missing_gold(question, self.questions.path, self.report)
+            note_missing_gold(question, self.questions.path, self.problems)
         if answer is not None and answer.error is None:
             if (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
                 self._note(case, number)
@@ -163,7 +163,9 @@ class Scorer:
             self._check(index)
         for index, column in enumerate(zip(*self.values, strict=True)):
             numbers = (
-                column if Unscored not in map(type, column) else [one for one in column if type(one) is not Unscored]
+                column
+                if Unscored not in map(type, column)
+                else [value for value in column if type(value) is not Unscored]
             )
             totals.take(index, numbers)
         rows = [
@@ -184,10 +186,10 @@ class Scorer:
             except Exception as again:
                 frames = traceback.extract_tb(again.__traceback__)
                 home = getattr(sys.modules.get(type(self.measures[index]).__module__), "__file__", None)
-                frame = next((one for one in reversed(frames) if one.filename == home), frames[-1])
-                told = f"{type(again).__name__}: {again}" if str(again) else type(again).__name__
+                frame = next((frame for frame in reversed(frames) if frame.filename == home), frames[-1])
+                raised = f"{type(again).__name__}: {again}" if str(again) else type(again).__name__
                 return MeasureError(
-                    f"{self.measures[index]} raised {told}",
+                    f"{self.measures[index]} raised {raised}",
                     where=f"{frame.filename}:{frame.lineno}: question {case.question.id}",
                     remedy="Correct the measure; where it has no value, it returns graphkit.Unscored(reason).",
                 )
@@ -217,10 +219,10 @@ class Scorer:
         where = f"{self.answers.path}:{number}"
         if case.repeats:
             what = "the ranking holds an id more than once; each counts at its first rank"
-            self.report.note(Problem(where, what, record=case.question.id))
+            self.problems.note(Problem(where, what, record=case.question.id))
         for path, what in case.misplaced:
             record = f"{case.question.id}, path {path}"
-            self.report.note(Problem(where, f"{what} in a retrieved path", record=record))
+            self.problems.note(Problem(where, f"{what} in a retrieved path", record=record))
 
     def batch(self, batch: Batch) -> Part:
         """Score the questions and answers of a batch that belong together, and hand back those that found no partner.
@@ -230,10 +232,10 @@ class Scorer:
         self.begin()
         packer = self.packer
         packed: list[tuple[bytes, int]] = []
-        waiting: list[LeanAnswer] = []
+        waiting: list[AnswerStruct] = []
         taken: dict[str, int] = {}
-        questions: dict[str, tuple[int, Any, bytes]] = {}
-        answers: dict[str, tuple[int, Any, bytes]] = {}
+        questions: dict[str, tuple[int, QuestionStruct, bytes]] = {}
+        answers: dict[str, tuple[int, AnswerStruct, bytes]] = {}
         second_answers: list[tuple[str, Numbered]] = []
         parse_question, parse_answer = self.questions.parse, self.answers.parse
         lines = zip_longest(batch.questions, batch.answers, fillvalue=b"")
@@ -242,7 +244,7 @@ class Scorer:
             question = parse_question(place, question_line)
             if question is not None and (first := taken.setdefault(question.id, place)) != place:
                 what = f"the id is already taken by line {first}"
-                self.report.add(Problem(f"{self.questions.path}:{place}", what, record=question.id))
+                self.problems.add(Problem(f"{self.questions.path}:{place}", what, record=question.id))
                 question = None
             answer = parse_answer(batch.answer_start + offset, answer_line)
             if answer is not None:
@@ -282,7 +284,7 @@ class Scorer:
             rows=rows,
             lonely_questions=lonely_questions,
             lonely_answers=lonely_answers,
-            report=self.report,
+            problems=self.problems,
             hashes=hashes,
             runs=self.runs,
             answers=packed,
@@ -292,7 +294,7 @@ class Scorer:
 
 
 def _plain(values: Sequence[float | Unscored]) -> tuple[float | str, ...]:
-    return tuple([one.reason if isinstance(one, Unscored) else one for one in values])
+    return tuple([value.reason if isinstance(value, Unscored) else value for value in values])
 
 
 def _number(value: object) -> float | None:
@@ -304,7 +306,7 @@ def _number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _has_figures(answer: Any) -> bool:
+def _has_figures(answer: AnswerStruct) -> bool:
     return not (
         answer.latency_ms is None
         and answer.model_calls is None

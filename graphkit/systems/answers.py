@@ -10,9 +10,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from graphkit.files.jsonl import MAX_LINE
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.reading import parse_record
-from graphkit.records.models import Answer, other_names
+from graphkit.records.fields import other_names
+from graphkit.records.models import Answer
 
 #: The most chunks, and the most traversed steps, that one answer may have.
 MOST_PARTS = 10_000
@@ -29,7 +30,7 @@ class UnusableAnswerError(Exception):
     """What a system returned can't be a record; the text says why."""
 
 
-def answer_of(value: Any, run: str, question_id: str, report: Report) -> Answer:
+def answer_of(value: Any, run: str, question_id: str, problems: Problems) -> Answer:
     """Return the record of what a system returned: a text, or an answer with chunks and traversal.
 
     An answer is an object with the fields of :class:`graphkit.Answer`: a mapping, a dataclass, a model. Run and
@@ -43,7 +44,7 @@ def answer_of(value: Any, run: str, question_id: str, report: Report) -> Answer:
     given = {"answer": value} if isinstance(value, str) else _plain_object(value)
     for name in ("retrieved", "chunks", "retrieved_chunks", "traversal", "retrieved_paths"):
         _refuse_too_many(given.get(name), name)
-    fields = {name: one for name, one in given.items() if _NAMES.get(name, name) not in _OWN}
+    fields = {name: value for name, value in given.items() if _NAMES.get(name, name) not in _OWN}
     if not fields.keys() & _KNOWN:
         found = ", ".join(sorted(map(str, fields))[:5]) or "none"
         raise UnusableAnswerError(
@@ -53,19 +54,19 @@ def answer_of(value: Any, run: str, question_id: str, report: Report) -> Answer:
         line = json.dumps({**fields, "run": run, "question_id": question_id}, default=_plain, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise UnusableAnswerError(f"the answer can't be written as JSON: {error}") from None
-    return _validated(line, run, report)
+    return _validated(line, run, problems)
 
 
-def _validated(line: bytes, run: str, report: Report) -> Answer:
+def _validated(line: bytes, run: str, problems: Problems) -> Answer:
     if len(line) > MAX_LINE // 2:
         raise UnusableAnswerError(f"the answer takes {len(line) >> 20} MiB, and a record at most {MAX_LINE >> 21}")
-    problems = Report()
-    answer = parse_record(Answer, line, f"{run}:0", problems)
+    of_answer = Problems()
+    answer = parse_record(Answer, line, f"{run}:0", of_answer)
     if answer is None:
-        raise UnusableAnswerError("; ".join(problem.what for problem in problems.problems))
+        raise UnusableAnswerError("; ".join(problem.what for problem in of_answer.left_out))
     for name in ("retrieved", "traversal"):
         _refuse_too_many(getattr(answer, name), name)
-    report.merge(problems)
+    problems.merge(of_answer)
     return answer
 
 
@@ -114,7 +115,7 @@ def _plain(value: Any) -> Any:
     """Return what JSON can hold for a value that it can't, for ``json.dumps``."""
     plain = _plain_or_none(value)
     if plain is None:
-        raise TypeError(f"it holds a value of type {type(value).__name__}")
+        raise TypeError(f"the answer holds a value of type {type(value).__name__}")
     return plain
 
 

@@ -113,7 +113,7 @@ def _takes_context(call: Callable[..., Any], source: str) -> bool:
     own = signature.parameters.values()
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     # A second parameter with a default is the system's own, unless it is called context.
-    positional = [one for one in own if one.kind in kinds]
+    positional = [parameter for parameter in own if parameter.kind in kinds]
     wanted = len(positional) > 1 and (
         positional[1].default is inspect.Parameter.empty or positional[1].name == "context"
     )

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from graphkit.errors import InputError
-from graphkit.files.decoding import LeanAnswer
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.models import Answer
+from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Figures, figures_of
+from graphkit.records.words import counted
 from graphkit.systems.answers import line_of
 
 
@@ -88,7 +89,8 @@ class RunFile:
             raise InputError(
                 f"the record of question {answer.question_id!r} can't be written: {error.strerror or error}",
                 where=str(self.path),
-                remedy=f"The {len(self._places)} record(s) before it are kept. Make room, and run the command again.",
+                remedy=f"What was written before is kept ({counted(len(self._places), 'record')}). "
+                "Make room, and run the command again.",
             ) from None
         if not self._appended:
             self._appended, self.first_error = True, None
@@ -97,8 +99,11 @@ class RunFile:
 
     def settle(self, order: Iterable[str]) -> None:
         """Put the records into the order of the questions, each one once; the file is replaced whole or not at all."""
-        known = dict.fromkeys(one for one in order if one in self._places)
-        places = [self._places[one] for one in [*known, *(one for one in self._places if one not in known)]]
+        known = dict.fromkeys(question for question in order if question in self._places)
+        places = [
+            self._places[question]
+            for question in [*known, *(question for question in self._places if question not in known)]
+        ]
         if _adjoining(places, self._end):
             return
         descriptor, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
@@ -129,8 +134,8 @@ class RunFile:
     def _resume(self) -> int:
         """Take over what the file holds, and return where its last whole record ends."""
         size = os.fstat(self._file).st_size
-        report = Report()
-        reader = RecordReader(self.path, LeanAnswer, report)
+        problems = Problems()
+        reader = RecordReader(self.path, AnswerStruct, problems)
         end = 0
         with self.path.open("rb") as stream:
             for number, line in enumerate(stream, 1):
@@ -139,7 +144,7 @@ class RunFile:
                 if answer is None and not line.isspace():
                     if not last:
                         raise InputError(
-                            str(report.problems[0]),
+                            str(problems.left_out[0]),
                             remedy="Correct or delete that line, or choose another name or --out.",
                         )
                     os.ftruncate(self._file, end)
@@ -212,5 +217,5 @@ def _locked(path: Path) -> int:
 
 
 def _same(descriptor: int, path: Path) -> bool:
-    one, other = os.fstat(descriptor), path.stat()
-    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+    opened, there = os.fstat(descriptor), path.stat()
+    return (opened.st_dev, opened.st_ino) == (there.st_dev, there.st_ino)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.records.models import Answer, Question
 from graphkit.records.usage import Prices
 from graphkit.systems.answers import UnusableAnswerError, answer_of, failed_answer
@@ -67,7 +67,7 @@ class Runner:
     keep: Callable[[Task, Answer], None]
     limits: Limits = field(default_factory=Limits)
     prices: Prices | None = None
-    report: Report = field(default_factory=Report)
+    problems: Problems = field(default_factory=Problems)
     _loops: dict[int, _Loop] = field(default_factory=dict, repr=False)
 
     async def run(self, jobs: Iterable[Task]) -> None:
@@ -105,7 +105,7 @@ class Runner:
         if outcome.error is not None:
             return failed_answer(run, question, outcome.error)
         try:
-            return answer_of(outcome.value, run, question, self.report)
+            return answer_of(outcome.value, run, question, self.problems)
         except UnusableAnswerError as error:
             return failed_answer(run, question, error)
         except Exception as error:  # what the parts of a returned object raise when they are looked at

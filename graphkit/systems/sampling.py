@@ -26,7 +26,7 @@ def sample(questions: Sequence[Q], size: int, seed: int) -> list[Q]:
         strata[question.difficulty or ""].append(question.id)
     drawn: set[str] = set()
     for name, count in shares({name: len(ids) for name, ids in strata.items()}, size).items():
-        drawn.update(sorted(strata[name], key=lambda one: _place(one, seed))[:count])
+        drawn.update(sorted(strata[name], key=lambda question: _place(question, seed))[:count])
     return [question for question in questions if question.id in drawn]
 
 

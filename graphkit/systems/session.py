@@ -14,8 +14,9 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.records.models import Answer, Question
+from graphkit.records.structs import QuestionStruct
 from graphkit.records.usage import Prices, Spread, projected, summarised
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System, run_name, system_of
@@ -101,7 +102,7 @@ class RunSummary:
         }
 
 
-def plan(dataset: Dataset, report: Report, size: int | None = None, seed: int = DEFAULT_SEED) -> Plan:
+def plan(dataset: Dataset, problems: Problems, size: int | None = None, seed: int = DEFAULT_SEED) -> Plan:
     """Return the questions to run, without their gold; ``size`` draws a sample stratified by difficulty.
 
     Raises
@@ -109,13 +110,13 @@ def plan(dataset: Dataset, report: Report, size: int | None = None, seed: int = 
     InputError
         A question can't be used, and none is to be left out.
     """
-    questions = [_without_gold(question) for _, question in dataset.questions(report)]
-    report.settle(len(questions))
+    questions = [_without_gold(question) for _, question in dataset.questions(problems)]
+    problems.settle(len(questions))
     drawn = questions if size is None else sample(questions, size, seed)
     return Plan(tuple(drawn), tuple(question.id for question in questions))
 
 
-def _without_gold(question: Any) -> Question:
+def _without_gold(question: QuestionStruct) -> Question:
     """Return what a system may see of a question: nothing that tells the answer."""
     return Question(
         id=question.id,
@@ -141,7 +142,7 @@ class Session:
     prices: Prices | None = None
     k: int = DEFAULT_K
     retry_failed: bool = False
-    report: Report = field(default_factory=Report)
+    problems: Problems = field(default_factory=Problems)
     files: dict[str, RunFile] = field(default_factory=dict)
     _stacks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -154,9 +155,9 @@ class Session:
         InputError
             A file holds what can't be used, another run, or is being written by another process.
         """
-        report = Report()
-        rows = self.dataset.compatibility(report)
-        report.settle()
+        problems = Problems()
+        rows = self.dataset.compatibility(problems)
+        problems.settle()
         self._stacks = {row.id: row.commits for row in rows if row.compatible}
         with contextlib.ExitStack() as stack:
             for system in self.systems:
@@ -181,7 +182,7 @@ class Session:
             self.files[job.system.name].append(answer)
             advance(answer)
 
-        runner = Runner(keep, self.limits, self.prices, self.report)
+        runner = Runner(keep, self.limits, self.prices, self.problems)
         done = True
         try:
             _run_to_its_end(runner.run(list(self._jobs())))
@@ -215,7 +216,7 @@ class Session:
         return [self._summary(file) for file in self.files.values()]
 
     def _summary(self, file: RunFile) -> RunSummary:
-        kept = [file.figures[one.id] for one in self.plan.questions if one.id in file.figures]
+        kept = [file.figures[question.id] for question in self.plan.questions if question.id in file.figures]
         figures = summarised(kept)
         failed = [record for record in kept if record.failed is not None]
         return RunSummary(
@@ -256,7 +257,7 @@ def run_systems(
     out
         The folder of the runs, each ``NAME.jsonl``; by default ``runs`` of the dataset, where ``evaluate`` finds them.
     sample, seed
-        Ask only so many questions, stratified by difficulty.
+        Ask only this many questions, stratified by difficulty.
     limits
         How many questions at once, and how long and how often each is tried.
 
@@ -272,18 +273,18 @@ def run_systems(
     KeyboardInterrupt
         It was stopped; what is done is kept.
     """
-    source, report = Dataset(dataset), Report()
+    source, problems = Dataset(dataset), Problems()
     chosen = [system_of(run_name(name), call, _source_of(call)) for name, call in systems.items()]
     session = Session(
         source,
-        plan(source, report, sample, seed),
+        plan(source, problems, sample, seed),
         chosen,
         Path(out) if out is not None else source.folder / "runs",
         limits if limits is not None else Limits(),
         prices,
         k,
         retry_failed,
-        report,
+        problems,
     )
     with session.open():
         if not session.run(lambda answer: None):

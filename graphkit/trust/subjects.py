@@ -8,12 +8,12 @@ from pathlib import Path
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.dataset import Dataset
-from graphkit.files.decoding import LeanAnswer, LeanQuestion
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
-from graphkit.files.scores import read_scores
+from graphkit.files.score_files import read_scores
 from graphkit.files.verdict_files import SCORES, graded_files
 from graphkit.records.scores import GRAPHKIT, Score
+from graphkit.records.structs import AnswerStruct, QuestionStruct
 
 #: The measure that is looked at where nobody says which, if the judge gave it.
 FIRST = "RubricGrade"
@@ -72,7 +72,7 @@ class Subject:
         return scores
 
 
-def subject(run_file: Path, run: str, judge: str | None, files: Iterable[Path], report: Report) -> Subject:
+def subject(run_file: Path, run: str, judge: str | None, files: Iterable[Path], problems: Problems) -> Subject:
     """Return what a judge gave a run: the named one, else the only one.
 
     Parameters
@@ -90,7 +90,7 @@ def subject(run_file: Path, run: str, judge: str | None, files: Iterable[Path], 
         remedy = "Have it graded first (`graphkit grade`), or name the scores by --scores."
         raise InputError("no judge has graded this run", where=str(run_file), remedy=remedy)
     # Each file by itself: two judges may both have given a measure.
-    every = [score for path in read for score in read_scores([path], report)]
+    every = [score for path in read for score in read_scores([path], problems)]
     own = [score for score in every if score.run == run and score.grader not in (None, GRAPHKIT)]
     judges = list(dict.fromkeys(str(score.grader) for score in own))
     if judge is None and len(judges) == 1:
@@ -115,7 +115,7 @@ def subject(run_file: Path, run: str, judge: str | None, files: Iterable[Path], 
     return Subject(run, judge, tuple(chosen), sum(score.run != run for score in every))
 
 
-def read_answers(run_file: Path, report: Report) -> tuple[str, dict[str, str | None]]:
+def read_answers(run_file: Path, problems: Problems) -> tuple[str, dict[str, str | None]]:
     """Return the name of a run and its answers by question; a record with an error has none.
 
     Raises
@@ -125,17 +125,17 @@ def read_answers(run_file: Path, report: Report) -> tuple[str, dict[str, str | N
     """
     runs: dict[str, None] = {}
     answers: dict[str, str | None] = {}
-    for _, record in RecordReader(run_file, LeanAnswer, report):
+    for _, record in RecordReader(run_file, AnswerStruct, problems):
         runs[record.run] = None
         answers[record.question_id] = None if record.error is not None else record.answer
-    report.settle(usable=len(answers))
+    problems.settle(usable=len(answers))
     if len(runs) != 1:
         what = f"the file holds records of {len(runs)} runs" if runs else "the file holds no record"
         raise InputError(what, where=str(run_file), remedy="Write each run into a file of its own.")
     return next(iter(runs)), answers
 
 
-def read_questions(run_file: Path, dataset: Path | None, report: Report) -> Mapping[str, LeanQuestion]:
+def read_questions(run_file: Path, dataset: Path | None, problems: Problems) -> Mapping[str, QuestionStruct]:
     """Return the questions of a run's dataset by their ids."""
     source = Dataset(dataset) if dataset is not None else Dataset.of_run(run_file)
-    return {question.id: question for _, question in source.questions(report)}
+    return {question.id: question for _, question in source.questions(problems)}

@@ -13,8 +13,8 @@ import pytest
 
 from graphkit.adapters.ragas import NAN
 from graphkit.adapters.ragas_metrics import VERSIONS
-from graphkit.files.problems import Report
-from graphkit.files.scores import read_scores
+from graphkit.files.problems import Problems
+from graphkit.files.score_files import read_scores
 from graphkit.records.scores import Score
 from tests.helpers import ROOT
 from tests.helpers.cli import Done, Row, graphkit, inside, tiny, write_lines
@@ -129,7 +129,7 @@ def test_a_foreign_data_set(tmp_path: Path) -> None:
     run = tmp_path / "data/runs/p_1.jsonl"
     scored = inside("evaluate", run, "--no-store", "--json", "-m", "Recall@5", cwd=tmp_path, code=0)
     assert scored.object()["measures"]["Recall@5"]["mean"] == 0.5
-    first, second = read_scores([tmp_path / "data/runs/p_1.grades/ragas.scores.jsonl"], Report())
+    first, second = read_scores([tmp_path / "data/runs/p_1.grades/ragas.scores.jsonl"], Problems())
     assert (first.run, first.question, first.measure, first.value) == ("p/1", "row-1", "ragas.faithfulness", 0.5)
     assert (second.question, second.value, second.reason) == ("row-2", None, NAN)
 
@@ -166,7 +166,7 @@ def results(folder: Path, text: str) -> Path:
 def taken(folder: Path, run: Path, file: Path, *options: object) -> dict[tuple[str, str], Score]:
     """Take results as scores, and return them by question and measure."""
     inside("ragas", "scores", file, "--run", run, *options, cwd=folder, code=0)
-    found = read_scores([run.parent / "r.grades/ragas.scores.jsonl"], Report())
+    found = read_scores([run.parent / "r.grades/ragas.scores.jsonl"], Problems())
     return {(score.question, score.measure): score for score in found}
 
 

@@ -14,8 +14,8 @@ from graphkit.adapters import ragas_metrics
 from graphkit.adapters.ragas import COLUMNS, NAN, RunSamples, Sample
 from graphkit.adapters.ragas_metrics import metrics_of, of, scores_of
 from graphkit.errors import InputError
-from graphkit.files.problems import Report
-from graphkit.files.scores import read_scores
+from graphkit.files.problems import Problems
+from graphkit.files.score_files import read_scores
 from graphkit.llm.requests import Model, Reply, Request, Usage
 from graphkit.records.scores import Score
 from tests.adapters.test_ragas import ANSWERS, GOLD, QUESTIONS
@@ -240,7 +240,7 @@ def test_evaluated_on_the_command_line(tmp_path: Path) -> None:
         ("ragas.id_based_context_recall", 0.5, 1, 2),
         ("ragas.exact_match", 0.0, 1, 2),
     ]
-    found = read_scores([run.parent / "r.grades/ragas.scores.jsonl"], Report())
+    found = read_scores([run.parent / "r.grades/ragas.scores.jsonl"], Problems())
     assert len(found) == 4
     assert "failed: time-out" in done.err
     assert os.environ["RAGAS_DO_NOT_TRACK"] == "true"
@@ -266,6 +266,6 @@ def test_a_metric_that_asks_a_model_on_the_command_line(tmp_path: Path) -> None:
             assert (done.object()["mean"], done.object()["scored"]) == (0.5, 1)
         assert len(api.requests) == 2
     assert "no credentials" in inside(*command, cwd=tmp_path, env=home, code=2).err
-    scores = read_scores([run.parent / "r.grades/ragas.scores.jsonl"], Report())
+    scores = read_scores([run.parent / "r.grades/ragas.scores.jsonl"], Problems())
     [score] = [score for score in scores if score.value is not None]
     assert (score.prompt_tokens, score.output_tokens, score.cost) == (20, 4, 0)

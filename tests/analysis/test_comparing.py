@@ -10,7 +10,9 @@ import pytest
 from scipy import stats
 
 import graphkit
-from graphkit.analysis.compare import compare_grades, compare_runs, reading
+from graphkit.analysis.compare_runs import compare_runs
+from graphkit.analysis.compare_scores import compare_scores
+from graphkit.analysis.comparison import reading
 from graphkit.analysis.summaries import summarize
 from graphkit.database.store import Store
 from graphkit.errors import InputError
@@ -118,14 +120,14 @@ def test_reading_of_percentage_points(points: float, low: float | None, high: fl
     assert reading(points, low, high) == word
 
 
-# Grades --------------------------------------------------------------------------------------------------------------
+# Scores --------------------------------------------------------------------------------------------------------------
 
 
-def graded(folder: Path, *grades: tuple[str, list[float | None]], **fields: object) -> Path:
-    """Write the grades of some runs for the questions q0, q1, ..."""
+def graded(folder: Path, *scores: tuple[str, list[float | None]], **fields: object) -> Path:
+    """Write the scores of some runs for the questions q0, q1, ..."""
     rows = [
         {"run": run, "question": f"q{number}", "value": value, **fields}
-        for run, values in grades
+        for run, values in scores
         for number, value in enumerate(values)
     ]
     return write_lines(folder / "graded.jsonl", rows)
@@ -149,8 +151,8 @@ def graded(folder: Path, *grades: tuple[str, list[float | None]], **fields: obje
 def test_accuracy(
     tmp_path: Path, first: list[float | None], second: list[float | None], expected: tuple[float, float, float, str]
 ) -> None:
-    """Binary and 0-10 grades give the share of right ones, and its difference in points with its reading."""
-    compared = compare_grades([graded(tmp_path, ("a", first), ("b", second))], "a", "b")
+    """Binary and 0-10 scores give the share of right ones, and its difference in points with its reading."""
+    compared = compare_scores([graded(tmp_path, ("a", first), ("b", second))], "a", "b")
     found = compared.overall[0].accuracy
     assert found is not None
     assert (found.first, found.second, found.points) == pytest.approx(expected[:3], rel=1e-12)
@@ -158,11 +160,11 @@ def test_accuracy(
 
 
 def test_interval_of_accuracy_is_that_of_right_and_wrong(tmp_path: Path) -> None:
-    """Grades that all rise, but pass 7 on few questions, are surely higher, and not surely more often right."""
+    """Scores that all rise, but pass 7 on few questions, are surely higher, and not surely more often right."""
     # All 20 rise by 1 to 3; only q0 passes from 6 to 7.
     first = [6.0] + [2.0] * 19
     second = [7.0] + [3.0, 4.0, 5.0] * 6 + [3.0]
-    found = compare_grades([graded(tmp_path, ("a", [*first]), ("b", [*second]))], "a", "b").overall[0]
+    found = compare_scores([graded(tmp_path, ("a", [*first]), ("b", [*second]))], "a", "b").overall[0]
     assert found.low is not None
     assert found.low > 0
     assert found.accuracy is not None
@@ -172,7 +174,7 @@ def test_interval_of_accuracy_is_that_of_right_and_wrong(tmp_path: Path) -> None
 
 
 def test_scale_is_decided_over_all_that_is_shown(tmp_path: Path) -> None:
-    """``summarize`` and ``compare`` read grades of 0 and 1 as of 10 where any run or group of the file has a 7."""
+    """``summarize`` and ``compare`` read scores of 0 and 1 as of 10 where any run or group of the file has a 7."""
     rows = [
         {"run": run, "question": f"q{number}", "value": value, "difficulty": difficulty}
         for run, values in (("a", (0, 1, 1)), ("b", (1, 0, 1)), ("c", (7, 9, 1)))
@@ -183,13 +185,13 @@ def test_scale_is_decided_over_all_that_is_shown(tmp_path: Path) -> None:
     found = {(one.run, one.group): one.accuracy for one in summarize([path])}
     assert [found[run, None] for run in "abc"] == [0.0, 0.0, 2 / 3]
     assert [found[run, "difficulty: hard"] for run in "abc"] == [0.0, 0.0, 0.5]
-    accuracy = compare_grades([path], "a", "b").overall[0].accuracy
+    accuracy = compare_scores([path], "a", "b").overall[0].accuracy
     assert accuracy is not None
     assert (accuracy.first, accuracy.second) == (0.0, 0.0)
 
 
 def test_summary_knows_the_direction(tmp_path: Path) -> None:
-    """Where lower is better 0 of 1 is right, and of grades to 10 those up to 3, in summaries as in comparisons."""
+    """Where lower is better 0 of 1 is right, and of scores to 10 those up to 3, in summaries as in comparisons."""
     path = graded(tmp_path, ("a", [0, 0, 1]), ("b", [0, 0, 0]), measure="HallucinationRate")
     tens = write_lines(
         tmp_path / "tens.jsonl",
@@ -198,17 +200,17 @@ def test_summary_knows_the_direction(tmp_path: Path) -> None:
     found = {(one.run, one.measure): one.accuracy for one in summarize([path, tens])}
     assert (found["a", "HallucinationRate"], found["b", "HallucinationRate"]) == (2 / 3, 1.0)
     assert (found["a", "OffPin"], found["b", "OffPin"]) == (1.0, 0.0)
-    for one in compare_grades([path, tens], "a", "b").overall:
+    for one in compare_scores([path, tens], "a", "b").overall:
         assert one.accuracy is not None
         assert (one.accuracy.first, one.accuracy.second) == (found["a", one.measure], found["b", one.measure])
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999", "1e308", "1" + "0" * 400, '"7"'])
 def test_grades_that_are_no_numbers_are_refused(tmp_path: Path, value: str) -> None:
-    """A grade that can't be reckoned with is told with its file, line, question and remedy, by both commands."""
+    """A score that can't be reckoned with is told with its file, line, question and remedy, by both commands."""
     lines = [f'{{"run": "{run}", "question": "q1", "value": {one}}}' for run, one in (("a", "1"), ("b", value))]
     path = write_lines(tmp_path / "g.jsonl", lines)
-    for command in (lambda: summarize([path]), lambda: compare_grades([path], "a", "b")):
+    for command in (lambda: summarize([path]), lambda: compare_scores([path], "a", "b")):
         with pytest.raises(InputError) as caught:
             command()
         assert "1 record can't be used" in str(caught.value)
@@ -217,14 +219,14 @@ def test_grades_that_are_no_numbers_are_refused(tmp_path: Path, value: str) -> N
 
 
 def test_what_neither_run_was_graded_on_is_counted(tmp_path: Path) -> None:
-    """Questions without a grade in either run are told for each measure, also where none is left."""
+    """Questions without a score in either run are told for each measure, also where none is left."""
     rows = [
         {"run": run, "question": f"q{number}", "measure": measure, "value": value}
         for run in "ab"
         for measure, values in (("one", (1, None, 0)), ("two", (None, None, None)))
         for number, value in enumerate(values)
     ]
-    compared = compare_grades([write_lines(tmp_path / "g.jsonl", rows)], "a", "b")
+    compared = compare_scores([write_lines(tmp_path / "g.jsonl", rows)], "a", "b")
     assert [one.measure for one in compared.overall] == ["one"]
     assert (compared.questions, compared.left_out, compared.unscored) == (3, {}, {"one": 1, "two": 3})
 
@@ -232,14 +234,14 @@ def test_what_neither_run_was_graded_on_is_counted(tmp_path: Path) -> None:
 def test_no_accuracy_of_other_values(tmp_path: Path) -> None:
     """Shares, halves and values beyond 10 have no accuracy."""
     for values in ([0.5, 1], [7.5, 8], [11, 3], [-1, 1]):
-        compared = compare_grades([graded(tmp_path, ("a", [0, 1]), ("b", [*values]))], "a", "b")
+        compared = compare_scores([graded(tmp_path, ("a", [0, 1]), ("b", [*values]))], "a", "b")
         assert compared.overall[0].accuracy is None
 
 
 def test_accuracy_where_lower_is_better(tmp_path: Path) -> None:
     """Of a measure where lower is better 0 is right, and more of 1 is a regression."""
     path = graded(tmp_path, ("a", [0] * 8), ("b", [1] * 8), measure="HallucinationRate")
-    compared = compare_grades([path], "a", "b")
+    compared = compare_scores([path], "a", "b")
     accuracy = compared.overall[0].accuracy
     assert accuracy is not None
     assert (accuracy.first, accuracy.second, accuracy.points) == (1.0, 0.0, -100.0)
@@ -247,13 +249,13 @@ def test_accuracy_where_lower_is_better(tmp_path: Path) -> None:
 
 
 def test_groups_are_read_on_the_scale_of_all(tmp_path: Path) -> None:
-    """In a group whose grades happen to be 0 and 1, a 1 of 10 isn't right."""
+    """In a group whose scores happen to be 0 and 1, a 1 of 10 isn't right."""
     rows = [
         {"run": run, "question": name, "value": value, "difficulty": difficulty}
         for run, values in (("a", (0, 9)), ("b", (1, 9)))
         for name, value, difficulty in zip(("q1", "q2"), values, ("hard", "easy"), strict=True)
     ]
-    compared = compare_grades([write_lines(tmp_path / "g.jsonl", rows)], "a", "b", by="difficulty")
+    compared = compare_scores([write_lines(tmp_path / "g.jsonl", rows)], "a", "b", by="difficulty")
     hard = next(group for group in compared.groups if group.name == "hard").results[0].accuracy
     assert hard is not None
     assert (hard.first, hard.second, hard.reading) == (0.0, 0.0, "neutral")

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphkit.analysis.layers import NOT_JUDGED, RULES, Config, load_config, score_layers
+from graphkit.analysis.config import Config, load_config
+from graphkit.analysis.layers import NOT_JUDGED, RULES, score_layers
 from graphkit.errors import InputError
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.bounds import over, under

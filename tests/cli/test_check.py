@@ -186,8 +186,8 @@ def test_text_output(tmp_path: Path) -> None:
     checked(tmp_path, [question(0, paths=[]), question(0)], code=1)
     done = graphkit("check", "data", cwd=tmp_path, code=1)
     assert "record invalid q0" in " ".join(done.out.split())
-    assert "1 questions (1 easy, 0 medium, 0 hard): 1 record, 1 difficulty" in done.out
-    assert "1 finding(s) make a question invalid" in done.err
+    assert "1 question (1 easy, 0 medium, 0 hard): 1 record, 1 difficulty" in done.out
+    assert "1 finding that makes a question invalid" in done.err
 
 
 def test_no_dataset(tmp_path: Path) -> None:

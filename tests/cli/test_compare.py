@@ -177,15 +177,15 @@ def test_groups_failures_and_shared_edges(any_graph: Graph, tmp_path: Path) -> N
         assert "warning: walks failed on 1 of 3 questions: not compared\n" in done.err
 
 
-def test_compare_grades(tmp_path: Path) -> None:
-    """Grades of 0 to 10 are compared without a database, on the questions graded in both runs."""
+def test_compare_scores(tmp_path: Path) -> None:
+    """Scores of 0 to 10 are compared without a database, on the questions scored in both runs."""
     rows = [
         {"run": run, "question": f"q{number}", "score": score}
         for run, scores in (("training", (3, 6, 7, None)), ("pack", (9, 7, 7, 10)))
         for number, score in enumerate(scores)
     ]
     graded = write_lines(tmp_path / "graded.jsonl", rows)
-    done = graphkit("compare", "training", "pack", "--grades", graded, cwd=tmp_path, code=0)
+    done = graphkit("compare", "training", "pack", "--scores", graded, cwd=tmp_path, code=0)
     # Of three questions 1 and 3 are at least 7; three are too few to be sure.
     assert "score: accuracy 33.3% to 100.0%, +66.7 points [" in done.out
     assert "]: neutral: the interval holds 0\n" in done.out
@@ -200,12 +200,12 @@ def test_compare_results_of_evaluate(tmp_path: Path) -> None:
     other = write_lines(tmp_path / "runs" / "s.jsonl", [{**answer, "run": "s", "traversal": []} for answer in ANSWERS])
     out = tmp_path / "results.jsonl"
     graphkit("evaluate", run, other, "--no-store", "-m", "EdgeRecall", "--out", out, cwd=tmp_path, code=0)
-    done = graphkit("compare", "r", "s", "--grades", out, "--json", cwd=tmp_path, code=0)
+    done = graphkit("compare", "r", "s", "--scores", out, "--json", cwd=tmp_path, code=0)
     assert done.object()["groups"][0]["measures"][0]["delta"] == -0.75
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     write_lines(out, [{**row, "version": "0.0.9"} if row["run"] == "s" else row for row in rows])
-    done = graphkit("compare", "r", "s", "--grades", out, cwd=tmp_path, code=2)
-    assert "the grades by EdgeRecall are of different versions: 0.0.9, " in done.err
+    done = graphkit("compare", "r", "s", "--scores", out, cwd=tmp_path, code=2)
+    assert "the scores by EdgeRecall are of different versions: 0.0.9, " in done.err
 
 
 @pytest.mark.parametrize(
@@ -214,15 +214,15 @@ def test_compare_results_of_evaluate(tmp_path: Path) -> None:
         (("a", "a"), "is compared with itself"),
         (("a", "bb"), "Did you mean b?"),
         (("a", "b", "-m", "scor"), "Did you mean score?"),
-        (("a", "b", "--by", "repo"), "grades don't tell the repo of a question"),
-        (("a", "b"), "no question was graded in both runs"),
+        (("a", "b", "--by", "repo"), "scores don't tell the repo of a question"),
+        (("a", "b"), "no question was scored in both runs"),
     ],
 )
 def test_grades_that_cannot_be_compared(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     """What can't be compared is told in words, and exit code 2."""
     rows = [{"run": "a", "question": "q1", "score": 1}, {"run": "b", "question": "q2", "score": 1}]
     graded = write_lines(tmp_path / "graded.jsonl", rows)
-    assert message in inside("compare", *arguments, "--grades", graded, cwd=tmp_path, code=2).err
+    assert message in inside("compare", *arguments, "--scores", graded, cwd=tmp_path, code=2).err
 
 
 def test_layers_and_severe_gate(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_weights_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_summarize(tmp_path: Path) -> None:
-    """Graded files are summarised, and one that was cut in the middle is told by its line."""
+    """Files of scores are summarised, and one that was cut in the middle is told by its line."""
     graded = write_lines(tmp_path / "graded.jsonl", [{"run": "a", "question": "q", "value": 1}, '{"run": "a", "que'])
     assert f"{graded}:2: not valid JSON" in graphkit("summarize", graded, cwd=tmp_path, code=2).err
     done = graphkit("summarize", graded, "--json", "--on-error", "skip", cwd=tmp_path, code=0)

@@ -30,14 +30,14 @@ def test_text(held: Graph, tmp_path: Path) -> None:
     assert done.out == ('{"id": "q1", "question": "Who calls z?"}\n{"id": "q2", "question": "What does x call?"}\n')
     done = query(held, "-e", text, cwd=tmp_path)
     assert "q2 What does x call?" in " ".join(done.out.split())
-    assert "2 row(s)" in done.out
+    assert "2 rows" in done.out
 
 
 def test_no_rows(held: Graph, tmp_path: Path) -> None:
     """A query without rows is a success that says so."""
     text = "MATCH (n:Question {id: 'none'}) RETURN n.id AS id"
     assert query(held, "-e", text, "--json", cwd=tmp_path).out == ""
-    assert "0 row(s)" in query(held, "-e", text, cwd=tmp_path).out
+    assert "0 rows" in query(held, "-e", text, cwd=tmp_path).out
 
 
 @pytest.mark.parametrize(

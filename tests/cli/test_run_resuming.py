@@ -30,7 +30,7 @@ def test_interrupt_keeps_what_is_done(folder: Path) -> None:
     assert "3 answered, 0 failed, 7 missing" in out
     assert list(records(folder, "waiting")) == ["t0", "t1", "t2"]
     done = run(folder, "--system", "systems:waiting")
-    assert "3 record(s) are there already, 7 to go" in done.err
+    assert "3 records kept from before, 7 to go" in done.err
     assert list(records(folder, "waiting")) == [question["id"] for question in TEN]
     # t3 was asked twice, for it was not answered at first; everything else once.
     assert asked(folder) == sorted([question["id"] for question in TEN] + ["t3"])
@@ -155,7 +155,7 @@ def test_disk_fills(folder: Path) -> None:
     )
     # A record takes a little more than 3,000 bytes: three fit into 10,000, and a part of the fourth is taken back.
     assert "the record of question 't3' can't be written" in done.err
-    assert "The 3 record(s) before it are kept." in done.err
+    assert "What was written before is kept (3 records)." in done.err
     assert list(records(folder, "large")) == ["t0", "t1", "t2"]
     run(folder, "--system", "systems:large")
     assert list(records(folder, "large")) == [question["id"] for question in TEN]

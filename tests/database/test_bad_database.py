@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.database.embedded.client import Layout
+from graphkit.database.embedded.place import Layout
 from tests.helpers import ROOT
 from tests.helpers.cli import Graph, graphkit, tiny
 from tests.helpers.fakebolt import bolt_server, silent_server
@@ -22,8 +22,8 @@ from tests.helpers.fakebolt import bolt_server, silent_server
 HASTY = (
     sys.executable,
     "-c",
-    "from graphkit.database import store\n"
-    "store.ANSWER_SECONDS = store._DIRECT_RETRY_SECONDS = 0.5\n"
+    "from graphkit.database import access, driver\n"
+    "driver.ANSWER_SECONDS = access.DIRECT_RETRY_SECONDS = 0.5\n"
     "from graphkit.cli import main\n"
     "main()",
 )

@@ -18,7 +18,9 @@ from pathlib import Path
 import pytest
 
 from graphkit.database.embedded import client as embedded
-from graphkit.database.embedded.client import Layout, ensure_running, status, stop
+from graphkit.database.embedded.client import ensure_running, status, stop
+from graphkit.database.embedded.folder import os_error
+from graphkit.database.embedded.place import Layout
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
@@ -296,7 +298,7 @@ def test_folder_without_permission(tmp_path: Path) -> None:
 
 def test_full_disk_is_named() -> None:
     """A full disk is told as such, with the folder."""
-    error = embedded.os_error(OSError(28, "No space left on device", "x"), Path("/data"))
+    error = os_error(OSError(28, "No space left on device", "x"), Path("/data"))
     assert "disk is full" in error.what
     assert error.where == "/data"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.files.verdict_files import SCORES, VERDICTS, graded_files, grades_folder, read_verdicts, write_verdicts
 from tests.helpers.verdicts import claim, verdict
 
@@ -25,7 +25,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     write_verdicts(path, verdicts)
     packed = tmp_path / "packed.verdicts.jsonl.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
-    assert read_verdicts([path], Report()) == verdicts == read_verdicts([packed], Report())
+    assert read_verdicts([path], Problems()) == verdicts == read_verdicts([packed], Problems())
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
 
 
@@ -40,7 +40,7 @@ def test_a_file_that_can_not_be_written_stays(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="can't be written"):
         write_verdicts(path, torn())  # type: ignore[arg-type]
-    assert [one.question for one in read_verdicts([path], Report())] == ["q1"]
+    assert [one.question for one in read_verdicts([path], Problems())] == ["q1"]
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -60,10 +60,10 @@ def test_a_bad_verdict_is_told(tmp_path: Path, fields: dict[str, object], told: 
     path = tmp_path / "v.verdicts.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in (good, {**good, "question": "q2", **fields})))
     with pytest.raises(InputError, match="can't be used") as caught:
-        read_verdicts([path], Report())
+        read_verdicts([path], Problems())
     assert f"{path}:2: record 'q2': " in str(caught.value)
     assert told in str(caught.value)
-    assert [one.question for one in read_verdicts([path], Report("skip"))] == ["q1"]
+    assert [one.question for one in read_verdicts([path], Problems("skip"))] == ["q1"]
 
 
 def test_a_second_verdict_on_an_answer_is_told(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_second_verdict_on_an_answer_is_told(tmp_path: Path) -> None:
     path = tmp_path / "v.verdicts.jsonl"
     write_verdicts(path, [verdict("q1"), verdict("q1", grader="rubric"), verdict("q1", judge="other"), verdict("q1")])
     with pytest.raises(InputError, match="lexical already judged this answer of r by claims") as caught:
-        read_verdicts([path], Report())
+        read_verdicts([path], Problems())
     assert f"{path}:4: record 'q1'" in str(caught.value)
 
 

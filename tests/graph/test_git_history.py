@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import ROOT
-from tests.helpers.cli import Done, Graph, Row, graphkit, inside
+from tests.helpers.cli import QUESTIONS, Done, Graph, Row, graphkit, inside, tiny, write_lines
 
 BUILD = ROOT / "fixtures" / "storefront" / "build_repos.py"
 NAMES = ("api", "contracts", "infra", "orders", "schema", "web")
@@ -131,6 +131,46 @@ def test_text_output(graph: Graph, shop: Path) -> None:
     assert len(held(graph, "front end")) == commits
     done = graphkit("git", "web", "api", "--name", "x", cwd=shop, env=graph.env, code=2)
     assert "--name names one repository" in done.err
+
+
+def test_scores_from_before_the_history_are_outdated(any_graph: Graph, tmp_path: Path) -> None:
+    """What a history tells of commits outdates the scores by measures that ask for commits, and no others."""
+    folder = tmp_path / "a"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    shas = []
+    for number in range(2):
+        git(folder, "commit", "-q", "--allow-empty", "-m", str(number))
+        shas.append(git(folder, "rev-parse", "HEAD"))
+    retrieved = [{"id": f"a:{number}.py", "commit": sha} for number, sha in enumerate(shas)]
+    data = tmp_path / "data"
+    answers = [{"run": "r", "question_id": "q1", "retrieved": retrieved}]
+    first = tiny(data, QUESTIONS[:1], answers, commits=[{"repo": "z", "sha": "0"}])
+    runs = [first, write_lines(data / "runs" / "s.jsonl", [{**answers[0], "run": "s"}])]
+    measures = ("-m", "Coherence", "-m", "Recall@20")
+    for run in runs:
+        graphkit("evaluate", *measures, run, cwd=tmp_path, env=any_graph.env, code=0)
+    any_graph.store.write("MATCH (s:Score {measure: 'Recall@20'}) SET s.value = 0.25")
+
+    def means() -> dict[str, float]:
+        done = graphkit("compare", "r", "s", *measures, "--json", cwd=tmp_path, env=any_graph.env, code=0)
+        return {row["measure"]: row["first"] for row in done.object()["groups"][0]["measures"]}
+
+    # Of neither commit anything is known, so that the one pair of chunks doesn't fit. The other is what is kept.
+    assert means() == {"Coherence": 0.0, "Recall@20": 0.25}
+    # Both are of the branch main: the pair fits.
+    read(any_graph, tmp_path, "a")
+    assert means() == {"Coherence": 1.0, "Recall@20": 0.25}
+    # Kept anew, the scores are those of the history, also where reading it again tells nothing new.
+    for run in runs:
+        graphkit("evaluate", "-m", "Coherence", run, cwd=tmp_path, env=any_graph.env, code=0)
+    any_graph.store.write("MATCH (s:Score {measure: 'Coherence'}) SET s.value = 0.5")
+    assert read(any_graph, tmp_path, "a") == {"a": (0, 2)}
+    assert means()["Coherence"] == 0.5
+    # A new tag changes what is known of a commit.
+    git(folder, "tag", "v1")
+    assert read(any_graph, tmp_path, "a") == {"a": (1, 1)}
+    assert means()["Coherence"] == 1.0
 
 
 # Forms of repositories ---------------------------------------------------------------------------------------------

@@ -184,3 +184,8 @@ class Graph:
         for row in rows:
             row["properties"] = {k: v for k, v in dict(row["properties"]).items() if not k.endswith("_at")}  # type: ignore[call-overload]
         return sorted(json.dumps(row, sort_keys=True, default=str) for row in rows)
+
+
+def one_unscored(tmp_path: Path) -> Path:
+    """Return the run of the tiny dataset with q2 failed: EdgeRecall is 0.5 on one of two questions."""
+    return tiny(tmp_path, answers=[ANSWERS[0], {"run": "r", "question_id": "q2", "error": "timed out"}])

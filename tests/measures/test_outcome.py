@@ -1,4 +1,4 @@
-"""The cascade of failures, and right answers by wrong paths."""
+"""The stage that a question failed at, and right answers by wrong paths."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from graphkit.measures.outcome import (
     UNDECIDED,
     WRONG,
     TwoByTwo,
-    cascade,
     outcome,
     right_answer,
     stage_counts,
+    stage_of,
     two_by_two,
 )
 from graphkit.records.models import Answer, Question
@@ -60,7 +60,7 @@ def asked(**fields: Any) -> Question:
 )
 def test_stages(given: Answer, known: set[str] | None, name: str, missing: tuple[str, ...]) -> None:
     """Each stage by the smallest record that ends there."""
-    stage = cascade(Case(asked(), given), known)
+    stage = stage_of(Case(asked(), given), known)
     assert (stage.question, stage.name, stage.missing) == ("q", name, missing)
     assert stage.reason
 
@@ -69,28 +69,28 @@ def test_alternatives_and_optional_steps_need_not_be_in_the_graph() -> None:
     """Of two alternatives one is enough, and an optional step isn't needed; the reported ids are of the nearer one."""
     gold = either("g", [STEP, optional("x:a", None, "x:b")], [OTHER])
     case = Case(question(*gold, facts=[FACT]), ranking(answer="?"))
-    assert cascade(case, NODES).name == NOT_RETRIEVED
-    assert cascade(case, {OTHER[0], OTHER[2]}).name == NOT_RETRIEVED
-    stage = cascade(case, {OTHER[2]})
+    assert stage_of(case, NODES).name == NOT_RETRIEVED
+    assert stage_of(case, {OTHER[0], OTHER[2]}).name == NOT_RETRIEVED
+    stage = stage_of(case, {OTHER[2]})
     assert (stage.name, stage.missing) == (NOT_IN_GRAPH, (OTHER[0],))
 
 
 def test_expected_ids_where_no_files_are() -> None:
     """Without expected files the relevant ids are looked for, then the gold nodes; a gain of 0 isn't relevant."""
     by_ids = asked(expected_files=[], relevant={"api:x.py": 1, "api:y.py": 0})
-    assert cascade(Case(by_ids, ranking(answer="?"))).missing == ("api:x.py",)
-    assert cascade(Case(by_ids, ranking("api:x.py", answer="?"))).name == NOT_USED
+    assert stage_of(Case(by_ids, ranking(answer="?"))).missing == ("api:x.py",)
+    assert stage_of(Case(by_ids, ranking("api:x.py", answer="?"))).name == NOT_USED
     by_nodes = asked(expected_files=[])
-    assert cascade(Case(by_nodes, ranking(STEP[0], answer="?"))).missing == (STEP[2],)
+    assert stage_of(Case(by_nodes, ranking(STEP[0], answer="?"))).missing == (STEP[2],)
 
 
 def test_reasons_count_their_nouns() -> None:
     """One id is neither retrieved nor walked, two are; one node is not in the graph, two are not."""
     for ids, told in ((["x"], "1 of 1 relevant id is"), (["x", "y"], "2 of 2 relevant ids are")):
         wanted = asked(expected_files=[], relevant=dict.fromkeys(ids, 1))
-        assert cascade(Case(wanted, ranking(answer="?"))).reason == f"{told} neither retrieved nor walked"
+        assert stage_of(Case(wanted, ranking(answer="?"))).reason == f"{told} neither retrieved nor walked"
     for known, told in (({STEP[0]}, "1 required gold node is"), (set[str](), "2 required gold nodes are")):
-        assert cascade(Case(asked(), ranking(answer="?")), known).reason == f"{told} not in the graph"
+        assert stage_of(Case(asked(), ranking(answer="?")), known).reason == f"{told} not in the graph"
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_reasons_count_their_nouns() -> None:
 )
 def test_undecided(wanted: Question, given: Answer | None, reason: str) -> None:
     """What the records don't tell is undecided, with the reason."""
-    stage = cascade(Case(wanted, given))
+    stage = stage_of(Case(wanted, given))
     assert (stage.name, stage.reason) == (UNDECIDED, reason)
 
 
@@ -174,13 +174,13 @@ def known_of(stack: str) -> set[str]:
 def test_storefront(run_name: str, question_id: str, name: str) -> None:
     """Questions of real runs whose fate the fixture describes; every gold node of them is in their stack's graph."""
     case = storefront(run_name)[question_id]
-    assert cascade(case, known_of(case.question.stack or "")).name == name
+    assert stage_of(case, known_of(case.question.stack or "")).name == name
 
 
 def test_storefront_in_the_wrong_graph() -> None:
     """sf-10 is about main, whose checkout the graph of 1.x does not hold."""
     case = storefront("storefront-graph")["sf-10"]
-    stage = cascade(case, known_of("stack-1"))
+    stage = stage_of(case, known_of("stack-1"))
     assert stage.name == NOT_IN_GRAPH
     assert "api:api/checkout.py#create_checkout" in stage.missing
 

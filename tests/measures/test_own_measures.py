@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 import graphkit as package
-from graphkit.analysis.compare import compare_grades
-from graphkit.analysis.layers import load_config, score_layers
+from graphkit.analysis.compare_scores import compare_scores
+from graphkit.analysis.config import load_config
+from graphkit.analysis.layers import score_layers
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError
 from graphkit.files.dataset import Dataset
@@ -137,6 +138,21 @@ SPOKEN = (
     {**ANSWERS[0], "answer": "y calls z"},
     {**ANSWERS[1], "answer": "it is w that x calls"},
 )
+
+
+#: Prints where its module is imported, and for each question.
+LOUD = """
+from dataclasses import dataclass
+import graphkit
+print("imported")
+
+@dataclass(frozen=True)
+class Loud(graphkit.Measure):
+    definition = "1"
+    def value(self, case):
+        print("computed")
+        return 1.0
+"""
 
 
 @pytest.fixture
@@ -395,6 +411,38 @@ def test_it_is_scored_by_other_processes(folder: Path, monkeypatch: pytest.Monke
             thread.join()
 
 
+def test_what_it_prints_does_not_mix_with_json(folder: Path) -> None:
+    """With --json standard output holds JSON alone; what a measure prints, in its module or per question, is beside."""
+    (folder / "loud.py").write_text(LOUD)
+    run = tiny(folder, answers=SPOKEN)
+    done = graphkit("evaluate", "--no-store", "--json", "-m", "loud:Loud", run, cwd=folder, code=0)
+    assert done.object()["measures"]["loud:Loud"]["mean"] == 1
+    assert done.err.split() == ["imported", "computed", "computed"]
+
+
+def test_what_it_prints_in_other_processes_is_beside(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Spawned processes import the measure anew: what it prints there goes to standard error, too."""
+    (folder / "loud.py").write_text(LOUD)
+    monkeypatch.setattr(batches, "SIZE", 1)
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()  # so that processes are spawned
+    try:
+        run = tiny(folder, answers=SPOKEN)
+        job = Job(Dataset(folder).questions_file, run, resolve_measures(["loud:Loud"]), CommitGraph())
+        capfd.readouterr()
+        score_file(job, workers=2)
+    finally:
+        stop.set()
+        thread.join()
+        sys.modules.pop("loud", None)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.split().count("computed") == 2
+
+
 def test_it_is_kept_in_the_graph(folder: Path, store: Store) -> None:
     """Its values lie beside the answers by its text, and the cypher engine lets Python compute it."""
     prepared(store)
@@ -409,17 +457,17 @@ def test_it_is_kept_in_the_graph(folder: Path, store: Store) -> None:
 
 
 def test_it_is_compared_in_its_own_direction(folder: Path) -> None:
-    """Of two graded runs the one with more words is a regression, where the user names the measure."""
+    """Of two scored runs the one with more words is a regression, where the user names the measure."""
     lines = [
         {"run": run, "question": f"q{number}", "measure": "own_words:Words", "value": number / 10 + more}
         for run, more in (("a", 0.0), ("b", 1.0))
         for number in range(10)
     ]
     file = write_lines(folder / "graded.jsonl", lines)
-    compared = compare_grades([file], "a", "b", measures=["own_words:Words"])
+    compared = compare_scores([file], "a", "b", measures=["own_words:Words"])
     # Each of 10 questions has one more: as random signs go, p = 2 / 2**10 < 0.05.
     assert [one.measure for one in compared.regressions()] == ["own_words:Words"]
-    assert compare_grades([file], "b", "a", measures=["own_words:Words"]).regressions() == []
+    assert compare_scores([file], "b", "a", measures=["own_words:Words"]).regressions() == []
 
 
 def test_it_is_gated(folder: Path) -> None:

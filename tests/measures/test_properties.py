@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphkit.errors import InputError
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, boundary
@@ -16,7 +18,8 @@ from graphkit.measures.registry import MEASURES, parse_measure, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.ids import crosses
 from graphkit.records.models import Answer, Commit, Compatibility, Question
-from tests.helpers.cases import answer, question, score
+from graphkit.records.structs import AnswerStruct, QuestionStruct
+from tests.helpers.cases import answer, question, ranking, score
 
 #: Few nodes and relations, so that gold and traversal meet often.
 NODES = st.sampled_from(["x:a", "x:b", "x:c", "y:d", "y:e#f", "bare"])
@@ -92,6 +95,21 @@ def test_each_value_is_a_share_or_has_a_reason(asked: Question, run: Answer) -> 
             assert found.reason
         else:
             assert 0.0 <= found <= 1.0 + 1e-12, measure
+
+
+def test_a_case_holds_structs() -> None:
+    """A case makes structs of models, takes structs as they are, and no record of another kind."""
+    by_models = Case(question(), ranking("x:a"))
+    assert isinstance(by_models.question, QuestionStruct)
+    assert isinstance(by_models.answer, AnswerStruct)
+    by_structs = Case(by_models.question, by_models.answer)
+    assert by_structs.question is by_models.question
+    assert by_structs.answer is by_models.answer
+    assert Case(question(), None).answer is None
+    wrong: Any
+    for wrong in (ranking("x:a"), {"id": "q", "question": "?", "gold_paths": [["x:a", "x:b"]]}, None):
+        with pytest.raises(InputError, match=r"a graphkit\.Question is needed"):
+            Case(wrong, None)
 
 
 @settings(deadline=None)

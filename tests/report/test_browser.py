@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from graphkit.report import write_report
-from graphkit.report.text import visible
+from graphkit.report import PageOptions, write_report
+from graphkit.report.escaping import visible
 from tests.helpers import cli
 from tests.helpers.datasets import STOREFRONT, pallets, read_jsonl, write_jsonl
+from tests.helpers.pages import HOSTILE, hostile_dataset
 from tests.helpers.verdicts import plausible, verdict
-from tests.report.test_page import HOSTILE, hostile_dataset
 from tests.report.test_said import SAID, hostile_verdicts
 
 if TYPE_CHECKING:
@@ -395,7 +395,7 @@ def test_several_are_counted_as_many(opened: Opened, tmp_path: Path) -> None:
     opened.open(write_report([run], tmp_path / "r.html"), "#r/q2")
     page = opened.page
     assert page.locator("#edges summary").inner_text() == "All 4 edges as a table"
-    drawn = "2 repositories, 5 nodes; edges: 3 missed, 1 turn. "
+    drawn = "2 repositories, 5 nodes; edges: 3 missed, 1 wrong turn. "
     assert drawn in (page.locator("#drawing").get_attribute("aria-label") or "")
     page.keyboard.press("Escape")
     assert page.locator("#undecided").inner_text().startswith("2 of 2 questions are undecided: their answer or their")
@@ -503,7 +503,7 @@ def test_an_answer_is_shown_claim_by_claim(opened: Opened, tmp_path: Path) -> No
     """Each claim shows its support, quote, chunk with rank, edge and citation with why not; then what wasn't shown."""
     failed = verdict("q1", grader="rubric", failure="refused", reason="it said no")
     run = cli.tiny(tmp_path)
-    opened.open(write_report([run], tmp_path / "r.html", verdicts=[SAID, failed]), "#r/q1")
+    opened.open(write_report([run], tmp_path / "r.html", PageOptions(verdicts=[SAID, failed])), "#r/q1")
     page = opened.page
     page.locator("#judged").wait_for()
     claims = page.locator("dialog .claims > li")
@@ -526,7 +526,7 @@ def test_verdicts_follow_the_run_and_the_question(opened: Opened, tmp_path: Path
     """Over two judged runs of the fixture each question shows the claims on its own answer, and others show none."""
     runs = [STOREFRONT / "runs" / f"storefront-{name}.jsonl" for name in ("graph", "bm25", "graph-v2")]
     verdicts = [one for run in runs[:2] for one in plausible(run)]
-    opened.open(write_report(runs, tmp_path / "r.html", verdicts=verdicts))
+    opened.open(write_report(runs, tmp_path / "r.html", PageOptions(verdicts=verdicts)))
     page = opened.page
     assert page.locator("#judges h3").count() == 2
     for name, question in (("graph", "sf-30"), ("bm25", "sf-02"), ("graph-v2", "sf-30")):
@@ -543,7 +543,7 @@ def test_hostile_verdicts_are_shown_and_never_run(opened: Opened, tmp_path: Path
     """Claims, quotes, citations, edges and reasons of hostile strings are shown as they are; nothing of it runs."""
     run = hostile_dataset(tmp_path)
     verdicts: Any = hostile_verdicts(run)
-    opened.open(write_report([run], tmp_path / "r.html", verdicts=verdicts))
+    opened.open(write_report([run], tmp_path / "r.html", PageOptions(verdicts=verdicts)))
     page = opened.page
     links = page.locator("#table tbody a")
     for number, text in enumerate(HOSTILE):
@@ -572,6 +572,23 @@ def test_a_script_that_gets_in_is_stopped(opened: Opened, storefront_page: Path,
     refusals = [text for text in opened.told if "Content Security Policy" in text]
     assert len(refusals) == len(opened.told) == 2
     opened.told.clear()
+
+
+def test_what_a_failed_question_did_not_walk_is_not_attempted(opened: Opened, tmp_path: Path) -> None:
+    """The drawing, its legend and the table call the edges of a failed question not attempted, and none missed."""
+    steps = [["a:m.py#x", "CALLS", "b:n.py"]]
+    write_jsonl(tmp_path / "questions.jsonl", [{**cli.QUESTIONS[0], "id": "q1", "paths": [steps]}])
+    run = write_jsonl(tmp_path / "runs" / "r.jsonl", [{"run": "r", "question_id": "q1", "error": "timed out"}])
+    opened.open(write_report([run], tmp_path / "r.html"), "#r/q1")
+    page = opened.page
+    drawn = "2 repositories, 2 nodes; edges: 1 not attempted. "
+    assert drawn in (page.locator("#drawing").get_attribute("aria-label") or "")
+    legend = page.locator("ul.legend").inner_text()
+    assert "1 not attempted: the question failed or has no record (dash-dot-dot line)" in legend
+    assert "missed" not in legend
+    page.locator("#edges summary").click()
+    assert "not attempted" in page.locator("#edges").inner_text()
+    assert "missed" not in page.locator("#edges").inner_text()
 
 
 def test_a_thousand_questions_are_shown_by_the_hundred(opened: Opened, tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ import pytest
 from graphkit.errors import InputError
 from graphkit.files.verdict_files import grades_folder, write_verdicts
 from graphkit.records.verdicts import Citation
-from graphkit.report import write_report
+from graphkit.report import PageOptions, write_report
 from graphkit.report.said import CLAIMS, LISTED, TEXT, judged
 from tests.helpers import cli
 from tests.helpers.cli import tiny, write_lines
 from tests.helpers.datasets import write_jsonl
 from tests.helpers.verdicts import claim, verdict
-from tests.report.test_page import HOSTILE, _Page, hostile_dataset
+from tests.helpers.pages import HOSTILE, Page, hostile_dataset
 
 CITATIONS = [
     Citation(text="[a/m.py]", target="a/m.py", chunks=("a:m.py#x",), correct=True, needed=False),
@@ -63,18 +63,18 @@ def test_verdicts_lie_in_the_block_of_their_question(tmp_path: Path) -> None:
     """Each question's verdicts stand under its place, beside its details; verdicts on other runs are left alone."""
     run = tiny(tmp_path)
     stranger = verdict("q9", run="another")
-    page = _Page(write_report([run], tmp_path / "p.html", verdicts=[RUBRIC, SAID, stranger]).read_text())
+    page = Page(write_report([run], tmp_path / "p.html", PageOptions(verdicts=[RUBRIC, SAID, stranger])).read_text())
     details, said = page.json("d-0-0"), page.json("j-0-0")
     assert list(details) == ["0", "1"] == list(said)
     assert [one["grader"] for place in ("0", "1") for one in said[place]] == ["claims", "rubric"]
-    plain = _Page(write_report([run], tmp_path / "plain.html").read_text())
+    plain = Page(write_report([run], tmp_path / "plain.html").read_text())
     assert "h-judges" not in {values.get("id") for _, values in plain.elements}
 
 
 def test_a_verdict_on_a_question_that_is_not_there(tmp_path: Path) -> None:
     """A verdict on a question that the dataset doesn't hold is refused by name."""
     with pytest.raises(InputError, match="the verdict of lexical by claims is on 'q9'"):
-        write_report([tiny(tmp_path)], tmp_path / "p.html", verdicts=[verdict("q9")])
+        write_report([tiny(tmp_path)], tmp_path / "p.html", PageOptions(verdicts=[verdict("q9")]))
 
 
 def test_the_page_names_its_judges(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_the_page_names_its_judges(tmp_path: Path) -> None:
         verdict("q2", judge="j", model="big", cost=0.1),
         verdict("q2"),
     ]
-    text = " ".join(_Page(write_report([run], tmp_path / "p.html", verdicts=verdicts).read_text()).text.split())
+    text = " ".join(Page(write_report([run], tmp_path / "p.html", PageOptions(verdicts=verdicts)).read_text()).text.split())
     assert "j (big) judged 2 answers by claims, rubric." in text
     assert "No verdict that can be used: 1 refused" in text
     assert (
@@ -134,10 +134,10 @@ def hostile_verdicts(run: Path) -> list[object]:
 def test_hostile_claims_stay_text(tmp_path: Path) -> None:
     """No text of a verdict becomes an element, a script, an attribute or an escape sequence of the page."""
     run = hostile_dataset(tmp_path / "d")
-    before = _Page(write_report([run], tmp_path / "before.html").read_text())
+    before = Page(write_report([run], tmp_path / "before.html").read_text())
     verdicts = hostile_verdicts(run)
-    text = write_report([run], tmp_path / "after.html", verdicts=verdicts).read_text()  # type: ignore[arg-type]
-    after = _Page(text)
+    text = write_report([run], tmp_path / "after.html", PageOptions(verdicts=verdicts)).read_text()
+    after = Page(text)
     assert len(after.scripts) == len(before.scripts) + 1
     kinds = {tag for tag, _ in after.elements}
     assert kinds - {tag for tag, _ in before.elements} <= {"strong", "ul", "li"}
@@ -156,7 +156,7 @@ def test_gradings_beside_the_run_are_shown(tmp_path: Path) -> None:
     write_jsonl(folder / "lexical.scores.jsonl", rows)
     command = ("report", run, "--out", "p.html")
     done = cli.inside(*command, cwd=tmp_path, code=0)
-    page = _Page((tmp_path / "p.html").read_text())
+    page = Page((tmp_path / "p.html").read_text())
     assert "judges graded" not in done.err
     assert page.json("j-0-0")["0"][0]["judge"] == "lexical"
     assert "Groundedness" in [one["name"] for one in page.json("summary")["measures"]]
@@ -164,11 +164,11 @@ def test_gradings_beside_the_run_are_shown(tmp_path: Path) -> None:
     write_jsonl(folder / "other.scores.jsonl", [{**rows[0], "grader": "other"}])
     told = cli.inside(*command, cwd=tmp_path, code=0).err
     assert f"2 judges graded {run}: choose whose scores are shown by --scores" in told
-    page = _Page((tmp_path / "p.html").read_text())
+    page = Page((tmp_path / "p.html").read_text())
     assert [one["judge"] for one in page.json("j-0-0")["0"]] == ["lexical", "other"]
     chosen = ("--verdicts", folder / "other.verdicts.jsonl", "--scores", folder / "other.scores.jsonl")
     assert "judges graded" not in cli.inside(*command, *chosen, cwd=tmp_path, code=0).err
-    assert [one["judge"] for one in _Page((tmp_path / "p.html").read_text()).json("j-0-0")["0"]] == ["other"]
+    assert [one["judge"] for one in Page((tmp_path / "p.html").read_text()).json("j-0-0")["0"]] == ["other"]
 
 
 def test_a_bad_verdict_refuses_the_page(tmp_path: Path) -> None:

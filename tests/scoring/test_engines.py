@@ -17,7 +17,7 @@ import graphkit
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.graph.judgements import keep_verdicts
 from graphkit.graph.queries import Query, cypher, named_queries, schema_statements
 from graphkit.graph.runs import load_run
@@ -72,7 +72,7 @@ class Run:
 def _cases(run: Run) -> tuple[Case, ...]:
     questions = [Question.model_validate(one) for one in read_jsonl(run.dataset / "questions.jsonl")]
     answers = {one.question_id: one for one in map(Answer.model_validate, read_jsonl(run.file))}
-    commits = Dataset(run.dataset).commit_graph(Report())
+    commits = Dataset(run.dataset).commit_graph(Problems())
     return tuple(Case(question, answers.get(question.id), commits) for question in questions)
 
 

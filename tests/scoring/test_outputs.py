@@ -13,7 +13,7 @@ import pytest
 import graphkit
 from graphkit.analysis.summaries import summarize
 from graphkit.errors import InputError
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.scoring.export import markdown, write_results
 from graphkit.scoring.results import Evaluation, Row, Summary
 
@@ -128,13 +128,13 @@ def test_unknown_endings_and_folders_are_refused(tmp_path: Path) -> None:
 
 
 def test_summarize_grades_of_others(tmp_path: Path) -> None:
-    """Grades of 0 to 10, by other names, give mean, median, accuracy and groups."""
+    """Scores of 0 to 10, by other names, give mean, median, accuracy and groups."""
     path = tmp_path / "graded.jsonl"
-    grades = [("a", 9, "easy"), ("b", 7, "easy"), ("c", 4, "hard"), ("d", None, "hard")]
+    scores = [("a", 9, "easy"), ("b", 7, "easy"), ("c", 4, "hard"), ("d", None, "hard")]
     path.write_text(
-        "".join(json.dumps({"system": "s", "id": q, "score": v, "difficulty": d}) + "\n" for q, v, d in grades)
+        "".join(json.dumps({"system": "s", "id": q, "score": v, "difficulty": d}) + "\n" for q, v, d in scores)
     )
-    found = {one.group: one for one in summarize([path], Report())}
+    found = {one.group: one for one in summarize([path], Problems())}
     # Mean 20/3; two of the three scored are at least 7; d isn't scored.
     overall = found[None]
     assert overall.mean == pytest.approx(20 / 3)
@@ -148,7 +148,7 @@ def test_summarize_own_results(tmp_path: Path) -> None:
     run = graphkit.storefront_folder() / "runs" / "storefront-graph.jsonl"
     result = graphkit.evaluate(run, measures=["EdgeRecall", "RR"])
     write_results(tmp_path / "r.jsonl", [result])
-    means = {one.measure: one.mean for one in summarize([tmp_path / "r.jsonl"], Report())}
+    means = {one.measure: one.mean for one in summarize([tmp_path / "r.jsonl"], Problems())}
     assert means == {name: pytest.approx(one.mean) for name, one in result.measures.items()}
 
 
@@ -157,7 +157,7 @@ def test_summarize_refuses_a_file_cut_in_the_middle(tmp_path: Path) -> None:
     path = tmp_path / "graded.jsonl"
     path.write_text('{"run": "r", "question": "q", "value": 1}\n{"run": "r", "ques')
     with pytest.raises(InputError, match=r"graded\.jsonl:2: not valid JSON"):
-        summarize([path], Report())
-    report = Report("skip")
-    assert [one.scored for one in summarize([path], report)] == [1]
-    assert len(report.problems) == 1
+        summarize([path], Problems())
+    problems = Problems("skip")
+    assert [one.scored for one in summarize([path], problems)] == [1]
+    assert len(problems.left_out) == 1

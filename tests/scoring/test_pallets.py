@@ -10,7 +10,7 @@ import pytest
 import graphkit
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.graph.queries import schema_statements
 from graphkit.measures.coherence import Incoherent
 from tests.helpers.datasets import pallets, read_jsonl, without_graph
@@ -141,7 +141,7 @@ def test_edge_recall_by_difficulty(in_python: Scored, name: str) -> None:
 def test_incoherence_of_the_retrieved_chunks_alone() -> None:
     """Without its traversal, mixed-versions mixes stacks for 0.5250 of the questions, as the README says."""
     folder = pallets()
-    commits = Dataset(folder).commit_graph(Report())
+    commits = Dataset(folder).commit_graph(Problems())
     questions = {one["id"]: graphkit.Question.model_validate(one) for one in read_jsonl(folder / "questions.jsonl")}
     values = []
     for record in read_jsonl(folder / "runs" / "mixed-versions.jsonl"):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from graphkit.errors import InputError
 from graphkit.files import jsonl
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.measures.registry import resolve_measures
 from graphkit.scoring import batches
 from graphkit.scoring.from_files import score_file
@@ -38,15 +38,15 @@ def dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def scored(
-    dataset: Path, name: str = "gen5-a.jsonl", workers: int = 1, report: Report | None = None
+    dataset: Path, name: str = "gen5-a.jsonl", workers: int = 1, problems: Problems | None = None
 ) -> tuple[Evaluation, dict[str, Row]]:
     """Score a run, and return the result with the rows of the questions, each of which must come once."""
     rows: list[Row] = []
     file = Dataset(dataset)
-    commits = file.commit_graph(Report())
+    commits = file.commit_graph(Problems())
     invalid = {min(str(one["id"]) for one in read_jsonl(file.questions_file)): "stale"}
     job = Job(file.questions_file, dataset / "runs" / name, MEASURED, commits, invalid, keep_rows=True, outcomes=True)
-    result = score_file(job, report=report, sink=rows.extend, workers=workers)
+    result = score_file(job, problems=problems, sink=rows.extend, workers=workers)
     by_question = {row.question: row for row in rows}
     assert len(by_question) == len(rows)
     return result, by_question
@@ -109,16 +109,16 @@ def test_repeats_and_strangers_are_told(
     questions.insert(30 + question_distance, {**questions[30], "paths": [], "relevant": {}})
     write_jsonl(dataset / "runs" / "gen5-a.jsonl", answers)
     write_jsonl(dataset / "questions.jsonl", questions)
-    report = Report("skip")
-    assert_same(expected, scored(dataset, workers=workers, report=report))
-    told = sorted((Path(one.where.rpartition(":")[0]).name, one.record) for one in report.problems)
+    problems = Problems("skip")
+    assert_same(expected, scored(dataset, workers=workers, problems=problems))
+    told = sorted((Path(one.where.rpartition(":")[0]).name, one.record) for one in problems.left_out)
     assert told == [
         ("gen5-a.jsonl", answers[3]["question_id"]),
         ("gen5-a.jsonl", "stranger"),
         ("questions.jsonl", questions[30]["id"]),
     ]
     with pytest.raises(InputError, match=r"3 records can't be used"):
-        scored(dataset, workers=workers, report=Report("fail"))
+        scored(dataset, workers=workers, problems=Problems("fail"))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -131,10 +131,10 @@ def test_question_and_record_that_both_come_twice(dataset: Path, workers: int) -
     rest = [one for one in questions if one["id"] != name]
     write_jsonl(dataset / "questions.jsonl", [asked, *rest, asked])
     write_jsonl(dataset / "runs" / "gen5-a.jsonl", [*answers, answers[0]])
-    with pytest.raises(InputError, match=r"1 question\(s\) come twice"):
-        scored(dataset, workers=workers, report=Report("skip"))
+    with pytest.raises(InputError, match=r"1 question repeated, with a record for each"):
+        scored(dataset, workers=workers, problems=Problems("skip"))
     with pytest.raises(InputError, match=str(name)):
-        scored(dataset, workers=workers, report=Report("fail"))
+        scored(dataset, workers=workers, problems=Problems("fail"))
 
 
 def lines_or_refusal(pieces: Iterator[list[bytes]]) -> list[list[bytes]] | str:

@@ -9,11 +9,11 @@ import pytest
 
 import graphkit as package
 from graphkit.errors import InputError
-from graphkit.files.problems import Report
-from graphkit.files.scores import read_scores, write_scores
+from graphkit.files.problems import Problems
+from graphkit.files.score_files import read_scores, write_scores
 from graphkit.files.verdict_files import grades_folder, write_verdicts
+from graphkit.graph.gradings import gradings
 from graphkit.graph.queries import schema_statements
-from graphkit.graph.scores import gradings
 from graphkit.records.scores import Score
 from tests.helpers.cli import Graph, Row, graphkit, tiny, write_lines
 from tests.helpers.verdicts import claim, verdict
@@ -36,7 +36,7 @@ def test_each_form_holds_the_same_scores(tmp_path: Path) -> None:
     outs = [tmp_path / f"out.{ending}" for ending in ("jsonl", "csv", "parquet")]
     options = [word for out in outs for word in ("--out", out)]
     graphkit("evaluate", "--no-store", "-m", "EdgeRecall", "--scores", scores, *options, run, cwd=tmp_path, code=0)
-    lines, table, columns = (read_scores([out], Report()) for out in outs)
+    lines, table, columns = (read_scores([out], Problems()) for out in outs)
     assert len(lines) == 4
     assert {(one.question, one.measure): one.number for one in lines} == {
         ("q1", "EdgeRecall"): 0.5,
@@ -64,7 +64,7 @@ def test_a_column_of_grades(tmp_path: Path, text: str, value: float | None, grad
     """A table's column of grades holds numbers or words, as the other columns tell."""
     path = tmp_path / "s.csv"
     path.write_text(text)
-    (score,) = read_scores([path], Report())
+    (score,) = read_scores([path], Problems())
     assert (score.number, score.grade) == (value, grade)
 
 
@@ -82,7 +82,7 @@ def test_tables_are_refused_as_lines_are(tmp_path: Path, line: str, told: str) -
     path = tmp_path / "s.csv"
     path.write_text(f"run,question,measure,value\n{line}\n")
     with pytest.raises(InputError, match=told) as caught:
-        read_scores([path], Report())
+        read_scores([path], Problems())
     assert f"{path}:" in str(caught.value)
 
 
@@ -91,7 +91,7 @@ def test_a_word_alone_is_no_score(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_text("run,question,grade\nr,q1,high\n")
     with pytest.raises(InputError, match="must be a number"):
-        read_scores([path], Report())
+        read_scores([path], Problems())
 
 
 def test_layers_and_gates_take_scores_by_others(tmp_path: Path) -> None:
@@ -268,4 +268,4 @@ def test_cells_of_any_length_and_separators(tmp_path: Path) -> None:
     score = Score(run="r", question="q", measure="m", value=1.0, explanation=explanation, label="'=1+1")
     write_scores(tmp_path / "s.csv", [score])
     assert "''=1+1" in (tmp_path / "s.csv").read_text("utf-8")
-    assert read_scores([tmp_path / "s.csv"], Report()) == [score]
+    assert read_scores([tmp_path / "s.csv"], Problems()) == [score]

@@ -15,7 +15,7 @@ import pytest
 
 import graphkit
 from graphkit.errors import InputError
-from graphkit.files.problems import Report
+from graphkit.files.problems import Problems
 from graphkit.records.models import Answer, Question
 from graphkit.records.usage import Figures, Spread, projected, summarised
 from graphkit.systems.answers import UnusableAnswerError, answer_of, failed_answer
@@ -230,13 +230,13 @@ def test_networkx_graph_is_a_traversal() -> None:
     """A networkx graph may be returned as the traversal; the relation of its edges is kept."""
     graph: networkx.DiGraph[str] = networkx.DiGraph()
     graph.add_edge("a:m.py", "b:n.py", relation="CALLS")
-    answer = answer_of({"answer": "x", "traversal": graph}, "r", "q", Report())
+    answer = answer_of({"answer": "x", "traversal": graph}, "r", "q", Problems())
     assert [(step.source, step.relation, step.target) for step in answer.traversal] == [("a:m.py", "CALLS", "b:n.py")]
 
 
 def test_answer_model_is_an_answer() -> None:
     """An Answer may be returned; its run and question are replaced."""
-    answer = answer_of(Answer(run="x", question_id="y", answer="z", retrieved=["c"]), "r", "q", Report())  # type: ignore[arg-type]
+    answer = answer_of(Answer(run="x", question_id="y", answer="z", retrieved=["c"]), "r", "q", Problems())  # type: ignore[arg-type]
     assert (answer.run, answer.question_id, answer.answer, answer.retrieved[0].id) == ("r", "q", "z", "c")
 
 
@@ -247,7 +247,7 @@ def test_answer_model_is_an_answer() -> None:
         ({"text": "x"}, "but: text"),
         ({"answer": 3}, "answer: input should be a valid string"),
         ({"answer": "x", "retrieved": "c"}, "retrieved chunks must be a list"),
-        ({"answer": "x", "retrieved": iter(["c"])}, "it holds a value of type list_iterator"),
+        ({"answer": "x", "retrieved": iter(["c"])}, "the answer holds a value of type list_iterator"),
         ({"answer": "x", "latency_ms": -1}, "latency_ms"),
         (["x"], "a value of type list"),
         (b"x", "a value of type bytes"),
@@ -256,14 +256,14 @@ def test_answer_model_is_an_answer() -> None:
 def test_unusable_answers(value: object, told: str) -> None:
     """What can't be a record is refused with the reason."""
     with pytest.raises(UnusableAnswerError, match=told):
-        answer_of(value, "r", "q", Report())
+        answer_of(value, "r", "q", Problems())
 
 
 def test_fields_that_are_not_used_are_reported() -> None:
     """A field that no record has is counted, for the reader to be told."""
-    report = Report()
-    answer_of({"answer": "x", "confidence": 1}, "r", "q", report)
-    assert dict(report.ignored_fields) == {("r", "confidence"): 1}
+    problems = Problems()
+    answer_of({"answer": "x", "confidence": 1}, "r", "q", problems)
+    assert dict(problems.ignored_fields) == {("r", "confidence"): 1}
 
 
 def test_error_without_text() -> None:

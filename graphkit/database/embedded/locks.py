@@ -66,7 +66,7 @@ def _pid_by_kernel(path: Path) -> int | None:
 
 
 def written_pid(path: Path) -> int | None:
-    """Return the process id that the file's text says, or None where it says none."""
+    """Return the process id written in a file, or None where there is none."""
     try:
         return int(path.read_text("ascii"))
     except (OSError, ValueError):

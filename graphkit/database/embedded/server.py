@@ -22,8 +22,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from graphkit.database.embedded.client import ADMIN, DATABASE, HEAP_VARIABLE, READER, TIMEOUT_VARIABLE, Layout
 from graphkit.database.embedded.locks import lock_file, lock_within
+from graphkit.database.embedded.place import ADMIN, DATABASE, HEAP_VARIABLE, READER, TIMEOUT_VARIABLE, Layout
 
 GRACE_SECONDS = 1.5  # without a client: bridges the gap between two commands of a script
 POLL_SECONDS = 0.5

@@ -208,9 +208,11 @@
     return parsed.get(id)[number];
   };
   const detailOf = (number) => within("d", number);
+  const word = (kind) => ({ turn: "wrong turn", unattempted: "not attempted" })[kind] || kind;
   const KINDS = [
     ["matched", "matched: gold and walked", "solid"],
     ["missed", "missed: required, not walked", "dashed"],
+    ["unattempted", "not attempted: the question failed or has no record", "dash-dot-dot"],
     ["turn", "wrong turn: where the walk left the path", "thick"],
     ["optional", "optional, not walked: no loss", "dotted"],
     ["alternative", "of another alternative: no loss", "dash-dotted"],
@@ -240,7 +242,7 @@
     const [width, height] = detail.size;
     const counts = Object.fromEntries(KINDS.map(([kind]) => [kind, detail.edges.filter((edge) => edge[3] === kind).length]));
     const words = `${counted(detail.lanes.length, "repository", "repositories")}, ${counted(detail.nodes.length, "node")}; edges: ` +
-      KINDS.filter(([kind]) => counts[kind]).map(([kind]) => `${counts[kind]} ${kind}`).join(", ") + ". The table below lists them.";
+      KINDS.filter(([kind]) => counts[kind]).map(([kind]) => `${counts[kind]} ${word(kind)}`).join(", ") + ". The table below lists them.";
     const arrow = (kind) => svg("marker", { id: `arrow-${kind}`, viewBox: "0 0 10 10", refX: 9, refY: 5, markerUnits: "userSpaceOnUse", markerWidth: kind === "turn" ? 16 : 10, markerHeight: kind === "turn" ? 16 : 10, orient: "auto" },
       svg("path", { d: "M0 0L10 5L0 10z", class: `arrow-${kind}` }));
     const stray = new Set(detail.nodes.keys());
@@ -349,7 +351,7 @@
     const flags = run().flags[number];
     const edgeRow = ([source, target, relation, kind, , , , path, position]) => el("tr", {},
       el("td", {}, path === undefined ? "" : [brief(path, 24), `, step ${position}`]),
-      el("td", { class: `status-${kind}` }, kind === "turn" ? "wrong turn" : kind),
+      el("td", { class: `status-${kind}` }, word(kind)),
       el("td", {}, data_(detail.nodes[source][0])), el("td", {}, brief(relation, 24)), el("td", {}, data_(detail.nodes[target][0])));
     const name = (commit) => el("span", {}, data_(detail.commits[commit][0]), " at ", data_(commitText(detail, commit)));
     const chunkRow = ([id, gain, score, commit, text], rank) => el("tr", {},

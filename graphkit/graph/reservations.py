@@ -1,4 +1,4 @@
-"""Claims: one process at a time loads a dataset or a run, and a load that died is seen by the next command."""
+"""Reservations: one process at a time loads a dataset or a run, and a load that died is seen by the next command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.graph.queries import cypher
 
-#: A claim without a sign of life for this long, in milliseconds, is that of a dead process.
+#: A reservation without a sign of life for this long, in milliseconds, is that of a dead process.
 STALE_MS = 60_000
 
 #: How long a process waits for another one's load, in seconds.
@@ -35,7 +35,7 @@ class UnfinishedLoad:
         return f"{self.name} is being loaded by another process"
 
 
-class Claim:
+class Reservation:
     """A load that this process holds."""
 
     def __init__(self, store: Store, name: str, owner: str) -> None:
@@ -57,11 +57,11 @@ class Claim:
 
 
 @contextmanager
-def claim(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Claim]:
+def reserved(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Reservation]:
     """Hold a load for this process; wait while another one holds it.
 
-    The claim is released when the block ends well, or refuses its input before it has written anything. Where it
-    doesn't, the claim stays, marks the load as interrupted, and the next process takes it over.
+    The reservation is released when the block ends well, or refuses its input before it has written anything. Where it
+    doesn't, the reservation stays, marks the load as interrupted, and the next process takes it over.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def claim(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Claim
         loads = store.read(cypher("load/loads"))
         dead = [row["owner"] for row in loads if _is_dead(str(row["owner"]))]
         parameters = {"name": name, "owner": owner, "stale_ms": STALE_MS, "dead": dead}
-        if store.write(cypher("load/claim"), parameters)[0]["owner"] == owner:
+        if store.write(cypher("load/reserve"), parameters)[0]["owner"] == owner:
             break
         if time.monotonic() > deadline:
             raise DatabaseError(
@@ -82,7 +82,7 @@ def claim(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Claim
                 remedy="Wait for it, or end it and run this again.",
             )
         time.sleep(0.2)
-    held = Claim(store, name, owner)
+    held = Reservation(store, name, owner)
     try:
         yield held
     except InputError:
@@ -105,7 +105,7 @@ def _end(store: Store, how: Literal["abandon", "release"], name: str, owner: str
 
 
 def _is_dead(owner: str) -> bool:
-    """Tell whether the process of a claim was on this machine and no longer is."""
+    """Tell whether the process of a reservation was on this machine and no longer is."""
     host, _, rest = owner.partition(":")
     pid = rest.partition(":")[0]
     if owner == "nobody":

@@ -9,39 +9,39 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
-from graphkit.files.problems import Problem, Report
+from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record, read_records
 from graphkit.files.tables import meant, read_table, write_table
 from graphkit.records.scores import VALUES, Score
 
 
-def read_scores(files: Iterable[str | Path], report: Report) -> list[Score]:
+def read_scores(files: Iterable[str | Path], problems: Problems) -> list[Score]:
     """Return the scores of some files; a second score of a run's answer by a measure is a problem.
 
     Raises
     ------
     InputError
-        A file or a record can't be used and the report doesn't skip.
+        A file or a record can't be used and problems aren't to be skipped.
     """
     scores: dict[tuple[str, str, str], Score] = {}
     for path in files:
-        for where, score in _records(Path(path), report):
+        for where, score in _records(Path(path), problems):
             key = (score.run, score.question, score.measure)
             if key in scores:
                 what = f"{score.run} already has a score by {score.measure}"
-                report.add(Problem(where, what, record=score.question))
+                problems.add(Problem(where, what, record=score.question))
             scores.setdefault(key, score)
-    report.settle(usable=len(scores))
+    problems.settle(usable=len(scores))
     return list(scores.values())
 
 
-def _records(path: Path, report: Report) -> Iterator[tuple[str, Score]]:
+def _records(path: Path, problems: Problems) -> Iterator[tuple[str, Score]]:
     if path.suffix == ".csv":
-        yield from _checked(path, _csv_rows(path), report)
+        yield from _checked(path, _csv_rows(path), problems)
     elif path.suffix == ".parquet":
-        yield from _checked(path, _parquet_rows(path), report)
+        yield from _checked(path, _parquet_rows(path), problems)
     else:
-        yield from read_records(path, Score, report)
+        yield from read_records(path, Score, problems)
 
 
 def write_scores(path: Path, scores: Iterable[Score]) -> None:
@@ -62,7 +62,7 @@ def write_scores(path: Path, scores: Iterable[Score]) -> None:
             temporary.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 
-def _checked(path: Path, rows: Iterable[dict[str, Any]], report: Report) -> Iterator[tuple[str, Score]]:
+def _checked(path: Path, rows: Iterable[dict[str, Any]], problems: Problems) -> Iterator[tuple[str, Score]]:
     """Validate the rows of a table as the lines of JSON are; a table has its header on the first line."""
     for number, row in enumerate(rows, 2):
         where = f"{path}:{number}"
@@ -71,7 +71,7 @@ def _checked(path: Path, rows: Iterable[dict[str, Any]], report: Report) -> Iter
         if not _VALUES & given.keys() and (_VALUES & row.keys() or "grade" not in given):
             given["value"] = None
         line = json.dumps(given).encode()
-        score = parse_record(Score, line, where, report)
+        score = parse_record(Score, line, where, problems)
         if score is not None:
             yield where, score
 

@@ -1,4 +1,4 @@
-// title: Claim a load
+// title: Reserve a load
 // answers: Takes a load for one process, unless another one holds it.
 // parameters: name, owner, stale_ms, dead
 // columns: owner

@@ -14,11 +14,11 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.claims import claim
-from graphkit.graph.datasets import batched, clear
 from graphkit.graph.knowledge import require_run
 from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import reserved
 from graphkit.graph.rows import answer_key
+from graphkit.graph.writing import batched, clear
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
 
@@ -30,13 +30,16 @@ QUESTIONS = 250
 class Grading:
     """All scores of a run by one measure: who gave them, in which version.
 
-    ``complete`` says that they are all there, and ``current`` that the dataset is still as it was then.
+    ``complete`` says that they are all there, and ``current`` that what they were computed by is still as it was then:
+    the dataset, and for a measure that asks for commits the histories of repositories. ``history`` is how often these
+    had changed; None where a measure doesn't ask.
     """
 
     measure: str
     grader: str | None
     version: str | None
     complete: bool = True
+    history: int | None = None
     current: bool = True
 
     @property
@@ -56,21 +59,27 @@ def keep_scores(store: Store, run: str, gradings: Sequence[Grading], rows: Itera
         Each with ``question``, ``measure``, ``value`` (None with a ``reason``), and where there are any ``grade``,
         ``label``, ``explanation``, ``confidence``, ``cost``, ``prompt_tokens`` and ``output_tokens``.
     """
-    names = [one.measure for one in gradings]
+    names = [grading.measure for grading in gradings]
     marks = [
         # One key of two names, as an answer's.
-        {"key": answer_key(run, one.measure), "measure": one.measure, "grader": one.grader, "version": one.version}
-        for one in gradings
+        {
+            "key": answer_key(run, grading.measure),
+            "measure": grading.measure,
+            "grader": grading.grader,
+            "version": grading.version,
+            "history": grading.history,
+        }
+        for grading in gradings
     ]
     stored = 0
-    with claim(store, f"scores of {run}") as held:
+    with reserved(store, f"scores of {run}") as held:
         store.write(cypher("load/gradings"), {"run": run, "rows": marks})
         clear(store, "load/clear_scores", {"run": run, "measures": names})
         # Those of a question together, as they mostly come: its answer is looked up once.
         by_question = ({"question": name, "scores": list(some)} for name, some in groupby(rows, itemgetter("question")))
         for batch in batched(by_question, QUESTIONS):
             store.write(cypher("load/scores"), {"run": run, "rows": batch})
-            stored += sum(len(one["scores"]) for one in batch)
+            stored += sum(len(row["scores"]) for row in batch)
             held.beat()
         held.complete("load/gradings_complete", {"run": run, "measures": names})
     return stored
@@ -104,15 +113,18 @@ def gradings_of(scores: Iterable[Score]) -> list[Grading]:
     InputError
         The scores by a measure were given by several graders, or in several versions.
     """
-    found: dict[str, Score] = {}
+    firsts: dict[str, Score] = {}
     for score in scores:
-        first = found.setdefault(score.measure, score)
+        first = firsts.setdefault(score.measure, score)
         if first.given_by != score.given_by:
             raise InputError(
                 f"the scores of {score.run} by {score.measure} are by {first.given_by} and by {score.given_by}",
                 remedy="Give the measures other names, or have one grader give them all.",
             )
-    return [Grading(name, one.grader, None if one.version is None else str(one.version)) for name, one in found.items()]
+    return [
+        Grading(name, score.grader, None if score.version is None else str(score.version))
+        for name, score in firsts.items()
+    ]
 
 
 def rows_of(scores: Iterable[Score]) -> Iterator[dict[str, Any]]:

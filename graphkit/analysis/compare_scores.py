@@ -1,0 +1,87 @@
+"""Two runs compared by the scores that files give them, whoever gave them; no graph is asked."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from graphkit.analysis.comparison import By, RunComparison, groups_of, left_out, movers_of, refuse_itself, unscored
+from graphkit.analysis.paired import RESAMPLES, SEED
+from graphkit.analysis.summaries import score_scales
+from graphkit.errors import InputError, MeasureError, did_you_mean
+from graphkit.files.problems import Problems
+from graphkit.files.score_files import read_scores
+from graphkit.measures.registry import parse_measure
+from graphkit.records.scores import Score
+from graphkit.scoring.results import NO_LABEL
+
+
+def compare_scores(
+    files: Iterable[str | Path],
+    first: str,
+    second: str,
+    *,
+    measures: Sequence[str] = (),
+    by: By | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    movers: int = 5,
+    problems: Problems | None = None,
+) -> RunComparison:
+    """Compare two runs by the scores in files, whoever gave them, on the questions scored in both.
+
+    Raises
+    ------
+    InputError
+        A file or score can't be used, a run or measure has no scores, or the versions that scored the runs differ.
+    """
+    refuse_itself(first, second)
+    if by in ("repo", "relation"):
+        raise InputError(f"scores don't tell the {by} of a question", remedy="Compare by category or difficulty.")
+    every = read_scores(files, problems if problems is not None else Problems())
+    for run in (first, second):
+        _require(run, {score.run for score in every}, "no run with scores is called")
+    scores = [score for score in every if score.run in (first, second)]
+    names = list(dict.fromkeys(score.measure for score in scores))
+    for name in measures:
+        _require(name, names, "no score is by a measure called")
+        with contextlib.suppress(MeasureError):  # of the user's own it is imported, so that its direction is known
+            parse_measure(name)
+    chosen = list(dict.fromkeys(measures)) or names
+    before, after = ({name: _values_of(scores, run, name) for name in chosen} for run in (first, second))
+    for name in chosen:
+        versions = {score.version for score in scores if score.measure == name}
+        if len(versions) > 1:
+            told = ", ".join(sorted("none" if one is None else str(one) for one in versions))
+            raise InputError(
+                f"the scores by {name} are of different versions: {told}", remedy="Score both runs by the same version."
+            )
+    members: dict[str, set[str]] = {}
+    for score in scores if by is not None else ():
+        members.setdefault(getattr(score, str(by)) or NO_LABEL, set()).add(score.question)
+    asked = {name: {score.question for score in scores if score.measure == name} for name in chosen}
+    groups = groups_of(before, after, score_scales(every), dict(sorted(members.items())), resamples, seed)
+    if not groups[0].results:
+        raise InputError("no question was scored in both runs")
+    return RunComparison(
+        first=first,
+        second=second,
+        dataset=None,
+        groups=groups,
+        movers=movers_of(first, second, before, after, movers),
+        questions=len({score.question for score in scores}),
+        left_out=left_out(before, after),
+        unscored=unscored(before, after, asked),
+    )
+
+
+def _require(name: str, known: Iterable[str], what: str) -> None:
+    names = sorted(known)
+    if name not in names:
+        raise InputError(f"{what} {name!r}", remedy=f"{did_you_mean(name, names)}There are: {', '.join(names)}.")
+
+
+def _values_of(scores: Iterable[Score], run: str, measure: str) -> dict[str, float]:
+    found = {one.question: one.number for one in scores if one.run == run and one.measure == measure}
+    return {question: value for question, value in found.items() if value is not None}

@@ -1,0 +1,231 @@
+"""Two runs by their values on the same questions: each measure with its interval and test, by group, and what moved."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graphkit.analysis.paired import (
+    Accuracy,
+    PairedResult,
+    compare_pairs,
+    differences_of,
+    holm,
+    interval,
+)
+from graphkit.analysis.scales import Scale
+from graphkit.errors import InputError
+from graphkit.measures.registry import lower_is_better
+from graphkit.records.bounds import equal, over, under
+
+By = Literal["category", "difficulty", "repo", "relation"]
+
+#: A difference is called significant below this corrected p-value.
+LEVEL = 0.05
+
+Values = Mapping[str, float]
+
+#: Returns the gold edges of a question that one run walked and another did not.
+Edges = Callable[[str, str, str], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The measures of both runs over the questions of one group; ``name`` is None for all questions."""
+
+    name: str | None
+    results: tuple[PairedResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mover:
+    """A question that moved, with the gold edges that only the second run walked, and those that only the first did."""
+
+    question: str
+    measure: str
+    first: float
+    second: float
+    found: tuple[str, ...]
+    lost: tuple[str, ...]
+
+    @property
+    def delta(self) -> float:
+        """How far it moved, second minus first."""
+        return self.second - self.first
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Two runs over the same questions; every difference is second minus first.
+
+    Attributes
+    ----------
+    dataset
+        None where scores were compared.
+    questions
+        How many questions there are: of the dataset, or with a score of either run.
+    left_out, unscored
+        For each measure, how many questions only one of the runs was scored on, and how many neither was: they are not
+        compared. A measure that has no question in common is in no group.
+    warnings
+        What else the comparison lacks, in sentences: records, or the newest form of the dataset.
+    """
+
+    first: str
+    second: str
+    dataset: str | None
+    groups: tuple[Group, ...]
+    movers: tuple[Mover, ...]
+    questions: int
+    left_out: Mapping[str, int]
+    unscored: Mapping[str, int]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def overall(self) -> tuple[PairedResult, ...]:
+        """The measures over all questions."""
+        return self.groups[0].results
+
+    def regressions(self) -> list[PairedResult]:
+        """Return the measures on which the second run is significantly worse, over all questions."""
+        return [one for one in self.overall if one.p_holm < LEVEL and one.delta * _direction(one.measure) < 0]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that ``graphkit compare --json`` prints."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "dataset": self.dataset,
+            "groups": [
+                {"name": group.name, "measures": [dataclasses.asdict(one) for one in group.results]}
+                for group in self.groups
+            ],
+            "movers": [{**dataclasses.asdict(one), "delta": one.delta} for one in self.movers],
+            "questions": self.questions,
+            "left_out": dict(self.left_out),
+            "unscored": dict(self.unscored),
+            "warnings": list(self.warnings),
+            "regressions": [one.measure for one in self.regressions()],
+        }
+
+
+def refuse_itself(first: str, second: str) -> None:
+    """Refuse to compare a run with itself."""
+    if first == second:
+        raise InputError(f"{first!r} is compared with itself: every difference would be 0", remedy="Name two runs.")
+
+
+def _direction(measure: str) -> int:
+    return -1 if lower_is_better(measure) else 1
+
+
+def left_out(before: Mapping[str, Values], after: Mapping[str, Values]) -> dict[str, int]:
+    """Return by each measure on how many questions only one of the runs was scored."""
+    return {name: count for name in before if (count := len(before[name].keys() ^ after[name].keys()))}
+
+
+def unscored(
+    before: Mapping[str, Values], after: Mapping[str, Values], asked: Mapping[str, set[str]]
+) -> dict[str, int]:
+    """Return by each measure on how many of the questions asked neither run was scored."""
+    counts = {name: len(asked[name] - before[name].keys() - after[name].keys()) for name in before}
+    return {name: count for name, count in counts.items() if count}
+
+
+def groups_of(
+    before: Mapping[str, Values],
+    after: Mapping[str, Values],
+    scales: Mapping[str, Scale | None],
+    members: Mapping[str, set[str]],
+    resamples: int,
+    seed: int,
+) -> tuple[Group, ...]:
+    """Compare over all questions, and within each group that has something to compare."""
+    groups = [Group(name, _results(before, after, scales, some, resamples, seed)) for name, some in members.items()]
+    overall = Group(None, _results(before, after, scales, None, resamples, seed))
+    return overall, *(group for group in groups if group.results)
+
+
+def _results(
+    before: Mapping[str, Values],
+    after: Mapping[str, Values],
+    scales: Mapping[str, Scale | None],
+    members: set[str] | None,
+    resamples: int,
+    seed: int,
+) -> tuple[PairedResult, ...]:
+    """Compare each measure over the questions that both runs were scored on; Holm's correction is over the measures."""
+    results = []
+    for name, values in before.items():
+        both = sorted(values.keys() & after[name].keys() & (members if members is not None else values.keys()))
+        if both:
+            pairs = [values[question] for question in both], [after[name][question] for question in both]
+            result = compare_pairs(name, *pairs, resamples=resamples, seed=seed)
+            if (scale := scales[name]) is not None:
+                result = dataclasses.replace(result, accuracy=_accuracy(*pairs, scale, result, resamples, seed))
+            results.append(result)
+    corrected = holm([result.p_value for result in results])
+    return tuple(
+        dataclasses.replace(result, p_holm=p_value) for result, p_value in zip(results, corrected, strict=True)
+    )
+
+
+def movers_of(
+    first: str,
+    second: str,
+    before: Mapping[str, Values],
+    after: Mapping[str, Values],
+    count: int,
+    edges: Edges = lambda run, other, question: (),
+) -> tuple[Mover, ...]:
+    """Return the questions that moved most by the first measure, at most ``count`` of them."""
+    name = next(iter(before))
+    both = before[name].keys() & after[name].keys()
+    moved = [question for question in both if not equal(before[name][question], after[name][question])]
+    moved.sort(key=lambda question: (-abs(after[name][question] - before[name][question]), question))
+    return tuple(
+        Mover(
+            question,
+            name,
+            before[name][question],
+            after[name][question],
+            found=edges(second, first, question),
+            lost=edges(first, second, question),
+        )
+        for question in moved[:count]
+    )
+
+
+def _accuracy(
+    first: Sequence[float], second: Sequence[float], scale: Scale, result: PairedResult, resamples: int, seed: int
+) -> Accuracy:
+    """Return the shares of right answers, and their difference with the interval of right and wrong, not of scores."""
+    one, two = ([1.0 if scale.is_right(value) else 0.0 for value in values] for values in (first, second))
+    count = len(first)
+    # Of the counts: a difference of rounded shares would fall short of 5 points where it is 5.
+    points = 100 * (sum(two) - sum(one)) / count
+    if (one, two) == (first, second):
+        bounds = result.low, result.high
+    else:
+        bounds = interval(differences_of(one, two), resamples=resamples, seed=seed)
+    low, high = (None if bound is None else 100 * bound for bound in bounds)
+    return Accuracy(sum(one) / count, sum(two) / count, points, low, high, reading(points, low, high))
+
+
+def reading(points: float, low: float | None, high: float | None) -> str:
+    """Return how a difference of accuracy, in percentage points, reads; one whose 95% interval holds 0 is neutral.
+
+    >>> reading(5.0, 1.0, 9.0), reading(5.0, -1.0, 11.0)
+    ('strong', 'neutral: the interval holds 0')
+    """
+    if -1 < points < 1:
+        return "neutral"
+    if low is None or high is None:
+        return "neutral: too few questions for an interval"
+    if not (over(low, 0) or under(high, 0)):
+        return "neutral: the interval holds 0"
+    if points > 0:
+        return "strong" if points >= 5 else "moderate"
+    return "slight regression" if points > -5 else "significant regression"

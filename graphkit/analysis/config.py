@@ -1,0 +1,149 @@
+"""What the layers are judged by: weights, targets and severe thresholds, of a ``graphkit.toml`` or the defaults."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphkit.errors import InputError, MeasureError, did_you_mean
+from graphkit.measures.base import Thresholds
+from graphkit.measures.registry import bounds_of, declared, kind_named, parse_measure
+
+WEIGHTS: Mapping[str, Mapping[str, float]] = {
+    "retrieval": {
+        "nDCG@10": 0.30,
+        "Recall@20": 0.25,
+        "RR": 0.15,
+        "CrossRepoPrecision": 0.15,
+        "EdgeRecall": 0.15,
+    },
+    "reasoning": {"Coherence": 0.40, "Integration": 0.35, "Completeness": 0.25},
+    "generation": {
+        "FactualCorrectness": 0.35,
+        "Groundedness": 0.35,
+        "HallucinationRate": 0.15,
+        "Attribution": 0.15,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Weights, targets and severe thresholds: those of a ``graphkit.toml``, else the defaults.
+
+    Attributes
+    ----------
+    targets, severe
+        Those that take the place of a measure's own.
+    """
+
+    weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: WEIGHTS)
+    targets: Mapping[str, float] = field(default_factory=dict)
+    severe: Mapping[str, float] = field(default_factory=dict)
+    source: str = "defaults"
+
+    def measures(self) -> list[str]:
+        """Return the measures of all layers that graphkit computes itself, in order."""
+        names = [name for weights in self.weights.values() for name in weights]
+        return [name for name in names if (kind := kind_named(name)) is not None and kind.computed]
+
+    def thresholds(self, measure: str) -> Thresholds:
+        """Return the thresholds of a measure by its text: the file's, else its own."""
+        known = declared(measure)
+        own = known.thresholds() if known is not None else Thresholds()
+        return Thresholds(self.targets.get(measure, own.target), self.severe.get(measure, own.severe))
+
+
+def load_config(path: Path | None) -> Config:
+    """Read ``[weights.LAYER]``, ``[targets]`` and ``[severe]``; what the file leaves out keeps its default.
+
+    Raises
+    ------
+    InputError
+        The file can't be read, a name isn't known (the closest is suggested), a value isn't within its bounds, a
+        measure without bounds is weighed, or the weights of a layer don't add up to 1.
+    """
+    if path is None:
+        return Config()
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"the file can't be read: {error.strerror}", where=str(path)) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"not valid TOML: {error}", where=str(path)) from None
+    for name in content:
+        if name not in {"weights", "targets", "severe"}:
+            _unknown(path, name, ("weights", "targets", "severe"), "section")
+    weights: dict[str, Mapping[str, float]] = dict(WEIGHTS)
+    for layer, values in _table(path, content, "weights").items():
+        if layer not in WEIGHTS:
+            _unknown(path, layer, WEIGHTS, "layer")
+        weights[layer] = _numbers(path, f"weights.{layer}", values, weights=True)
+        total = math.fsum(weights[layer].values())
+        if abs(total - 1) > 1e-6:
+            raise InputError(
+                f"the weights of {layer} add up to {total:g}, not to 1",
+                where=str(path),
+                remedy="Change them so that they add up to 1.",
+            )
+    targets = _numbers(path, "targets", _table(path, content, "targets"))
+    severe = _numbers(path, "severe", _table(path, content, "severe"))
+    return Config(weights, targets, severe, str(path))
+
+
+def _table(path: Path, content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = content.get(name, {})
+    if not isinstance(value, dict):
+        raise InputError(f"[{name}] must be a table", where=str(path))
+    return value
+
+
+def _within(lowest: float | None, highest: float | None) -> str:
+    if lowest is None:
+        return "" if highest is None else f" of at most {highest:g}"
+    return f" of at least {lowest:g}" if highest is None else f" from {lowest:g} to {highest:g}"
+
+
+def _numbers(path: Path, section: str, values: Any, *, weights: bool = False) -> dict[str, float]:
+    """Return the numbers of a section by measure: weights are shares, thresholds lie within the measure's bounds."""
+    if not isinstance(values, dict):
+        raise InputError(f"[{section}] must be a table", where=str(path))
+    found: dict[str, float] = {}
+    for name, value in values.items():
+        measure = _measure_name(path, name)
+        lowest, highest = bounds_of(measure)
+        if weights:
+            if lowest is None or highest is None:
+                raise InputError(
+                    f"{measure} has no bounds, so it can't be weighed",
+                    where=str(path),
+                    remedy="Give the class of the measure a `lowest` and a `highest` value.",
+                )
+            lowest, highest = 0.0, 1.0
+        within = _within(lowest, highest)
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not (-math.inf if lowest is None else lowest) <= value <= (math.inf if highest is None else highest)
+        ):
+            raise InputError(f"{section}.{name} must be a number{within}, not {value!r}", where=str(path))
+        found[measure] = float(value)
+    return found
+
+
+def _measure_name(path: Path, name: str) -> str:
+    """Return a measure's text, whatever alias it was written by."""
+    try:
+        return str(parse_measure(name))
+    except MeasureError as error:
+        raise InputError(error.what, where=str(path), remedy=error.remedy) from None
+
+
+def _unknown(path: Path, name: str, known: Iterable[str], kind: str) -> None:
+    names = list(known)
+    hint = did_you_mean(name, names)
+    raise InputError(f"no {kind} is called {name!r}", where=str(path), remedy=f"{hint}There are: {', '.join(names)}.")

@@ -1,0 +1,73 @@
+"""Being a client of an embedded server: the locks that this process holds, and for how many users within it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from graphkit.database.embedded.locks import lock_file, lock_within, locking_pid
+from graphkit.database.embedded.place import Layout
+from graphkit.errors import DatabaseError
+
+if sys.platform != "win32":
+    import fcntl
+
+_leases: dict[Path, tuple[int, int]] = {}  # folder -> file descriptor, number of holders in this process
+_leases_guard = threading.Lock()
+
+
+@contextlib.contextmanager
+def alone_starting(layout: Layout, seconds: float) -> Iterator[None]:
+    """Be the one process that looks for the server and starts it; wait at most ``seconds`` for another one."""
+    path = layout.start_lock
+    descriptor = lock_file(path)
+    try:
+        if not lock_within(descriptor, fcntl.LOCK_EX, seconds):
+            pid = locking_pid(path)
+            raise DatabaseError(
+                f"Another process{f' ({pid})' if pid else ''} has been starting the embedded database for too long",
+                where=str(path.parent),
+                remedy="Try again, or end that process.",
+            )
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def join(layout: Layout, seconds: float) -> None:
+    """Become a client. Waits at most ``seconds`` for a server that ends for want of clients: it keeps the lock."""
+    with _leases_guard:
+        descriptor, holders = _leases.get(layout.directory, (-1, 0))
+        if holders == 0:
+            descriptor = lock_file(layout.clients_lock)
+            if not lock_within(descriptor, fcntl.LOCK_SH, seconds):
+                os.close(descriptor)
+                raise held_error(layout, locking_pid(layout.clients_lock))
+        _leases[layout.directory] = (descriptor, holders + 1)
+
+
+def leave(directory: Path) -> None:
+    """End one of this process's uses of the server; with the last one it is a client no more."""
+    with _leases_guard:
+        descriptor, holders = _leases.get(directory, (-1, 0))
+        if holders > 1:
+            _leases[directory] = (descriptor, holders - 1)
+        elif holders == 1:
+            del _leases[directory]
+            # Closing, not unlocking: a forked copy of this process shares the lock and may still need it.
+            os.close(descriptor)
+
+
+def held_error(layout: Layout, pid: int | None) -> DatabaseError:
+    """Return the error of a folder that a process holds without serving it."""
+    who = f"Process {pid}" if pid else "Another process"
+    ending = f"end process {pid} (kill {pid})" if pid else "end the process that uses the folder"
+    return DatabaseError(
+        f"{who} holds the folder of the embedded database, but no server answers",
+        where=str(layout.directory),
+        remedy=f"Wait for it, {ending}, or name another folder (--data or GRAPHKIT_HOME). Its log: {layout.log}",
+    )

@@ -1,0 +1,149 @@
+"""Starting the server of a folder: its process, its first word, and why it didn't start."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphkit.database.embedded.folder import disk_is_full
+from graphkit.database.embedded.place import HEAP_VARIABLE, Layout
+from graphkit.errors import DatabaseError, InputError
+
+START_SECONDS = 90.0  # a cold start takes about one second; a starved machine may need many
+_HIDDEN_FROM_SERVER = ("ANTHROPIC_", "NEO4J_")
+
+
+@dataclass(frozen=True)
+class State:
+    """What a running server says of itself."""
+
+    pid: int
+    bolt_port: int
+    started_at: str
+    version: str
+
+    @property
+    def uri(self) -> str:
+        """Its address."""
+        return f"bolt://127.0.0.1:{self.bolt_port}"
+
+
+def read_state(layout: Layout) -> State | None:
+    """Return what the last server of a folder said of itself, whether it still runs or not."""
+    try:
+        content = json.loads(layout.state.read_text("utf-8"))
+        return State(
+            int(content["pid"]), int(content["bolt_port"]), str(content["started_at"]), str(content["version"])
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def start(layout: Layout) -> State:
+    """Start the server and wait until it answers. The caller holds ``start.lock``."""
+    _check_heap()
+    layout.state.unlink(missing_ok=True)
+    layout.log_directory.mkdir(mode=0o700, exist_ok=True)
+    if layout.log.exists():
+        layout.log.replace(layout.log.with_suffix(".log.1"))
+    reader, writer = os.pipe()
+    try:
+        try:
+            with layout.log.open("wb") as log:
+                _spawn(layout, writer, log.fileno())
+        finally:
+            os.close(writer)
+        message = _first_message(reader, START_SECONDS)
+    finally:
+        os.close(reader)
+    state = read_state(layout) if message == "ready" else None
+    if state is None:
+        raise _start_error(layout, message)
+    return state
+
+
+def _spawn(layout: Layout, ready: int, log: int) -> None:
+    """Run the server's program; it detaches itself, so that it is nobody's child and ``subprocess.run`` returns."""
+    package_root = str(Path(__file__).resolve().parents[3])
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(_HIDDEN_FROM_SERVER)}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH")]))
+    # -P: the database folder is the working folder and must not be searched for modules.
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "graphkit.database.embedded.server",
+        str(layout.directory),
+        "--detach",
+        str(ready),
+    ]
+    subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        cwd=layout.directory,
+        env=environment,
+        pass_fds=(ready,),
+        start_new_session=True,  # Ctrl-C in the terminal is for the client, not for the database
+        check=False,
+    )
+
+
+def _first_message(descriptor: int, seconds: float) -> str:
+    """Read what the server says of its start: "ready", a reason why not, or nothing if it died or took too long."""
+    deadline = time.monotonic() + seconds
+    chunks: list[bytes] = []
+    while (left := deadline - time.monotonic()) > 0:
+        if not select.select([descriptor], [], [], left)[0]:
+            return "timeout"
+        chunk = os.read(descriptor, 65536)
+        if not chunk:
+            break
+        chunks.append(chunk)
+    return b"".join(chunks).decode("utf-8", "replace").strip()
+
+
+def _start_error(layout: Layout, message: str) -> DatabaseError:
+    if message == "timeout":
+        what = f"The embedded database wasn't ready within {START_SECONDS:.0f} seconds"
+    else:
+        what = f"The embedded database didn't start: {message or _last_log_line(layout.log) or 'it said nothing'}"
+    remedy = f"Its log: {layout.log}"
+    if "no space left" in what.lower() or disk_is_full(layout.directory):
+        what = f"{what} (the disk is full)"
+        remedy = f"Make room, or name a folder on another disk (--data or GRAPHKIT_HOME). {remedy}"
+    elif "heap" in what.lower() or "memory" in what.lower():
+        remedy = f"Set {HEAP_VARIABLE} to the memory that the database may take, such as 1g. {remedy}"
+    return DatabaseError(what, where=str(layout.directory), remedy=remedy)
+
+
+def _check_heap() -> None:
+    heap = os.environ.get(HEAP_VARIABLE)
+    if heap and not re.fullmatch(r"[1-9][0-9]*[kKmMgG]", heap):
+        raise InputError(f"{HEAP_VARIABLE} is {heap!r}, which isn't a size of memory", remedy="Write it as 512m or 4g.")
+
+
+def _last_log_line(log: Path) -> str | None:
+    """Return the last line of a server's log that says what went wrong, or just the last one; None if there is none."""
+    try:
+        lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
+    except OSError:
+        return None
+    for line, following in zip(reversed(lines), ["", *reversed(lines)], strict=False):
+        if _TELLING.search(line) and not line.startswith("at "):
+            # The virtual machine says on a line of its own that it didn't start, and why on the next.
+            return (
+                following[:500] if line.startswith("Error occurred during initialization") and following else line[:500]
+            )
+    return lines[-1][:500] if lines else None
+
+
+_TELLING = re.compile(r"error|exception|severe|fail|cannot|could not|unable|invalid|denied|no space", re.IGNORECASE)

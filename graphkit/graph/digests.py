@@ -1,0 +1,40 @@
+"""Digests of what a load reads: what the graph holds already is told by them, without reading a record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+
+from graphkit.files.dataset import Dataset
+from graphkit.files.jsonl import find_file, open_binary
+from graphkit.graph import form
+from graphkit.graph.rows import digest
+
+
+def file_digest(path: Path) -> str:
+    """Return a digest of a file's bytes."""
+    hasher = blake2b(form.FORM.encode(), digest_size=16)
+    with open_binary(path):
+        pass  # what can't be read is refused here, with what to do
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            hasher.update(block)
+    return hasher.hexdigest()
+
+
+def file_digests(dataset: Dataset) -> dict[Path, str]:
+    """Return the digest of each file that loading a dataset reads."""
+    graphs = [path for pair in dataset.graphs.values() for path in pair]
+    files = [
+        dataset.questions_file,
+        *(find_file(dataset.folder, kind) for kind in ("commits", "compatibility")),
+        *graphs,
+    ]
+    return {path: file_digest(path) for path in files if path is not None}
+
+
+def dataset_digest(dataset: Dataset, digests: Mapping[Path, str] | None = None) -> str:
+    """Return a digest of everything that loading a dataset reads; those of its files may be known already."""
+    known = file_digests(dataset) if digests is None else digests
+    return digest([[path.name, content] for path, content in known.items()])

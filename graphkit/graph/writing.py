@@ -1,0 +1,68 @@
+"""What the loads write with: batches, their progress, deletion by parts, and what more than one of them writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeVar
+
+from graphkit.database.store import Store
+from graphkit.graph import rows as to_rows
+from graphkit.graph.queries import cypher
+from graphkit.records.models import Commit
+
+T = TypeVar("T")
+Progress = Callable[[str, int], None]
+
+#: Nodes or edges of one transaction.
+BATCH = 5000
+
+#: What one transaction deletes at most.
+CLEARED = 10_000
+
+
+def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield the items in lists of at most ``size``."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def quiet(kind: str, count: int) -> None:
+    """Problems no progress."""
+
+
+def clear(store: Store, query: str, parameters: dict[str, Any]) -> None:
+    """Run a query that deletes some of something, until nothing is left."""
+    while int(str(store.write(cypher(query), {**parameters, "limit": CLEARED})[0]["deleted"])):
+        pass
+
+
+def name_artifacts(store: Store, nodes: Iterable[str]) -> list[str]:
+    """Create the artifacts that the graph doesn't hold yet from their ids, and return which those were."""
+    wanted = sorted(nodes)
+    if not wanted:
+        return []
+    missing = [str(row["id"]) for row in store.read(cypher("load/missing_artifacts"), {"ids": wanted})]
+    if missing:
+        store.write(cypher("load/named_artifacts"), {"rows": [to_rows.node_row(node) for node in missing]})
+    return missing
+
+
+def write_commits(
+    store: Store, commits: Iterable[Commit], on_batch: Callable[[int], None], dataset: str | None = None
+) -> None:
+    """Merge commits, then link each to its parents: of a dataset that lists them, or of a repository's history."""
+    listed = [to_rows.commit_row(commit) for commit in commits]
+    for batch in batched(listed, BATCH):
+        rows = {"rows": batch}
+        statements: list[tuple[str, dict[str, Any]]] = [(cypher("load/commits"), {**rows, "history": dataset is None})]
+        if dataset is not None:
+            statements.append((cypher("load/listed"), {**rows, "dataset": dataset}))
+        store.write_many(statements)
+        on_batch(len(batch))
+    for batch in batched(listed, BATCH):
+        store.write(
+            cypher("load/parents"),
+            {"rows": [{"key": row["key"], "parent_keys": row["parent_keys"]} for row in batch if row["parents"]]},
+        )

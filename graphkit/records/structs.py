@@ -1,0 +1,185 @@
+"""The records as msgspec structs: what a file's lines are decoded into, and what everything inside reads.
+
+Each is the twin of the model of its name (``QuestionStruct`` of ``Question``): the same fields, defaults and bounds.
+The models stand at the gate: they take every form of a record, say what is wrong with it, and give its schema.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from graphkit.errors import InputError
+from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
+
+# The models are imported when a record needs them: lines in the canonical spelling don't.
+if TYPE_CHECKING:
+    from graphkit.records.fields import Record
+
+S = TypeVar("S", bound=Struct)
+
+Text = Annotated[str, Meta(min_length=1)]
+Label = Annotated[str, Meta(max_length=LONGEST_NAME)]
+Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
+Number = Annotated[float, Meta(ge=-WIDEST, le=WIDEST)]
+Amount = Annotated[float, Meta(ge=0, le=WIDEST)]
+Count = Annotated[int, Meta(ge=0, le=LARGEST)]
+Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
+
+
+class StepStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.Step`."""
+
+    source: Name
+    target: Name
+    relation: Name | None = None
+    optional: bool = False
+    evidence: str | None = None
+
+
+class GoldPathStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.GoldPath`."""
+
+    id: Label | None = None
+    group: Label | None = None
+    steps: list[StepStruct] = []
+
+
+class ComponentStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.Component`."""
+
+    text: Text
+    repo: Label | None = None
+
+
+class ConflictStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.Conflict`."""
+
+    id: Label | None = None
+    between: list[Label] = []
+    resolution: str | None = None
+
+
+class QuestionStruct(Struct, gc=False):
+    """Twin of :class:`graphkit.records.models.Question`."""
+
+    id: Name
+    question: Text
+    category: str | None = None
+    difficulty: Literal["easy", "medium", "hard"] | None = None
+    group: str | None = None
+    stack: Label | None = None
+    gold_answer: str | None = None
+    expected_output: str | None = None
+    commits: dict[Name, Name] = {}
+    paths: list[GoldPathStruct] = []
+    relevant: dict[Name, Number] = {}
+    expected_files: list[Label] = []
+    expected_symbols: list[Label] = []
+    facts: list[ComponentStruct] = []
+    conflicts: list[ConflictStruct] = []
+    min_sources: Count | None = None
+    k: Positive | None = None
+
+
+class ChunkStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.Chunk`."""
+
+    id: Name
+    repo: Label | None = None
+    path: Label | None = None
+    symbol: Label | None = None
+    commit: Label | None = None
+    branch: str | None = None
+    rank: Positive | None = None
+    score: Number | None = None
+    text: str | None = None
+
+
+class WalkStepStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.WalkStep`."""
+
+    source: Name
+    target: Name
+    relation: Name | None = None
+    path: Count = 0
+    position: Count | None = None
+    source_commit: Label | None = None
+    target_commit: Label | None = None
+
+
+class AnswerStruct(Struct, gc=False):
+    """Twin of :class:`graphkit.records.models.Answer`."""
+
+    run: Name
+    question_id: Name
+    retrieved: list[ChunkStruct] = []
+    traversal: list[WalkStepStruct] = []
+    answer: str | None = None
+    citations: list[Label] = []
+    evidence_files: list[Label] | None = None
+    latency_ms: Amount | None = None
+    model_calls: Count | None = None
+    prompt_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cost: Amount | None = None
+    error: str | None = None
+    error_type: str | None = None
+    failed_at: str | None = None
+
+
+class ArtifactStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.Artifact`."""
+
+    id: Name
+    repo: Label | None = None
+    path: Label | None = None
+    symbol: Label | None = None
+    kind: str | None = None
+    commit: Label | None = None
+    line: Count | None = None
+    end_line: Count | None = None
+
+
+class EdgeStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.Edge`."""
+
+    source: Name
+    relation: Name
+    target: Name
+
+
+def model_of(kind: type[Struct]) -> type[Record]:
+    """Return the model that a struct is the twin of."""
+    from graphkit.records import models
+
+    model: type[Record] = getattr(models, kind.__name__.removesuffix("Struct"))
+    return model
+
+
+def struct_of(kind: type[S], record: object) -> S:
+    """Return a record as a struct of a kind: one that is such a struct as it is, a model converted.
+
+    Raises
+    ------
+    InputError
+        It is neither, or a model that was changed into what the model itself would refuse.
+    """
+    if isinstance(record, kind):
+        return record
+    model = model_of(kind)
+    name = f"graphkit.{model.__name__}"
+    if not isinstance(record, model):
+        given = type(record).__name__
+        raise InputError(f"a {name} is needed, not {given}", remedy=f"{name}.model_validate makes one of a mapping.")
+    try:
+        return msgspec.convert(record, kind, from_attributes=True)
+    except msgspec.ValidationError as error:
+        what = str(error)
+        raise InputError(
+            f"it holds what {name} refuses: {what[0].lower()}{what[1:]}",
+            where=f"{record!r:.100}",
+            remedy=f"It was made or copied without validation: {name}.model_validate says all that is wrong.",
+        ) from None

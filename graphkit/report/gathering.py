@@ -1,0 +1,178 @@
+"""Gathering what a page shows: each run is scored in one pass, and the details of its questions are put aside."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from graphkit.analysis.config import Config
+from graphkit.analysis.layers import score_layers
+from graphkit.errors import InputError
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
+from graphkit.files.spool import Spool
+from graphkit.measures.base import Measure
+from graphkit.measures.case import Case
+from graphkit.measures.outcome import STAGES, outcome
+from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
+from graphkit.records.commits import CommitGraph
+from graphkit.records.scores import Score
+from graphkit.report.data import Block, PageOptions, ReportData, RunData
+from graphkit.report.escaping import script_json, visible
+from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
+from graphkit.report.said import verdicts_on
+from graphkit.scoring.evaluate import known_from_files
+from graphkit.scoring.from_files import score_file
+from graphkit.scoring.results import Row
+from graphkit.scoring.scorer import Job
+
+#: How much of a question is shown in the table.
+LISTED_TEXT = 240
+
+#: How many questions share a block of details: what is parsed when one of them is opened.
+BLOCK = 25
+
+
+def gather(
+    runs: Sequence[Path],
+    spools: ExitStack,
+    options: PageOptions,
+    problems: list[Problems] | None = None,
+) -> ReportData:
+    """Score the runs, all of one dataset.
+
+    Parameters
+    ----------
+    spools
+        Holds the temporary files with the details, for as long as the page is written.
+    problems
+        Takes what there is to tell about each run's records.
+
+    Raises
+    ------
+    InputError
+        A file can't be used, the runs are of several datasets, or two of them have the same name.
+    """
+    computed = _measures(options.config, options.measures)
+    data: ReportData | None = None
+    dataset_problems = Problems(options.on_error)
+    for file in runs:
+        if not file.exists():
+            raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
+        folder = options.dataset or options.folders.get(file)
+        own = Dataset(folder) if folder is not None else Dataset.of_run(file)
+        if data is not None and own.questions_file.resolve() != data.dataset.questions_file.resolve():
+            raise InputError("the run is of another dataset", where=str(file), remedy="Write a page for each dataset.")
+        if data is None:
+            data = ReportData(options.title or f"graphkit: {own.name}", own, computed, [], options.config)
+            known = known_from_files(own, computed, dataset_problems)
+        of_run = Problems(options.on_error)
+        of_run.merge(dataset_problems)
+        run = _scored(data, file, known, of_run, spools.enter_context(Spool(Block, together=1)), options.scores)
+        run.verdicts = verdicts_on(run.evaluation.run, options.verdicts, run.values)
+        if problems is not None:
+            problems.append(of_run)
+        if any(earlier.evaluation.run == run.evaluation.run for earlier in data.runs):
+            raise InputError(f"another file holds the run {run.evaluation.run!r}, too", where=str(file))
+        data.runs.append(run)
+    if data is None:
+        raise InputError("no run was named")
+    return data
+
+
+def _scored(
+    data: ReportData,
+    file: Path,
+    known: tuple[CommitGraph, dict[str, str]],
+    problems: Problems,
+    details: Spool[Block],
+    scores: Sequence[Score],
+) -> RunData:
+    """Score a run, and put aside what there is to show of each question, in one pass over the files."""
+    commits, invalid = known
+    rows: list[Row] = []
+    run = RunData(details)
+    shown = _Details(data, run)
+    job = Job(data.dataset.questions_file, file, data.measures, commits, invalid, keep_rows=True, describe=_describe)
+    result = score_file(job, dataset=data.dataset.name, problems=problems, sink=rows.extend, descriptions=shown.take)
+    shown.finish()
+    result = dataclasses.replace(result, rows=tuple(rows)).with_scores(scores)
+    run.card = score_layers(result, data.config)
+    run.values = {row.question: row.values for row in result.rows}
+    run.evaluation = dataclasses.replace(result, rows=(), given=())
+    return run
+
+
+def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:
+    """Return what is computed: the defaults, what the layers weigh, the two of commits, and what was asked for."""
+    return resolve_measures([*DEFAULT_MEASURES, *config.measures(), "Incoherent", "OffPin", *more])
+
+
+class _Details:
+    """Takes what there is to show of one question after the other, and puts it aside in blocks."""
+
+    def __init__(self, data: ReportData, run: RunData) -> None:
+        self._data = data
+        self._run = run
+        self._block: list[str] = []
+        self._count = 0
+
+    def take(self, place: int, description: _Description) -> None:
+        """Take what :func:`_describe` returned of the question at a place."""
+        listed, shown, flags, share, judged = description
+        if place >= len(self._data.questions) or not self._data.questions[place]:
+            _put(self._data.questions, place, listed, [])
+        run = self._run
+        _put(run.blocks, place, self._count, -1)
+        _put(run.flags, place, flags, 0)
+        _put(run.edges_found, place, share, (0, 0))
+        _put(run.judged, place, judged, ("undecided", "undecided", STAGES[-1]))
+        self._block.append(f'"{place}":{shown}')
+        if len(self._block) == BLOCK:
+            self.finish()
+
+    def finish(self) -> None:
+        """Put what was taken aside."""
+        if self._block:
+            self._run.details.put(Block(self._count, "{" + ",".join(self._block) + "}"))
+            self._block, self._count = [], self._count + 1
+
+
+#: A row of the table, the JSON of what is shown when it is opened, its bits, its edges, and how it was judged.
+_Description = tuple[list[Any], str, int, tuple[int, int], tuple[str, str, str]]
+
+
+def _describe(case: Case, values: Sequence[float | str], invalid: str | None) -> _Description:
+    """Return what there is to show of a question: in the table, when it is opened, its bits, edges and outcome."""
+    question = case.question
+    shown, flags, share = detail(case, values, invalid)
+    judged = _judged(case, invalid, shown)
+    listed = [
+        visible(question.id),
+        visible(question.question, LISTED_TEXT),
+        visible(question.category or ""),
+        question.difficulty or "",
+    ]
+    return listed, script_json(shown), flags, share, judged  # text is what travels best between processes
+
+
+def _judged(case: Case, invalid: str | None, shown: dict[str, Any]) -> tuple[str, str, str]:
+    """Return how the answer and the path of a question are judged, and the stage that it ended at."""
+    judged = outcome(case, invalid)
+    stage = judged.stage
+    shown["stage"] = [stage.name, visible(stage.reason, CHUNK_TEXT), [visible(node) for node in stage.missing[:CHUNKS]]]
+    shown["undecided"] = visible(judged.undecided, CHUNK_TEXT)
+    return _word(judged.answer), _word(judged.path), stage.name
+
+
+def _word(judged: bool | None) -> str:
+    return "undecided" if judged is None else "right" if judged else "wrong"
+
+
+def _put(items: list[Any], place: int, value: Any, empty: Any) -> None:
+    while len(items) <= place:
+        items.append(empty)
+    items[place] = value

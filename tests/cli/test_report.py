@@ -1,0 +1,122 @@
+"""``graphkit report`` as a process: what it prints and refuses, and how it finds the runs that are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import cli
+from tests.helpers.datasets import write_jsonl
+from tests.helpers.pages import Page, plain
+
+
+def test_the_command_prints_the_path(tmp_path: Path) -> None:
+    """`graphkit report` writes the page with its title and prints where it is, or JSON."""
+    run = plain(tmp_path)
+    done = cli.graphkit("report", run, "-o", "r.html", "--title", "Tuesday <1>", cwd=tmp_path, code=0)
+    assert done.out == "r.html\n"
+    text = (tmp_path / "r.html").read_text("utf-8")
+    assert "<title>Tuesday &lt;1&gt;</title>" in text
+    told = cli.graphkit("report", run, "-o", "r.html", "--json", cwd=tmp_path, code=0).object()
+    assert told == {"report": "r.html", "bytes": (tmp_path / "r.html").stat().st_size}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.jsonl", "-o", "r.html"], "there is no such file"),
+        (["runs/r.jsonl", "runs/r.jsonl", "-o", "r.html"], "another file holds the run 'r', too"),
+        (["runs/r.jsonl", "other/runs/r.jsonl", "-o", "r.html"], "the run is of another dataset"),
+        (["runs/r.jsonl", "-o", "no/such/r.html"], "the file can't be written"),
+    ],
+)
+def test_bad_arguments_are_told(arguments: list[str], message: str, tmp_path: Path) -> None:
+    """What can't be done is refused with exit code 2 and no page."""
+    plain(tmp_path)
+    plain(tmp_path / "other")
+    done = cli.graphkit("report", *arguments, cwd=tmp_path, code=2)
+    assert message in done.err
+    assert not list(tmp_path.rglob("*.html"))
+
+
+def _runs(page: Path) -> list[str]:
+    return [run["name"] for run in Page(page.read_text("utf-8")).json("summary")["runs"]]
+
+
+def test_runs_are_named_as_compare_takes_them(any_graph: cli.Graph, tmp_path: Path) -> None:
+    """A run that the graph holds is reported by its name, also beside a file and from another folder.
+
+    The run s doesn't lie in its dataset's folder: the graph knows which dataset it was loaded with.
+    """
+    run = plain(tmp_path / "data")
+    other = write_jsonl(tmp_path / "logs" / "s.jsonl", [{**one, "run": "s"} for one in cli.ANSWERS])
+    third = write_jsonl(tmp_path / "data" / "runs" / "t", [{**one, "run": "t"} for one in cli.ANSWERS])
+    away = tmp_path / "away"
+    away.mkdir()
+
+    def graphkit(*arguments: object) -> cli.Done:
+        return cli.graphkit(*arguments, cwd=away, env=any_graph.env, code=0)
+
+    graphkit("evaluate", run, other, "--dataset", tmp_path / "data", "-m", "EdgeRecall")
+    assert graphkit("report", "r", "s", "-o", "two.html").out == "two.html\n"
+    assert _runs(away / "two.html") == ["r", "s"]
+    graphkit("report", third, "s", "-o", "both.html")
+    assert _runs(away / "both.html") == ["t", "s"]
+    # Both options say where the graph and the dataset are; the dataset that is named counts.
+    write_jsonl(away / "new" / "questions.jsonl", [cli.QUESTIONS[0], {**cli.QUESTIONS[1], "paths": []}])
+    graphkit("report", "r", "--dataset", "new", "-o", "new.html")
+    assert [run["found"] for run in Page((away / "new.html").read_text("utf-8")).json("summary")["runs"]] == [
+        [[1, 2], [0, 0]]
+    ]
+
+
+def test_a_run_that_cannot_be_found_is_told(any_graph: cli.Graph, tmp_path: Path) -> None:
+    """An unknown name is told as compare tells it; a file that is gone or changed is refused with what to do."""
+    run = plain(tmp_path / "data")
+
+    def refused(*arguments: object) -> str:
+        return cli.graphkit(*arguments, cwd=tmp_path, env=any_graph.env, code=2).err
+
+    assert refused("report", "r", "-o", "r.html") == refused("compare", "r", "s")
+    cli.graphkit("evaluate", run, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
+    told = refused("report", "rr", "-o", "r.html")
+    assert "no run is called 'rr'" in told
+    assert "Did you mean r?" in told
+    assert told == refused("compare", "r", "rr")
+    records = run.read_text("utf-8")
+    write_jsonl(run, [cli.ANSWERS[0]])
+    told = refused("report", "r", "-o", "r.html")
+    assert f"{run}: the run 'r' is no longer what was loaded" in told
+    assert f"`graphkit evaluate {run}` loads it anew" in told
+    run.unlink()
+    told = refused("report", "r", "-o", "r.html")
+    assert f"{run}: the file that the run 'r' was loaded from is gone" in told
+    assert not list(tmp_path.rglob("*.html"))
+    run.write_text(records, "utf-8")
+    cli.graphkit("report", "r", "-o", "r.html", cwd=tmp_path, env=any_graph.env, code=0)
+    # A graph of an older version doesn't know the file.
+    any_graph.store.write("MATCH (r:Run {id: 'r'}) REMOVE r.file")
+    assert "the graph doesn't know the file of the run 'r'" in refused("report", "r", "-o", "r2.html")
+
+
+def test_runs_of_two_datasets_are_refused_by_name(any_graph: cli.Graph, tmp_path: Path) -> None:
+    """Names of runs of two datasets are refused as their files are."""
+    first = plain(tmp_path / "one")
+    asked = [{**one, "id": f"other-{one['id']}"} for one in cli.QUESTIONS]
+    write_jsonl(tmp_path / "two" / "questions.jsonl", asked)
+    answers = [{**one, "run": "s", "question_id": f"other-{one['question_id']}"} for one in cli.ANSWERS]
+    second = write_jsonl(tmp_path / "two" / "runs" / "s.jsonl", answers)
+    cli.graphkit("evaluate", first, second, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
+    told = cli.graphkit("report", "r", "s", "-o", "r.html", cwd=tmp_path, env=any_graph.env, code=2).err
+    assert f"{second}: the run is of another dataset" in told
+
+
+def test_files_need_no_database(tmp_path: Path) -> None:
+    """Where only files are named the database that is set isn't opened: nothing listens there, and nobody asks."""
+    run = plain(tmp_path)
+    nowhere = {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "nobody asks"}
+    cli.graphkit("report", run, "-o", "r.html", cwd=tmp_path, env=nowhere, code=0)
+    named = run.rename(run.with_suffix(""))  # is there, so it is a file, whatever its name
+    cli.graphkit("report", named, "-o", "r.html", cwd=tmp_path, env=nowhere, code=0)
+    assert "127.0.0.1:1" in cli.graphkit("report", "r", "-o", "s.html", cwd=tmp_path, env=nowhere, code=3).err

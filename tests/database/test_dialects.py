@@ -1,0 +1,65 @@
+"""What differs between databases lies in one place, and a server is recognised by what it calls itself."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from graphkit.database.dialects import DIALECTS, recognized
+from graphkit.errors import DatabaseError
+from tests.helpers import ROOT
+
+
+def test_differences_lie_in_one_place() -> None:
+    """No other module compares anything with the name of a database."""
+    names = {name for dialect in DIALECTS for name in (dialect.engine, dialect.product)}
+    found = []
+    for path in sorted((ROOT / "graphkit").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Compare) and any(
+                isinstance(side, ast.Constant) and side.value in names for side in (node.left, *node.comparators)
+            ):
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert found == []
+
+
+def test_databases_are_told_apart() -> None:
+    """Each database has a name of its own, and what one calls itself is taken by it alone."""
+    assert (
+        len({dialect.engine for dialect in DIALECTS}) == len({dialect.product for dialect in DIALECTS}) == len(DIALECTS)
+    )
+    for agent in ("Neo4j/5.26.0", "Neo4j/5.26.0 compatible (ArcadeDB 26.10.2)"):
+        assert sum(dialect.version(agent) is not None for dialect in DIALECTS) == 1, agent
+
+
+@pytest.mark.parametrize("agent", ["Neo4j/5.20.0", "Neo4j/4.4.41", "Neo4j/5.22.0"])
+def test_server_below_the_minimum(agent: str) -> None:
+    """A Neo4j that lacks what the queries use is refused with both versions and a remedy."""
+    with pytest.raises(DatabaseError, match=r"5\.23 or newer") as caught:
+        recognized(agent)
+    assert agent in caught.value.what
+    assert "5.26" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize(
+    ("agent", "engine", "version"),
+    [
+        ("Neo4j/5.23.0", "neo4j", "5.23.0"),
+        ("Neo4j/5.26.30", "neo4j", "5.26.30"),
+        ("Neo4j/5.27-aura", "neo4j", "5.27-aura"),
+        ("Neo4j/2026.01.0", "neo4j", "2026.01.0"),
+        ("Neo4j/5.26.0 compatible (ArcadeDB 26.10.2)", "embedded", "26.10.2"),
+    ],
+)
+def test_server_that_is_new_enough(agent: str, engine: str, version: str) -> None:
+    """The database and its version are read from what the server calls itself."""
+    dialect, found = recognized(agent)
+    assert (dialect.engine, found) == (engine, version)
+
+
+@pytest.mark.parametrize("agent", ["", "Memgraph/3.0", "Neo4j/v5.2.0 compatible graph database server - Memgraph"])
+def test_server_that_is_unknown(agent: str) -> None:
+    """A server that graphkit doesn't know is refused rather than tried."""
+    with pytest.raises(DatabaseError, match="calls itself"):
+        recognized(agent)

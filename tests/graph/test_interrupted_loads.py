@@ -1,0 +1,263 @@
+"""Loads that die are told and repaired, and two at once don't double."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphkit
+from graphkit.database.store import Store
+from graphkit.errors import DatabaseError, InputError
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
+from graphkit.graph.datasets import load_dataset
+from graphkit.graph.gradings import gradings
+from graphkit.graph.queries import cypher
+from graphkit.graph.reservations import reserved, unfinished_loads
+from tests.helpers import ROOT
+from tests.helpers.datasets import read_jsonl, write_jsonl
+from tests.helpers.engines import EngineSettings
+from tests.helpers.loading import RUN, change, contents, load_all
+
+
+class Stop(Exception):
+    """Raised by a test in the middle of a load."""
+
+
+def stopping_at(kind: str) -> Any:
+    """Return a progress callback that raises when the first records of a kind were written."""
+
+    def progress(found: str, count: int) -> None:
+        if found == kind:
+            raise Stop
+
+    return progress
+
+
+@pytest.mark.parametrize("kind", ["commits", "edges", "questions"])
+def test_interrupted_load_is_reported_and_repaired(empty_store: Store, dataset: Path, kind: str) -> None:
+    """A load that died at any stage is named as unfinished, and running it again completes it."""
+    with pytest.raises(Stop):
+        load_dataset(empty_store, Dataset(dataset), Problems(), stopping_at(kind))
+    (unfinished,) = unfinished_loads(empty_store)
+    assert (unfinished.name, unfinished.interrupted) == ("dataset shop", True)
+    assert "run it again" in str(unfinished)
+    graphkit.load(empty_store, dataset)
+    assert unfinished_loads(empty_store) == []
+    repaired = contents(empty_store)
+    empty_store.write("MATCH (n) DETACH DELETE n")
+    graphkit.load(empty_store, dataset)
+    assert repaired == contents(empty_store)
+
+
+@pytest.mark.parametrize("kind", ["edges", "questions"])
+def test_interrupted_change_is_taken_back_by_loading_the_former_files(
+    empty_store: Store, dataset: Path, kind: str
+) -> None:
+    """After a change that died half-way, loading the files as they were gives what they hold, not a mixture."""
+    load_all(empty_store, dataset)
+    before = contents(empty_store)
+    names = ("commits.jsonl", "edges-stack-1.jsonl", "questions.jsonl")
+    former = {name: (dataset / name).read_text() for name in names}
+    commits = read_jsonl(dataset / "commits.jsonl")
+    write_jsonl(dataset / "commits.jsonl", [{**one, "branch": "moved"} for one in commits])
+    write_jsonl(dataset / "edges-stack-1.jsonl", read_jsonl(dataset / "edges-stack-1.jsonl")[:5])
+    change(dataset, "sf-02", paths=[])
+    with pytest.raises(Stop):
+        load_dataset(empty_store, Dataset(dataset), Problems(), stopping_at(kind))
+    for name, text in former.items():
+        (dataset / name).write_text(text)
+    graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", store=empty_store, keep_rows=False)
+    assert contents(empty_store) == before
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import graphkit
+def progress(kind, count):
+    if kind == sys.argv[2]:
+        os.kill(os.getpid(), signal.SIGKILL)
+with graphkit.open_store() as store:
+    graphkit.evaluate(Path(sys.argv[1]), store=store, progress=progress)
+"""
+
+
+@pytest.mark.parametrize("kind", ["edges", "answers"])
+def test_killed_load_is_repaired(empty_store: Store, engine_settings: EngineSettings, dataset: Path, kind: str) -> None:
+    """A process that is killed while it loads leaves a load that is told, and repaired by running again."""
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    command = [sys.executable, "-c", KILLED, str(file), kind]
+    done = subprocess.run(command, cwd=ROOT, env=engine_settings.env, capture_output=True, timeout=120, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    (unfinished,) = unfinished_loads(empty_store)
+    assert unfinished.interrupted
+    assert unfinished.name == ("dataset shop" if kind == "edges" else f"run {RUN}")
+    if kind == "answers":
+        with pytest.raises(InputError, match="not loaded to its end"):
+            graphkit.failures(empty_store, RUN, "wrong-turns")
+    graphkit.evaluate(file, store=empty_store)
+    assert unfinished_loads(empty_store) == []
+    repaired = contents(empty_store)
+    empty_store.write("MATCH (n) DETACH DELETE n")
+    graphkit.evaluate(file, store=empty_store)
+    assert repaired == contents(empty_store)
+
+
+CLEARING = """
+import os, signal, sys
+from pathlib import Path
+import graphkit
+from graphkit.graph import gradings, runs
+from graphkit.graph.queries import cypher
+def clear(store, query, parameters):
+    deleted = store.write(cypher(query), {**parameters, "limit": 3})[0]["deleted"]
+    if deleted and query == sys.argv[2]:
+        os.kill(os.getpid(), signal.SIGKILL)
+runs.clear = gradings.clear = clear
+with graphkit.open_store() as store:
+    graphkit.evaluate(Path(sys.argv[1]), store=store, measures=["EdgeRecall", "RR"])
+"""
+
+
+@pytest.mark.parametrize("query", ["load/clear_scores", "load/clear_traversed", "load/clear_answers"])
+def test_run_killed_while_it_is_replaced_is_not_whole(
+    empty_store: Store, engine_settings: EngineSettings, dataset: Path, query: str
+) -> None:
+    """A run that lost something to a replacement that was killed says so, and its former file brings it all back."""
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "RR"])
+    before = contents(empty_store)
+    former = file.read_text()
+    write_jsonl(file, [{**one, "traversal": []} for one in read_jsonl(file)])
+    command = [sys.executable, "-c", CLEARING, str(file), query]
+    done = subprocess.run(command, cwd=ROOT, env=engine_settings.env, capture_output=True, timeout=120, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    assert contents(empty_store) != before
+    (run,) = empty_store.read(cypher("read/runs"))
+    assert (run["complete"], run["digest"], gradings(empty_store, RUN)) == (False, "", {})
+    with pytest.raises(InputError, match="not loaded to its end"):
+        graphkit.failures(empty_store, RUN, "wrong-turns")
+    file.write_text(former)
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "RR"])
+    assert contents(empty_store) == before
+
+
+def test_scores_killed_while_they_are_replaced_are_not_whole(
+    empty_store: Store, engine_settings: EngineSettings, dataset: Path
+) -> None:
+    """The run keeps its name for the measures that weren't replaced, and none for those that died half-way."""
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "RR", "EdgeF1"])
+    before = contents(empty_store)
+    command = [sys.executable, "-c", CLEARING, str(file), "load/clear_scores"]
+    done = subprocess.run(command, cwd=ROOT, env=engine_settings.env, capture_output=True, timeout=120, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    (run,) = empty_store.read(cypher("read/runs"))
+    assert run["complete"]
+    complete = {name: grading.complete for name, grading in gradings(empty_store, RUN).items()}
+    assert complete == {"EdgeF1": True, "EdgeRecall": False, "RR": False}
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "RR", "EdgeF1"])
+    assert contents(empty_store) == before
+
+
+def test_load_that_died_before_it_changed_anything_is_taken_back(empty_store: Store, dataset: Path) -> None:
+    """The dataset is whole, and the next evaluation says so."""
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    graphkit.evaluate(file, store=empty_store)
+    before = contents(empty_store)
+    with pytest.raises(Stop), reserved(empty_store, "dataset shop"):
+        raise Stop
+    assert [load.name for load in unfinished_loads(empty_store)] == ["dataset shop"]
+    graphkit.evaluate(file, store=empty_store)
+    assert unfinished_loads(empty_store) == []
+    assert contents(empty_store) == before
+
+
+RELEASING = """
+import os, signal, sys
+from pathlib import Path
+import graphkit
+from graphkit.graph.queries import cypher
+from graphkit.database.store import Store
+write = Store.write
+def dying(self, text, parameters=None):
+    if text == cypher("load/release"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return write(self, text, parameters)
+Store.write = dying
+with graphkit.open_store() as store:
+    graphkit.evaluate(Path(sys.argv[1]), store=store)
+"""
+
+
+def test_what_is_whole_is_not_told_as_interrupted(
+    empty_store: Store, engine_settings: EngineSettings, dataset: Path
+) -> None:
+    """The last mark of a load and its release are one: no process can die between them."""
+    command = [sys.executable, "-c", RELEASING, str(dataset / "runs" / f"{RUN}.jsonl")]
+    done = subprocess.run(command, cwd=ROOT, env=engine_settings.env, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert unfinished_loads(empty_store) == []
+
+
+EVALUATING = """
+import sys
+from pathlib import Path
+import graphkit
+print("ready", flush=True)
+sys.stdin.readline()
+with graphkit.open_store() as store:
+    print(graphkit.evaluate(Path(sys.argv[1]), store=store).measures["EdgeRecall"].mean)
+"""
+
+
+def test_two_processes_at_once_do_not_double(
+    empty_store: Store, engine_settings: EngineSettings, dataset: Path
+) -> None:
+    """Two processes that load the same dataset and run at once leave what one alone leaves."""
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", EVALUATING, str(file)],
+            cwd=ROOT,
+            env=engine_settings.env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    outputs = [process.communicate(timeout=120) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], outputs
+    assert outputs[0][0] == outputs[1][0] != ""
+    both = contents(empty_store)
+    empty_store.write("MATCH (n) DETACH DELETE n")
+    graphkit.evaluate(file, store=empty_store)
+    assert both == contents(empty_store)
+
+
+def test_a_load_waits_for_another_ones(empty_store: Store, dataset: Path) -> None:
+    """While a living process holds a load, it isn't interrupted, and another's patience ends with a sentence."""
+    with reserved(empty_store, "dataset shop"):
+        (unfinished,) = unfinished_loads(empty_store)
+        assert not unfinished.interrupted
+        with (
+            pytest.raises(DatabaseError, match="another process has been loading dataset shop"),
+            reserved(empty_store, "dataset shop", patience=0.0),
+        ):
+            pass
+    assert unfinished_loads(empty_store) == []

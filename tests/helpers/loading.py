@@ -1,0 +1,45 @@
+"""What the tests of loading share: a dataset with its run in the graph, and all that a graph holds."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import graphkit
+from graphkit.database.store import Store
+from graphkit.graph.runs import load_run
+from tests.helpers.datasets import read_jsonl, write_jsonl
+
+RUN = "storefront-graph"
+
+
+#: What tells when something was written, not what.
+VOLATILE = ("loaded_at", "folder")
+
+
+def contents(store: Store) -> Counter[str]:
+    """Return every node and relationship with its properties, and how often it is there."""
+    nodes = store.read("MATCH (n) RETURN labels(n) AS kind, properties(n) AS properties")
+    edges = store.read(
+        "MATCH (a)-[r]->(b) RETURN type(r) AS kind, properties(r) AS properties, "
+        "coalesce(a.key, a.id, a.name, a.question) AS source, coalesce(b.key, b.id, b.name, b.question) AS target"
+    )
+    return Counter(json.dumps(_steady(row), sort_keys=True, default=str) for row in [*nodes, *edges])
+
+
+def _steady(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "properties": {name: one for name, one in row["properties"].items() if name not in VOLATILE}}
+
+
+def load_all(store: Store, dataset: Path, run: str = RUN) -> None:
+    """Load a dataset and one of its runs."""
+    graphkit.load(store, dataset)
+    load_run(store, dataset.name, run, dataset / "runs" / f"{run}.jsonl")
+
+
+def change(dataset: Path, name: str, **fields: Any) -> None:
+    """Change one question of a dataset."""
+    records = read_jsonl(dataset / "questions.jsonl")
+    write_jsonl(dataset / "questions.jsonl", [{**one, **(fields if one["id"] == name else {})} for one in records])

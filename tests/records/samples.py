@@ -1,0 +1,80 @@
+"""What the tests of records share: every other name of a field, the least of each record, and its schema."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from graphkit.records.fields import Record
+from graphkit.records.models import (
+    Answer,
+    Artifact,
+    Chunk,
+    Compatibility,
+    Edge,
+    Question,
+    WalkStep,
+)
+from graphkit.records.schemas import json_schema
+
+ASKED: dict[str, Any] = {"id": "q1", "question": "?"}
+RAN: dict[str, Any] = {"run": "r", "question_id": "q1"}
+
+
+def question(**fields: Any) -> Question:
+    """Return a question with these fields."""
+    return Question.model_validate({**ASKED, **fields})
+
+
+def answer(**fields: Any) -> Answer:
+    """Return a run's record with these fields."""
+    return Answer.model_validate({**RAN, **fields})
+
+
+#: Every name that stands for a field, by record and field.
+ALIASES = [
+    (Question, "id", ("question_id", "query_id"), "q"),
+    (Question, "question", ("query", "user_input"), "what?"),
+    (Question, "group", ("domain",), "g"),
+    (Question, "gold_answer", ("ground_truth", "answer", "reference"), "yes"),
+    (Question, "expected_output", ("answer_span",), "yes"),
+    (Question, "paths", ("gold_paths",), [{"steps": [{"source": "a", "target": "b"}]}]),
+    (Question, "relevant", ("relevant_ids", "qrels"), {"a": 1.0}),
+    (Question, "facts", ("required_facts", "components", "required_components"), ["x"]),
+    (Question, "min_sources", ("minimum_sources",), 2),
+    (Answer, "run", ("run_id",), "r"),
+    (Answer, "question_id", ("query_id", "id"), "q"),
+    (Answer, "retrieved", ("chunks", "retrieved_chunks"), ["a"]),
+    (Answer, "traversal", ("retrieved_paths",), [["a", "b"]]),
+    (Answer, "answer", ("response",), "yes"),
+    (Answer, "latency_ms", ("latency",), 1.5),
+    (Answer, "prompt_tokens", ("input_tokens",), 3),
+    (Answer, "output_tokens", ("completion_tokens",), 3),
+    (Chunk, "id", ("chunk_id", "doc_id", "node_id"), "a"),
+    (Chunk, "repo", ("repository",), "x"),
+    (Chunk, "path", ("file", "file_path"), "p"),
+    (Chunk, "commit", ("sha",), "c"),
+    (Chunk, "text", ("content", "page_content"), "t"),
+    (WalkStep, "relation", ("type", "label"), "R"),
+    (Compatibility, "at", ("deployed_at", "time"), "2025-01-01T00:00:00Z"),
+    (Edge, "relation", ("type", "label"), "R"),
+]
+MINIMAL: dict[type[Record], dict[str, Any]] = {
+    Question: ASKED,
+    Answer: RAN,
+    Chunk: {"id": "a"},
+    WalkStep: {"source": "a", "target": "b"},
+    Compatibility: {"id": "s", "commits": {}},
+    Artifact: {"id": "a"},
+    Edge: {"source": "a", "relation": "R", "target": "b"},
+}
+STEPS = [{"source": "x:a", "relation": "R", "target": "x:b"}, {"source": "x:b", "relation": "S", "target": "x:c"}]
+TRIPLES = [["x:a", "R", "x:b"], ["x:b", "S", "x:c"]]
+
+
+@cache
+def validator(model: type[Record]) -> Draft202012Validator:
+    """Return what checks values by the printed schema of a record."""
+    return Draft202012Validator(json_schema(model))

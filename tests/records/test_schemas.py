@@ -1,0 +1,116 @@
+"""The JSON Schema of the records: one document, which takes every name and form that the models take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from graphkit.records.fields import Record
+from graphkit.records.models import (
+    Answer,
+    Compatibility,
+    Question,
+)
+from graphkit.records.schemas import RECORDS, json_schema
+from tests.records.samples import ALIASES, ASKED, MINIMAL, RAN, STEPS, TRIPLES, answer, question, validator
+
+#: The keywords of JSON Schema 2020-12 that describe values: core, applicators, validation, and annotations.
+VOCABULARIES = (
+    ("$schema", "$id", "$ref", "$defs", "$comment"),
+    ("prefixItems", "items", "contains", "additionalProperties", "properties", "patternProperties", "propertyNames"),
+    ("dependentSchemas", "if", "then", "else", "allOf", "anyOf", "oneOf", "not"),
+    ("type", "const", "enum", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum"),
+    ("maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "required", "dependentRequired"),
+    ("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples", "format"),
+)
+
+
+@pytest.mark.parametrize("model", RECORDS.values(), ids=RECORDS)
+def test_schema_is_one(model: type[Record]) -> None:
+    """Each schema is a JSON Schema, made of keywords of its vocabulary alone."""
+    Draft202012Validator.check_schema(json_schema(model))
+    known = {keyword for part in VOCABULARIES for keyword in part}
+
+    def keywords(schema: Any) -> set[str]:
+        """Return the keywords of a schema and of those within it."""
+        if not isinstance(schema, dict):
+            return set()
+        inner = [one for name in ("properties", "$defs") for one in schema.get(name, {}).values()]
+        inner += [one for name in ("anyOf", "allOf", "oneOf", "prefixItems") for one in schema.get(name, [])]
+        inner += [schema.get(name) for name in ("items", "additionalProperties", "propertyNames", "if", "then", "not")]
+        return set(schema).union(*map(keywords, inner))
+
+    assert keywords(json_schema(model)) <= known
+
+
+@pytest.mark.parametrize(
+    ("model", "field", "alias", "value"),
+    [(model, field, alias, value) for model, field, aliases, value in ALIASES for alias in aliases],
+)
+def test_schema_takes_other_names(model: type[Record], field: str, alias: str, value: Any) -> None:
+    """A field may be called by each of its other names, and is then of the same type; its own name counts first."""
+    others = {name: one for name, one in MINIMAL[model].items() if name != field}
+    schema = validator(model)
+    assert alias in json_schema(model)["properties"]
+    assert schema.is_valid({**others, alias: value})
+    assert not schema.is_valid({**others, alias: [[[0]]]})
+    assert schema.is_valid({**others, alias: [[[0]]], field: value})
+
+
+@pytest.mark.parametrize("model", MINIMAL)
+def test_schema_asks_for_required_fields(model: type[Record]) -> None:
+    """A record without a required field under any name isn't valid."""
+    assert validator(model).is_valid(MINIMAL[model])
+    for name in MINIMAL[model]:
+        assert not validator(model).is_valid({field: one for field, one in MINIMAL[model].items() if field != name})
+
+
+FORMS: list[dict[str, Any]] = [
+    {"paths": [{"steps": STEPS}, {"id": "p", "group": "g", "steps": TRIPLES}, STEPS, TRIPLES, ["x:a", "x:b"], []]},
+    {"relevant": ["a", {"id": "b"}, {"id": "c", "gain": -1}]},
+    {"facts": ["x", {"fact": "y"}], "conflicts": ["z", {"resolution": "z"}]},
+    {"paths": None, "relevant": None, "facts": None, "conflicts": None},
+]
+
+
+@pytest.mark.parametrize("fields", FORMS)
+def test_schema_takes_the_forms_of_gold(fields: dict[str, Any]) -> None:
+    """What a question may be written with is valid."""
+    question(**fields)
+    validator(Question).validate({**ASKED, **fields})
+
+
+@pytest.mark.parametrize(
+    "traversal",
+    [
+        None,
+        [],
+        STEPS,
+        TRIPLES,
+        {"triples": TRIPLES},
+        {"paths": [TRIPLES, STEPS, {"steps": TRIPLES}, ["x:a", "x:b"]]},
+        [{"steps": STEPS}],
+        [["x:a", "x:b", "x:c"], ["x:a"]],
+        [["x:a", None, "x:b"]],
+        {"nodes": [{"id": "x:a"}], "edges": STEPS},
+        {"nodes": [], "links": [{"source": "x:a", "target": "x:b", "key": 0}]},
+    ],
+)
+def test_schema_takes_the_forms_of_a_traversal(traversal: Any) -> None:
+    """What a traversal may be written as is valid, and other things aren't."""
+    answer(traversal=traversal)
+    validator(Answer).validate({**RAN, "traversal": traversal})
+    assert not validator(Answer).is_valid({**RAN, "traversal": {"walk": traversal}})
+
+
+def test_schema_takes_other_forms() -> None:
+    """Chunks and citations as texts, an error as an object, commits as a list, times as texts and numbers."""
+    validator(Answer).validate(
+        {**RAN, "retrieved": ["a"], "citations": ["a", {"chunk": "b"}], "error": {"type": "T", "message": "m"}}
+    )
+    for at in ("2026-01-01T00:00:00Z", "2026-01-01 00:00:00+02:00", 1_700_000_000):
+        row = {"id": "s", "commits": ["x@A", {"repo": "y", "sha": "B"}], "at": at}
+        Compatibility.model_validate(row)
+        validator(Compatibility).validate(row)

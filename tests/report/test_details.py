@@ -1,0 +1,148 @@
+"""What the page shows of one question: its edges, divergences, commits, chunks and flags."""
+
+from __future__ import annotations
+
+from graphkit.measures.case import Case
+from graphkit.measures.coherence import OffPin
+from graphkit.records.commits import CommitGraph
+from graphkit.records.models import Commit, Compatibility
+from graphkit.report.question import (
+    ABSENT,
+    FAILED,
+    INCOHERENT,
+    INVALID,
+    LEFT,
+    NEVER_ENTERED,
+    OFF_PIN,
+    TURN,
+    detail,
+    edge_statuses,
+)
+from tests.helpers.cases import answer, either, optional, question
+from tests.helpers.pages import edges_of
+
+X, Y, Z, W = "a:m.py#x", "a:m.py#y", "b:n.py#z", "c:o.py#w"
+
+
+def test_each_edge_has_its_status() -> None:
+    """Matched, missed, optional, wrong turn and extra edges of a case worked by hand are told apart."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z), optional(X, "IMPORTS", Z)])
+    walked = answer([(X, "CALLS", Y), (Y, "CALLS", W), (W, "READS", Z)])
+    shown, flags, share = detail(Case(gold, walked), ())
+    assert edges_of(shown) == {
+        (X, "CALLS", Y, "matched"),
+        (Y, "CALLS", Z, "missed"),
+        (X, "IMPORTS", Z, "optional"),
+        (Y, "CALLS", W, "turn"),
+        (W, "READS", Z, "extra"),
+    }
+    assert share == (1, 2)
+    assert flags == TURN
+
+
+def test_the_divergence_is_told_in_words() -> None:
+    """The sentence is the one that `graphkit failures` prints, with the name of the path."""
+    gold = question({"id": "main", "steps": [(X, "CALLS", Y), (Y, "CALLS", Z)]})
+    shown, _, _ = detail(Case(gold, answer([(X, "CALLS", Y), (Y, "READS", W)])), ())
+    assert shown["words"] == [
+        f"left gold path main at step 1, at {Y}: expected to go by CALLS to {Z}, but went by READS to {W}"
+    ]
+
+
+def test_a_path_that_was_never_entered_was_not_left() -> None:
+    """The walk enters one gold path and leaves it at y; the other begins at w, where it never came to."""
+    gold = question(
+        {"id": "one", "steps": [(X, "CALLS", Y), (Y, "CALLS", Z)]}, {"id": "two", "steps": [(W, "READS", Z)]}
+    )
+    shown, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y)])), ())
+    assert shown["words"] == [
+        f"left gold path one at step 1, at {Y}: expected to go by CALLS to {Z}, but walked no further from there",
+        f"never entered gold path two, which begins at {W}",
+    ]
+    assert {node[0]: node[7] & (LEFT | NEVER_ENTERED) for node in shown["nodes"]} == {
+        **{X: 0, Y: LEFT, Z: 0, W: NEVER_ENTERED},
+    }
+    assert flags == 0
+
+
+def test_a_needless_alternative_is_no_loss() -> None:
+    """Of alternatives only what the best one lacks is missed, as EdgeRecall counts."""
+    gold = question(*either("g", [(X, "CALLS", Y)], [(X, "CALLS", Z), (Z, "CALLS", W)]))
+    statuses, share = edge_statuses(Case(gold, answer([(X, "CALLS", Y)])))
+    assert statuses == {
+        (X, "CALLS", Y): "matched",
+        (X, "CALLS", Z): "alternative",
+        (Z, "CALLS", W): "alternative",
+    }
+    assert share == (1, 1)
+
+
+def test_a_relation_is_compared_where_both_have_one() -> None:
+    """A walked edge without relation matches the gold edge; one with another relation is extra."""
+    gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    statuses, _ = edge_statuses(Case(gold, answer([(X, None, Y), (Y, "READS", Z)])))
+    assert statuses == {(X, "CALLS", Y): "matched", (Y, "CALLS", Z): "missed", (Y, "READS", Z): "extra"}
+
+
+def test_incoherent_pairs_are_listed_and_marked() -> None:
+    """Two commits that are known not to fit are a pair with its rule, and their nodes carry these commits."""
+    commits = CommitGraph.build(
+        [Commit(repo="a", sha="a1", tag="v1"), Commit(repo="b", sha="b2")],
+        [Compatibility(id="no", commits={"a": "a1", "b": "b2"}, compatible=False)],
+    )
+    chunks = [{"id": X, "commit": "a1"}, {"id": Z, "commit": "b2"}]
+    gold = question([(X, "CALLS", Z)], commits={"a": "a1", "b": "b1"})
+    shown, flags, _ = detail(Case(gold, answer([(X, "CALLS", Z)], retrieved=chunks), commits), ())
+    table = shown["commits"]
+    [[one, other, rule, count]] = shown["pairs"]
+    assert (table[one], table[other]) == (["a", "a1", "v1"], ["b", "b2", ""])
+    assert (rule, count) == ("incompatible", 1)
+    assert flags & INCOHERENT
+    assert [(node[0], node[5], node[6]) for node in shown["nodes"]] == [(X, [one], 0), (Z, [other], 2)]
+
+
+def test_a_node_that_was_not_read_shows_its_pin() -> None:
+    """A missed node carries the commit of the annotation, marked as pinned and not as read."""
+    shown, _, _ = detail(Case(question([(X, "CALLS", Y)], commits={"a": "a1"}), answer()), ())
+    assert [(shown["commits"][node[5][0]][1], node[6]) for node in shown["nodes"]] == [("a1", 1), ("a1", 1)]
+
+
+def test_a_commit_off_pin_is_flagged_where_the_measure_says_so() -> None:
+    """The flag and the measure OffPin agree, also where the commit is that of a chunk outside the drawing."""
+    gold = question([(X, "CALLS", Y)], commits={"a": "a1"})
+    for sha in ("a1", "a2"):
+        case = Case(gold, answer(retrieved=[{"id": Z, "repo": "a", "commit": sha}]))
+        assert bool(detail(case, ())[1] & OFF_PIN) == (OffPin().score(case) == 1)
+        assert (OffPin().score(case) == 1) == (sha == "a2")
+
+
+def test_failed_and_absent_records_are_flagged() -> None:
+    """A record with an error keeps its words; what a failed or absent record didn't walk wasn't attempted."""
+    gold = question([(X, "CALLS", Y)])
+    failed, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y)], error="out of budget")), ())
+    assert (failed["error"], flags, failed["words"]) == ("out of budget", FAILED, [])
+    # The edge that it had walked before the error is matched; the other is none that a finished walk went past.
+    both = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
+    failed, _, share = detail(Case(both, answer([(X, "CALLS", Y)], error="out of budget")), ())
+    assert (edges_of(failed), share) == ({(X, "CALLS", Y, "matched"), (Y, "CALLS", Z, "unattempted")}, (0, 0))
+    absent, flags, share = detail(Case(gold, None), ())
+    # The one required edge was neither found nor missed by a run that has no record: nothing is counted.
+    assert (edges_of(absent), flags, share) == ({(X, "CALLS", Y, "unattempted")}, ABSENT, (0, 0))
+
+
+def test_an_invalid_question_is_blamed_on_nobody() -> None:
+    """Stale gold counts no edge and tells no wrong turn, whatever was walked, and keeps its reason."""
+    gold = question([(X, "CALLS", Y)])
+    for walked in (answer([(X, "CALLS", Y)]), answer([(X, "CALLS", Z)])):
+        shown, flags, share = detail(Case(gold, walked), (), "stale gold")
+        assert (flags, share, shown["words"], shown["invalid"]) == (INVALID, (0, 0), [], "stale gold")
+    assert detail(Case(gold, answer([(X, "CALLS", Y)])), ())[0]["invalid"] is None
+
+
+def test_chunks_carry_their_gain_and_what_was_lost_is_named() -> None:
+    """Each chunk has the gain of the annotation, and a relevant id that was not retrieved is listed with its own."""
+    gold = question(relevant={X: 3, Z: 2})
+    shown, _, _ = detail(Case(gold, answer(retrieved=[{"id": Y, "text": "t" * 500}, {"id": X}])), ())
+    assert [(chunk[0], chunk[1]) for chunk in shown["chunks"]] == [(Y, 0), (X, 3)]
+    assert shown["chunks"][0][4] == "t" * 399 + "…"
+    assert shown["lost"] == [[Z, 2]]
