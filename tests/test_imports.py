@@ -159,7 +159,6 @@ def test_scoring_from_files_knows_no_graph() -> None:
         assert not {name for name in others if name.startswith(("graphkit.graph", "graphkit.database"))}, module
 
 
-
 def loaded(*command: str) -> set[str]:
     """Return what a process of its own has imported once a command is done."""
     program = (

@@ -15,9 +15,9 @@ from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
-from graphkit.judges.verdicts import ask
 from graphkit.judges.base import Finding, Grader, Judge
 from graphkit.judges.materials import CONTEXT_TOKENS, materials_of
+from graphkit.judges.verdicts import ask
 from graphkit.measures.base import MISSING, failed
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphkit.graph.reservations import unfinished_loads
 
 import graphkit
 from graphkit.analysis.explain import sentence
@@ -16,6 +15,7 @@ from graphkit.graph import judgements
 from graphkit.graph.gradings import load_scores
 from graphkit.graph.judgements import Judging, judgings, keep_verdicts, load_verdicts
 from graphkit.graph.queries import schema_statements
+from graphkit.graph.reservations import unfinished_loads
 from graphkit.records.scores import Score
 from graphkit.records.verdicts import Citation, Verdict
 from tests.helpers.datasets import STOREFRONT, without_graph, write_jsonl

@@ -15,8 +15,8 @@ from graphkit.report.said import CLAIMS, LISTED, TEXT, judged
 from tests.helpers import cli
 from tests.helpers.cli import tiny, write_lines
 from tests.helpers.datasets import write_jsonl
-from tests.helpers.verdicts import claim, verdict
 from tests.helpers.pages import HOSTILE, Page, hostile_dataset
+from tests.helpers.verdicts import claim, verdict
 
 CITATIONS = [
     Citation(text="[a/m.py]", target="a/m.py", chunks=("a:m.py#x",), correct=True, needed=False),
@@ -90,7 +90,9 @@ def test_the_page_names_its_judges(tmp_path: Path) -> None:
         verdict("q2", judge="j", model="big", cost=0.1),
         verdict("q2"),
     ]
-    text = " ".join(Page(write_report([run], tmp_path / "p.html", PageOptions(verdicts=verdicts)).read_text()).text.split())
+    text = " ".join(
+        Page(write_report([run], tmp_path / "p.html", PageOptions(verdicts=verdicts)).read_text()).text.split()
+    )
     assert "j (big) judged 2 answers by claims, rubric." in text
     assert "No verdict that can be used: 1 refused" in text
     assert (
