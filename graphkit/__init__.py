@@ -56,7 +56,9 @@ if TYPE_CHECKING:
     from graphkit.records.usage import Prices
     from graphkit.records.verdicts import Verdict
     from graphkit.scoring.evaluate import evaluate
+    from graphkit.scoring.graded_runs import GradingOptions, grade
     from graphkit.scoring.networks import comparison_graph, gold_graph, score_graphs, walked_graph
+    from graphkit.scoring.opened_judges import JudgeOptions
     from graphkit.scoring.results import Evaluation, Summary
     from graphkit.systems.context import Context
     from graphkit.systems.runner import Limits
@@ -108,6 +110,8 @@ _HOMES = {
     "graphkit.graph.judgements": ("load_verdicts",),
     "graphkit.records.verdicts": ("Verdict",),
     "graphkit.scoring.evaluate": ("evaluate",),
+    "graphkit.scoring.graded_runs": ("GradingOptions", "grade"),
+    "graphkit.scoring.opened_judges": ("JudgeOptions",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -128,8 +132,10 @@ __all__ = [
     "Evaluation",
     "GateError",
     "GoldPath",
+    "GradingOptions",
     "GraphkitError",
     "InputError",
+    "JudgeOptions",
     "Limits",
     "Measure",
     "MeasureError",
@@ -153,6 +159,7 @@ __all__ = [
     "failures",
     "first_divergences",
     "gold_graph",
+    "grade",
     "load",
     "load_config",
     "load_scores",

@@ -112,7 +112,7 @@ def samples_of_run(
     Raises
     ------
     InputError
-        A file or a record can't be used and the problems doesn't skip, or the file holds no run, or several.
+        A file or a record can't be used and problems aren't to be skipped, or the file holds no run, or several.
     """
     questions = {question.id: question for _, question in dataset.questions(problems)}
     answers = _answers(run_file, questions, problems)
@@ -232,7 +232,7 @@ def read_rows(path: Path, problems: Problems, metrics: Sequence[str] = ()) -> li
     Raises
     ------
     InputError
-        The file can't be read, a record can't be used and the problems doesn't skip, or a metric isn't there.
+        The file can't be read, a record can't be used and problems aren't to be skipped, or a metric isn't there.
     """
     raw = list(_raw_rows(path, problems))
     names = list(dict.fromkeys(name for _, row in raw for name in row))
@@ -322,7 +322,7 @@ def imported(path: Path, problems: Problems, run: str | None = None, metrics: Se
     Raises
     ------
     InputError
-        The file can't be read, a record can't be used and the problems doesn't skip, or no one run is named.
+        The file can't be read, a record can't be used and problems aren't to be skipped, or no one run is named.
     """
     rows = read_rows(path, problems, metrics)
     runs = sorted({row.sample.run for row in rows if row.sample.run is not None})
@@ -438,7 +438,7 @@ def scores_of_results(
     Raises
     ------
     InputError
-        A file or a record can't be used and the problems doesn't skip, or no column holds values.
+        A file or a record can't be used and problems aren't to be skipped, or no column holds values.
     """
     rows = read_rows(path, problems, metrics)
     names = list(rows[0].values) if rows else []

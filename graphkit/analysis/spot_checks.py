@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from pydantic.types import StrictFloat, StrictInt, StrictStr
 
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
-from graphkit.files.verdict_files import grades_folder
+from graphkit.files.verdict_files import file_beside, grades_folder
 from graphkit.records.fields import Count, Name, Record
 
 ENDING = ".spot-check.json"
@@ -44,8 +43,7 @@ def file_of(run_file: Path, judge: str) -> Path:
     >>> file_of(Path("runs/bm25.jsonl"), "my_module:judge").as_posix()
     'runs/bm25.grades/my_module-judge.spot-check.json'
     """
-    name = re.sub(r"[^\w.-]", "-", judge)
-    return grades_folder(run_file) / f"{name}{ENDING}"
+    return file_beside(run_file, judge, ENDING)
 
 
 def keep(run_file: Path, check: KeptCheck) -> Path:

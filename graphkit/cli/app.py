@@ -17,6 +17,7 @@ COMMANDS = (
     "load",
     "git",
     "evaluate",
+    "grade",
     "load_scores",
     "run",
     "check",

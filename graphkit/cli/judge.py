@@ -1,4 +1,4 @@
-"""``graphkit judge`` with its commands: ``spot-check``, ``consistency``, ``bias`` and ``drift``."""
+"""``graphkit judge`` with its commands: ``list``, ``show``, ``spot-check``, ``consistency``, ``bias`` and ``drift``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from graphkit.trust.effects import Effect
     from graphkit.trust.subjects import Subject
 
-judge = typer.Typer(cls=Commands, no_args_is_help=True, rich_markup_mode=None, help="How far to trust a judge.")
+judge = typer.Typer(
+    cls=Commands, no_args_is_help=True, rich_markup_mode=None, help="What judges are asked, and how far to trust them."
+)
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="The run that was graded.")]
 JudgeOption = Annotated[
@@ -38,6 +40,45 @@ AnsweredByOption = Annotated[
 SIZE = 15
 WIDTH = 0.2
 REPEAT = 3
+
+
+@judge.command("list")
+@with_json
+def list_graders() -> None:
+    """List the graders: what each is asked about, and which measures it gives."""
+    from graphkit.cli.tables import print_table
+    from graphkit.judges.graders import GRADERS
+
+    if as_json():
+        for grader in GRADERS.values():
+            print_json({"grader": grader.name, "shows": grader.shows, "measures": grader.measures})
+        return
+    rows = [[grader.name, ", ".join(grader.shows), ", ".join(grader.measures)] for grader in GRADERS.values()]
+    print_table(None, ("grader", "is shown", "measures"), rows)
+
+
+@judge.command()
+@with_json
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A grader, or system for what every prompt begins with.")],
+) -> None:
+    """Show the words that a grader asks with, and the form of its verdict."""
+    import json
+
+    from graphkit.judges.graders import GRADERS
+    from graphkit.judges.prompts import text_of
+    from graphkit.judges.verdicts import prompt_hash, schema_of
+
+    words = text_of(name)
+    grader = GRADERS.get(name)
+    form = schema_of(grader) if grader is not None else None
+    if as_json():
+        print_json({"name": name, "text": words, "schema": form, "hash": prompt_hash(grader) if grader else None})
+        return
+    print_line(words)
+    if form is not None:
+        print_line("\nThe verdict is JSON of this form:")
+        print_line(json.dumps(form, ensure_ascii=False, indent=1))
 
 
 @judge.command("spot-check")

@@ -42,7 +42,7 @@ VerdictsOption = Annotated[
 ]
 OnErrorOption = Annotated[
     str,
-    typer.Option("--on-error", metavar="fail|skip", help="Refuse bad records, or leave them out and problems them."),
+    typer.Option("--on-error", metavar="fail|skip", help="Refuse bad records, or leave them out and report them."),
 ]
 
 # Defaults. Those that the library has too stand here again, because reading them there would make help slow to show;
@@ -61,7 +61,7 @@ def on_error_value(text: str) -> OnError:
 
 
 def given_scores(files: list[Path], skip: OnError) -> list[Score]:
-    """Return what ``--scores`` adds, and problems what was left out of it."""
+    """Return what ``--scores`` adds, and report what was left out of it."""
     from graphkit.files.problems import Problems
     from graphkit.files.score_files import read_scores
 
@@ -72,7 +72,7 @@ def given_scores(files: list[Path], skip: OnError) -> list[Score]:
 
 
 def given_verdicts(files: list[Path], skip: OnError) -> list[Verdict]:
-    """Return what ``--verdicts`` adds, and problems what was left out of it."""
+    """Return what ``--verdicts`` adds, and report what was left out of it."""
     from graphkit.files.problems import Problems
     from graphkit.files.verdict_files import read_verdicts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def read_verdicts(files: Iterable[str | Path], problems: Problems) -> list[Verdi
     Raises
     ------
     InputError
-        A file or a record can't be used and the problems doesn't skip.
+        A file or a record can't be used and problems aren't to be skipped.
     """
     verdicts: dict[tuple[str, str, str, str], Verdict] = {}
     for path in files:
@@ -56,6 +57,15 @@ def grades_folder(run_file: Path) -> Path:
     'runs/bm25.grades'
     """
     return run_file.with_name(f"{stem_of(run_file)}.grades")
+
+
+def file_beside(run_file: Path, judge: str, ending: str) -> Path:
+    """Return the file beside a run that a judge's scores, verdicts or spot checks are kept in.
+
+    >>> file_beside(Path("runs/bm25.jsonl"), "my_module:judge", ".spot-check.json").as_posix()
+    'runs/bm25.grades/my_module-judge.spot-check.json'
+    """
+    return grades_folder(run_file) / (re.sub(r"[^\w.-]", "-", judge) + ending)
 
 
 def graded_files(run_file: Path, kind: str) -> list[Path]:

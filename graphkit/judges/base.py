@@ -24,6 +24,8 @@ class Opinion:
         JSON, if all went well; it is checked before it counts.
     usage, cost
         What it took; None where nothing is known. A judge that asks no model takes nothing.
+    request
+        The digest of the request to a model, by which the reply is kept.
     """
 
     text: str
@@ -33,6 +35,7 @@ class Opinion:
     cost: float | None = None
     attempts: int = 1
     cached: bool = False
+    request: str | None = None
 
 
 class Judge(Protocol):

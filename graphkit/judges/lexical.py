@@ -66,7 +66,7 @@ class LexicalJudge:
         if found is None:
             found = _Findings(prompt.materials)
             self._found.append(found)
-        return Opinion(json.dumps(rule(found), ensure_ascii=False))
+        return Opinion(json.dumps(rule(found), ensure_ascii=False), cost=0.0)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,8 @@ class ModelJudge:
         ModelError
             No reply could be had.
         """
-        reply = await self._model.ask(self.request(prompt, schema))
+        request = self.request(prompt, schema)
+        reply = await self._model.ask(request)
         return Opinion(
             text=reply.text,
             model=reply.model,
@@ -72,6 +73,7 @@ class ModelJudge:
             cost=self._cost(reply),
             attempts=reply.attempts,
             cached=reply.cached,
+            request=request.digest,
         )
 
     def request(self, prompt: Prompt, schema: Mapping[str, Any]) -> Request:

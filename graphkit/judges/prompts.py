@@ -82,25 +82,26 @@ def prompt_names() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in _FOLDER.glob("*.txt")))
 
 
+def digest_of(grader: str, shows: tuple[str, ...], schema: Mapping[str, Any], instruction: str | None = None) -> str:
+    """Return the SHA-256 of what a grader asks: the words, the parts that are shown, and the form of the verdict."""
+    asked = instruction if instruction is not None else text_of(grader)
+    words = json.dumps([text_of("system"), asked, shows, schema], ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def prompt_for(
-    grader: str,
-    shows: tuple[str, ...],
-    materials: Materials,
-    schema: Mapping[str, Any],
-    instruction: str | None = None,
+    grader: str, digest: str, shows: tuple[str, ...], materials: Materials, instruction: str | None = None
 ) -> Prompt:
     """Return the prompt of a grader about one answer.
 
     Parameters
     ----------
-    schema
-        The form of the verdict: it is part of what is asked, and of the digest.
+    digest
+        Of what it asks, see :func:`digest_of`.
     instruction
         What is asked, where no file of the grader's name says it.
     """
     system, asked = text_of("system"), instruction if instruction is not None else text_of(grader)
-    words = json.dumps([system, asked, shows, schema], ensure_ascii=False, sort_keys=True)
-    digest = hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
     nonce = nonce_of(materials)
     parts = tuple((part, _delimited(part, inner, nonce)) for part, inner in _shown(materials, nonce) if part in shows)
     return Prompt(grader, digest, system, parts, asked, materials)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from graphkit.judges.base import Finding, Grader, Judge, Opinion, Reading, UnusableVerdictError
 from graphkit.judges.forms import shortened, unscored
 from graphkit.judges.materials import Materials
-from graphkit.judges.prompts import TRUNCATED, Prompt, prompt_for
+from graphkit.judges.prompts import TRUNCATED, Prompt, digest_of, prompt_for
 from graphkit.llm.requests import ModelError, Usage
 from graphkit.records.verdicts import Verdict
 
@@ -30,15 +30,25 @@ _LONGEST_REASON = 1000
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What came of one grader and one answer: its scores, and what the judge said; None where no judge was asked."""
+    """What came of one grader and one answer: its scores, and what the judge said; None where no judge was asked.
+
+    ``requests`` are the digests of the requests that were replied to.
+    """
 
     findings: tuple[Finding, ...]
     verdict: Verdict | None = None
+    requests: tuple[str, ...] = ()
 
 
 def prompt_of(grader: Grader, materials: Materials) -> Prompt:
     """Return what a grader asks about an answer."""
-    return prompt_for(grader.name, grader.shows, materials, schema_of(grader), grader.instruction)
+    return prompt_for(grader.name, prompt_hash(grader), grader.shows, materials, grader.instruction)
+
+
+@lru_cache(maxsize=256)
+def prompt_hash(grader: Grader) -> str:
+    """Return the SHA-256 of what a grader asks, whatever the answer."""
+    return digest_of(grader.name, grader.shows, schema_of(grader), grader.instruction)
 
 
 @lru_cache(maxsize=256)
@@ -76,12 +86,17 @@ async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
             failure, reason = error.label, shortened(error.what, _LONGEST_REASON)
             prompt = replace(prompt, unusable=(*prompt.unusable, (opinion.text, reason)))
             continue
-        return Judged(tuple(reading.findings), _verdict(grader, materials, judge, prompt, opinions, said, reading))
+        verdict = _verdict(grader, materials, judge, prompt, opinions, said, reading)
+        return Judged(tuple(reading.findings), verdict, _requests(opinions))
     verdict = _verdict(grader, materials, judge, prompt, opinions, None, Reading(()))
     verdict = verdict.model_copy(
         update={"failure": failure, "reason": reason, "attempts": verdict.attempts + extra_attempts}
     )
-    return Judged(unscored(grader.measures, f"{failure}: {reason}"), verdict)
+    return Judged(unscored(grader.measures, f"{failure}: {reason}"), verdict, _requests(opinions))
+
+
+def _requests(opinions: Iterable[Opinion]) -> tuple[str, ...]:
+    return tuple(opinion.request for opinion in opinions if opinion.request is not None)
 
 
 class _FailureError(Exception):

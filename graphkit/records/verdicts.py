@@ -125,6 +125,10 @@ class Verdict(Record):
         How many replies were asked for, repeats after a verdict that couldn't be used included.
     cost
         What it took in money; None where the price isn't known. ``cached`` tells that it was paid before.
+    answered_by
+        The model that gave the answer, as far as that is known.
+    answer_hash
+        The SHA-256 of the answer that was judged: a verdict on another answer than the run's is out of date.
     """
 
     run: Name
@@ -150,6 +154,8 @@ class Verdict(Record):
     output_tokens: Count | None = None
     cost: Amount | None = None
     cached: StrictBool = False
+    answered_by: StrictStr | None = None
+    answer_hash: StrictStr | None = None
 
     @model_validator(mode="after")
     def _cited_are_there(self) -> Self:

@@ -7,8 +7,10 @@ a model's server reads again for less.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graphkit.errors import InputError
@@ -16,43 +18,21 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.judges.base import Finding, Grader, Judge
-from graphkit.judges.materials import CONTEXT_TOKENS, materials_of
-from graphkit.judges.verdicts import ask
-from graphkit.measures.base import MISSING, failed
+from graphkit.judges.claims import CLAIMS, SEPARATE_QUESTIONS
+from graphkit.judges.forms import unscored
+from graphkit.judges.materials import CONTEXT_TOKENS, materials_of, unjudged
+from graphkit.judges.verdicts import ask, prompt_hash
 from graphkit.measures.case import Case
-from graphkit.measures.integration import NO_ANSWER
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.verdicts import Verdict
+from graphkit.scoring.results import Summary
 
 #: How many answers are judged at the same time where nobody says otherwise.
 CONCURRENCY = 8
 
-#: Called after each answer with the verdicts on it.
-Progress = Callable[[Sequence[Verdict]], None]
-
-
-def _quiet(_: Sequence[Verdict]) -> None:
-    """Tell nothing."""
-
-
-@dataclass(frozen=True)
-class Graded:
-    """What a judge said of a run.
-
-    Attributes
-    ----------
-    scores
-        A score a question and measure of each grader, in the order of the questions; None with its reason where
-        there is none.
-    verdicts
-        What was said, failures too.
-    """
-
-    run: str
-    judge: str
-    scores: tuple[Score, ...] = field(repr=False)
-    verdicts: tuple[Verdict, ...] = field(repr=False)
+#: The graders that are asked where nobody names others: with them the generation layer is scored.
+DEFAULT_GRADERS = ("claims", "rubric", "aggregation")
 
 
 @dataclass(frozen=True)
@@ -78,6 +58,8 @@ class RunToGrade:
         """
         from graphkit.scoring.evaluate import known_from_files
 
+        if not run_file.exists():
+            raise InputError("there is no such file", where=str(run_file), remedy="Check the path and its spelling.")
         _, invalid = known_from_files(source, (), problems)
         questions = {question.id: question for _, question in source.questions(problems)}
         answers: dict[str, AnswerStruct] = {}
@@ -95,102 +77,184 @@ class RunToGrade:
             raise InputError(what, where=str(run_file), remedy="Write each run into a file of its own.")
         return cls(runs[0], questions, answers, invalid)
 
-    def unjudged(self, question: str) -> str | None:
-        """Return why there is nothing to judge of a question, or None."""
-        if question in self.invalid:
-            return self.invalid[question]
-        answer = self.answers.get(question)
-        if answer is None:
-            return MISSING
-        if answer.error is not None:
-            return failed(answer.error)
-        return NO_ANSWER if answer.answer is None else None
+    def only(self, questions: Iterable[str]) -> RunToGrade:
+        """Return the run with some of its questions."""
+        chosen = set(questions)
+        return replace(self, questions={name: one for name, one in self.questions.items() if name in chosen})
+
+    def case(self, question: str) -> Case:
+        """Return a question with what the run did with it."""
+        return Case(self.questions[question], self.answers.get(question))
 
 
-async def grade_answers(
-    run: RunToGrade,
-    judge: Judge,
-    graders: Sequence[Grader],
-    *,
-    concurrency: int = CONCURRENCY,
-    context_tokens: int = CONTEXT_TOKENS,
-    progress: Progress = _quiet,
-) -> Graded:
-    """Have a judge say what the answers of a run are worth.
+@dataclass(frozen=True)
+class Graded:
+    """What a judge said of a run.
 
-    Raises
-    ------
-    InputError
-        The judge can't be asked at all, such as without a key.
+    Attributes
+    ----------
+    scores
+        A score a question and measure of each grader, in the order of the questions; None with its reason where
+        there is none.
+    verdicts
+        What was said, failures too.
     """
-    graded: dict[str, tuple[list[Score], list[Verdict]]] = {}
-    waiting = iter(run.questions)
 
-    async def work() -> None:
-        for question in waiting:
-            graded[question] = await _judged(run, question, judge, graders, context_tokens)
-            progress(graded[question][1])
+    run: str
+    judge: str
+    scores: tuple[Score, ...] = field(repr=False)
+    verdicts: tuple[Verdict, ...] = field(repr=False)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(max(1, min(concurrency, len(run.questions)))):
-            group.create_task(work())
-    ordered = [graded[question] for question in run.questions]
-    return Graded(
-        run.run,
-        judge.name,
-        tuple(score for scores, _ in ordered for score in scores),
-        tuple(verdict for _, verdicts in ordered for verdict in verdicts),
-    )
+    @property
+    def failed(self) -> list[Verdict]:
+        """The verdicts that couldn't be had, or used."""
+        return [verdict for verdict in self.verdicts if verdict.failure is not None]
 
+    def summaries(self) -> dict[str, Summary]:
+        """Return the summary of each measure."""
+        by_measure: dict[str, list[float | None]] = {}
+        for score in self.scores:
+            by_measure.setdefault(score.measure, []).append(score.number)
+        return {
+            name: Summary.of(name, known := [value for value in values if value is not None], len(known), len(values))
+            for name, values in by_measure.items()
+        }
 
-async def _judged(
-    run: RunToGrade, question: str, judge: Judge, graders: Sequence[Grader], context_tokens: int
-) -> tuple[list[Score], list[Verdict]]:
-    """Return the scores of one answer and the verdicts behind them."""
-    scores: list[Score] = []
-    verdicts: list[Verdict] = []
-    unjudged = run.unjudged(question)
-    case = Case(run.questions[question], run.answers.get(question))
-    materials = None if unjudged else materials_of(case, run.run, context_tokens=context_tokens)
-    for grader in graders:
-        lacking = unjudged if materials is None else grader.lacks(materials)
-        if lacking or materials is None:
-            found = [Finding(measure, None, lacking) for measure in grader.measures]
-            scores += [_score(run, question, finding, judge, grader) for finding in found]
-            continue
-        verdict, findings = await ask(grader, materials, judge)
-        verdicts.append(verdict)
-        scores += [_score(run, question, finding, judge, grader, verdict) for finding in findings]
-    return scores, verdicts
+    @property
+    def saving(self) -> Saving:
+        """What judging claims once has saved."""
+        return Saving.of(self.verdicts)
 
 
-def _score(
-    run: RunToGrade, question: str, finding: Finding, judge: Judge, grader: Grader, verdict: Verdict | None = None
-) -> Score:
-    """Return the score that a finding is; what the verdict took stands beside its first score alone."""
-    labels = run.questions[question]
-    first = verdict is not None and finding.measure == grader.measures[0]
-    return Score(
-        run=run.run,
-        question=question,
-        measure=finding.measure,
-        value=finding.value,
-        reason=finding.reason,
-        grade=finding.grade,
-        label=finding.label,
-        explanation=finding.explanation,
-        confidence=finding.confidence,
-        grader=judge.name,
-        version=version_of(judge, grader),
-        cost=verdict.cost if first and verdict else None,
-        prompt_tokens=verdict.prompt_tokens if first and verdict else None,
-        output_tokens=verdict.output_tokens if first and verdict else None,
-        category=labels.category,
-        difficulty=labels.difficulty,
-        group=labels.group,
-    )
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """The calls, and the tokens of prompts, that it would have taken more to ask for each measure of claims by itself.
+
+    ``prompt_tokens`` is None where a judge doesn't count any.
+    """
+
+    calls: int
+    prompt_tokens: int | None
+
+    @classmethod
+    def of(cls, verdicts: Iterable[Verdict]) -> Saving:
+        """Return what was saved: a question with the same parts would have been as long as the one that was asked."""
+        claims = [verdict for verdict in verdicts if verdict.grader == CLAIMS.name and verdict.failure is None]
+        tokens = [verdict.prompt_tokens for verdict in claims if verdict.prompt_tokens is not None]
+        more = SEPARATE_QUESTIONS - 1
+        return cls(more * len(claims), more * sum(tokens) if tokens else None)
+
+
+@dataclass(frozen=True)
+class GradingJob:
+    """What is asked, of whom, and how.
+
+    Attributes
+    ----------
+    context_tokens
+        How much of the retrieved context a judge is shown.
+    citation_pattern
+        What else is a citation, see :func:`graphkit.judges.citations.citation_pattern`.
+    answered_by
+        The model that gave the answers, as far as that is known: kept with each verdict.
+    progress
+        Called after each answer with the verdicts on it.
+    forget
+        Called with the digest of each request whose reply couldn't be used, so that it isn't served again.
+    """
+
+    judge: Judge
+    graders: Sequence[Grader]
+    concurrency: int = CONCURRENCY
+    context_tokens: int = CONTEXT_TOKENS
+    citation_pattern: re.Pattern[str] | None = None
+    answered_by: str | None = None
+    progress: Callable[[Sequence[Verdict]], None] = lambda _: None
+    forget: Callable[[str], None] = lambda _: None
+
+    async def grade(self, run: RunToGrade) -> Graded:
+        """Have the judge say what the answers of a run are worth.
+
+        Raises
+        ------
+        InputError
+            The judge can't be asked at all, such as without a key.
+        """
+        graded: dict[str, tuple[list[Score], list[Verdict]]] = {}
+        waiting = iter(run.questions)
+
+        async def work() -> None:
+            for question in waiting:
+                graded[question] = await self._judged(run, question)
+                self.progress(graded[question][1])
+
+        workers = [asyncio.create_task(work()) for _ in range(max(1, min(self.concurrency, len(run.questions))))]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+        ordered = [graded[question] for question in run.questions]
+        scores = tuple(score for some, _ in ordered for score in some)
+        return Graded(run.run, self.judge.name, scores, tuple(verdict for _, some in ordered for verdict in some))
+
+    async def _judged(self, run: RunToGrade, question: str) -> tuple[list[Score], list[Verdict]]:
+        """Return the scores of one answer and the verdicts behind them."""
+        scores: list[Score] = []
+        verdicts: list[Verdict] = []
+        case = run.case(question)
+        lacking = run.invalid.get(question) or unjudged(case)
+        if lacking is not None:
+            for grader in self.graders:
+                scores += [self._score(run, question, one, grader) for one in unscored(grader.measures, lacking)]
+            return scores, verdicts
+        materials = materials_of(case, run.run, context_tokens=self.context_tokens, pattern=self.citation_pattern)
+        for grader in self.graders:
+            judged = await ask(grader, materials, self.judge)
+            verdict = judged.verdict
+            if verdict is not None:
+                about = {"answered_by": self.answered_by, "answer_hash": answer_hash(materials.answer)}
+                verdict = verdict.model_copy(update=about)
+                verdicts.append(verdict)
+                if verdict.failure is not None:
+                    for digest in judged.requests:
+                        self.forget(digest)
+            scores += [self._score(run, question, one, grader, verdict) for one in judged.findings]
+        return scores, verdicts
+
+    def _score(
+        self, run: RunToGrade, question: str, finding: Finding, grader: Grader, verdict: Verdict | None = None
+    ) -> Score:
+        """Return the score that a finding is; what the verdict took stands beside its first score alone."""
+        about = run.questions[question]
+        paid = verdict if verdict is not None and finding.measure == grader.measures[0] else None
+        return Score(
+            run=run.run,
+            question=question,
+            measure=finding.measure,
+            value=finding.value,
+            reason=finding.reason,
+            grade=finding.grade,
+            label=finding.label,
+            explanation=finding.explanation,
+            confidence=finding.confidence,
+            grader=self.judge.name,
+            version=version_of(self.judge, grader),
+            cost=paid.cost if paid else None,
+            prompt_tokens=paid.prompt_tokens if paid else None,
+            output_tokens=paid.output_tokens if paid else None,
+            category=about.category,
+            difficulty=about.difficulty,
+            group=about.group,
+        )
+
+
+def answer_hash(answer: str) -> str:
+    """Return the SHA-256 of an answer, by which a verdict on another one is told."""
+    return hashlib.sha256(answer.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def version_of(judge: Judge, grader: Grader) -> str:
     """Return what tells the scores of one judge and wording from those of another: its version, and the prompt's."""
-    return " ".join(part for part in (judge.version, f"prompt {grader.digest[:8]}") if part)
+    return " ".join(part for part in (judge.version, f"prompt {prompt_hash(grader)[:8]}") if part)

@@ -9,7 +9,7 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.files.verdict_files import grades_folder, write_verdicts
-from graphkit.records.verdicts import Citation
+from graphkit.records.verdicts import Citation, Verdict
 from graphkit.report import PageOptions, write_report
 from graphkit.report.said import CLAIMS, LISTED, TEXT, judged
 from tests.helpers import cli
@@ -102,9 +102,9 @@ def test_the_page_names_its_judges(tmp_path: Path) -> None:
     assert "grading: 1 verdict at a cost that isn't known" in text
 
 
-def hostile_verdicts(run: Path) -> list[object]:
+def hostile_verdicts(run: Path) -> list[Verdict]:
     """Return verdicts on the hostile dataset in which every text is hostile, too."""
-    found: list[object] = []
+    found: list[Verdict] = []
     for number, text in enumerate(HOSTILE):
         found.append(
             verdict(

@@ -1,0 +1,279 @@
+"""A run graded from beginning to end: read, judged, and kept beside its file and in the graph."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from graphkit.database.store import Store
+from graphkit.errors import InputError
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
+from graphkit.files.reading import RecordReader
+from graphkit.files.score_files import read_scores, write_scores
+from graphkit.files.verdict_files import SCORES, VERDICTS, file_beside, grades_folder, read_verdicts, write_verdicts
+from graphkit.judges.base import Grader, Judge
+from graphkit.judges.graders import graders_named
+from graphkit.judges.materials import CONTEXT_TOKENS
+from graphkit.judges.own import load_rubric
+from graphkit.judges.verdicts import TRIES
+from graphkit.records.structs import AnswerStruct
+from graphkit.records.usage import Spread, figures_of, summarised
+from graphkit.records.verdicts import Verdict
+from graphkit.scoring.grade import DEFAULT_GRADERS, Graded, GradingJob, RunToGrade, answer_hash
+from graphkit.scoring.opened_judges import (
+    Collecting,
+    Estimate,
+    JudgeOptions,
+    OpenedJudge,
+    estimate,
+    kept_replies,
+    model_judge,
+    opened,
+    opened_batches,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class GradingOptions:
+    """What is asked about the answers of a run, and how they are shown.
+
+    Attributes
+    ----------
+    graders, rubrics
+        Names of graphkit's graders, and folders of the user's own rubrics.
+    answered_by
+        The model that gave the answers, as far as that is known.
+    """
+
+    graders: Sequence[str] = DEFAULT_GRADERS
+    rubrics: Sequence[Path] = ()
+    context_tokens: int = CONTEXT_TOKENS
+    citation_pattern: re.Pattern[str] | None = None
+    answered_by: str | None = None
+    progress: Callable[[Sequence[Verdict]], None] = field(default=lambda _: None, repr=False)
+
+    def with_progress(self, progress: Callable[[Sequence[Verdict]], None]) -> GradingOptions:
+        """Return the same options, with what is called after each answer."""
+        return replace(self, progress=progress)
+
+    def job(self, opened_judge: OpenedJudge, concurrency: int) -> GradingJob:
+        """Return the job of a judge."""
+        return GradingJob(
+            judge=opened_judge.judge,
+            graders=self.chosen(),
+            concurrency=concurrency,
+            context_tokens=self.context_tokens,
+            citation_pattern=self.citation_pattern,
+            answered_by=self.answered_by,
+            progress=self.progress,
+            forget=opened_judge.forget,
+        )
+
+    def chosen(self) -> tuple[Grader, ...]:
+        """Return the graders.
+
+        Raises
+        ------
+        InputError
+            A grader isn't known, a rubric can't be used, two rubrics have one name, or nothing is asked.
+        """
+        own = [load_rubric(folder) for folder in self.rubrics]
+        names = [grader.name for grader in own]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise InputError(f"two rubrics are called {min(twice)!r}", remedy="Rename a folder.")
+        both = (*graders_named(self.graders), *own)
+        if not both:
+            raise InputError("no grader is named", remedy="Name one by --grader or --rubric.")
+        return both
+
+
+def grade(
+    run: str | Path,
+    dataset: str | Path | Dataset | None = None,
+    *,
+    judge: str | JudgeOptions | Judge = "lexical",
+    options: GradingOptions | None = None,
+    batch: bool = False,
+    store: Store | None = None,
+    keep: bool = False,
+    problems: Problems | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Graded:
+    """Have a judge say what the answers of a run are worth.
+
+    Parameters
+    ----------
+    judge
+        Its name (``"lexical"``, ``"anthropic"``, ``"package.module:callable"``), how it is asked, or a judge.
+    batch
+        Ask a model by batches: within a day, at half the price.
+    store
+        Keeps scores and verdicts in the graph, beside the answers; dataset and run are loaded where they aren't there.
+    keep
+        Keep them in files beside the run, see :func:`keep_beside`.
+    tell
+        Takes what is worth knowing on the way.
+
+    Raises
+    ------
+    InputError
+        A file can't be used, a grader isn't known, or the judge can't be asked.
+    """
+    run_file = Path(run)
+    source = _dataset(run_file, dataset)
+    options = options or GradingOptions()
+    to_grade = RunToGrade.read(run_file, source, problems if problems is not None else Problems())
+    how = JudgeOptions(judge) if isinstance(judge, str) else judge
+    if not isinstance(how, JudgeOptions):
+        if batch:
+            raise InputError("batches are of the judge anthropic")
+        graded = run_async(options.job(OpenedJudge(how), JudgeOptions().concurrency).grade(to_grade))
+    elif batch:
+        graded = run_async(_by_batches(to_grade, how, options, tell))
+    else:
+        graded = run_async(_at_once(to_grade, how, options))
+    if keep:
+        graded = keep_beside(run_file, to_grade, graded, options.chosen(), tell)
+    if store is not None:
+        _into_graph(store, run_file, source, graded)
+    return graded
+
+
+def estimate_grading(
+    run: str | Path,
+    dataset: str | Path | Dataset | None,
+    judge: JudgeOptions,
+    options: GradingOptions,
+    *,
+    batch: bool = False,
+    problems: Problems | None = None,
+) -> Estimate:
+    """Return what a grading by a model would take, without sending anything.
+
+    A verdict that can't be used is asked for once more: that isn't foreseen.
+
+    Raises
+    ------
+    InputError
+        A file can't be used, a grader isn't known, or the judge asks no model.
+    """
+    from graphkit.llm.prices import PriceTable
+
+    if judge.judge != "anthropic":
+        raise InputError(f"--dry-run counts what a model is asked, and the judge {judge.judge!r} asks none")
+    run_file = Path(run)
+    problems = problems if problems is not None else Problems()
+    to_grade = RunToGrade.read(run_file, _dataset(run_file, dataset), problems)
+    prices = PriceTable.read(judge.prices)
+    with kept_replies(judge) as replies:
+        asked = Collecting(replies)
+        run_async(options.job(OpenedJudge(model_judge(asked, judge, prices)), judge.concurrency).grade(to_grade))
+    return estimate(asked, prices, batch)
+
+
+async def _at_once(run: RunToGrade, judge: JudgeOptions, options: GradingOptions) -> Graded:
+    async with opened(judge) as opened_judge:
+        return await options.job(opened_judge, judge.concurrency).grade(run)
+
+
+async def _by_batches(
+    run: RunToGrade, judge: JudgeOptions, options: GradingOptions, tell: Callable[[str], None]
+) -> Graded:
+    """Grade by batches: what a grading would ask is collected, answered in a batch, and so on until nothing is left.
+
+    After the first batch only verdicts that couldn't be used are asked for once more.
+    """
+    async with opened_batches(judge, tell) as (batches, replies, prices):
+        asked = Collecting(replies)
+        unusable: list[str] = []
+        for _ in range(TRIES + 1):
+            asked.wanted.clear()
+            unusable.clear()
+            collecting = OpenedJudge(model_judge(asked, judge, prices), unusable.append)
+            graded = await replace(options, progress=lambda _: None).job(collecting, judge.concurrency).grade(run)
+            if not asked.wanted:
+                break
+            outcome = await batches.fill(list(asked.wanted.values()))
+            asked.failures |= outcome.failures
+        for digest in unusable:
+            replies.forget(digest)
+        options.progress(graded.verdicts)
+        return graded
+
+
+def cost_of_run(run_file: Path) -> Spread:
+    """Return what the answers of a run cost, as far as its records say."""
+    figures = (figures_of(answer) for _, answer in RecordReader(run_file, AnswerStruct, Problems("skip")))
+    return summarised(figures)["cost"]
+
+
+def keep_beside(
+    run_file: Path, run: RunToGrade, graded: Graded, graders: Sequence[Grader], tell: Callable[[str], None]
+) -> Graded:
+    """Keep scores and verdicts in files beside a run, and return them with those that the files held and hold on.
+
+    What the same judge said before by other graders stays, unless answers have changed since.
+
+    Raises
+    ------
+    InputError
+        A file can't be written, or what is there can't be read.
+    """
+    verdict_file, score_file = (file_beside(run_file, graded.judge, f"{kind}.jsonl") for kind in (VERDICTS, SCORES))
+    if verdict_file.exists() and score_file.exists():
+        former = read_verdicts([verdict_file], Problems())
+        asked, measures = {one.name for one in graders}, {name for one in graders for name in one.measures}
+        others = [verdict for verdict in former if verdict.grader not in asked]
+        changed = {verdict.question for verdict in others if not _is_about(verdict, run)}
+        if changed:
+            tell(f"note: {len(changed)} answers have changed since other graders judged them: those are judged no more")
+        else:
+            scores = [score for score in read_scores([score_file], Problems()) if score.measure not in measures]
+            graded = replace(graded, scores=(*graded.scores, *scores), verdicts=(*graded.verdicts, *others))
+    grades_folder(run_file).mkdir(exist_ok=True)
+    write_verdicts(verdict_file, graded.verdicts)
+    write_scores(score_file, graded.scores)
+    return graded
+
+
+def _is_about(verdict: Verdict, run: RunToGrade) -> bool:
+    """Tell whether a verdict is about the answer that the run now gives."""
+    answer = run.answers.get(verdict.question)
+    return answer is not None and verdict.answer_hash == answer_hash(answer.answer or "")
+
+
+def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded) -> None:
+    """Put scores and verdicts beside the answers, after the run itself where it isn't there."""
+    from graphkit.graph.gradings import load_scores
+    from graphkit.graph.judgements import load_verdicts
+    from graphkit.scoring.evaluate import evaluate
+
+    evaluate(run_file, source, measures=["EdgeRecall"], store=store, keep_rows=False)
+    load_scores(store, graded.scores)
+    load_verdicts(store, graded.verdicts)
+
+
+def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:
+    if isinstance(dataset, Dataset):
+        return dataset
+    if not run_file.exists():
+        raise InputError("there is no such file", where=str(run_file), remedy="Check the path and its spelling.")
+    return Dataset(dataset) if dataset is not None else Dataset.of_run(run_file)
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Return what a coroutine returns, also where a loop is running already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()

@@ -1,0 +1,287 @@
+"""Judges by name, opened: the lexical one, a model with its cache, budget and prices, or a callable of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphkit.errors import InputError, did_you_mean
+from graphkit.judges.base import Judge
+from graphkit.judges.lexical import LexicalJudge
+from graphkit.judges.model_judge import ModelJudge
+from graphkit.llm.requests import Model, ModelError, Reply, Request
+
+if TYPE_CHECKING:
+    from graphkit.llm.batches import Batches
+    from graphkit.llm.budget import Budget
+    from graphkit.llm.cache import ReplyCache
+    from graphkit.llm.prices import PriceTable
+
+LEXICAL = "lexical"
+ANTHROPIC = "anthropic"
+
+#: The model that judges where nobody names another.
+JUDGE_MODEL = "claude-sonnet-5-5"
+
+#: What a verdict takes of output, for an estimate before any was given.
+ABOUT_OUTPUT = 700
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """Which judge is asked, and how. All but ``judge`` and ``concurrency`` is of the judge ``anthropic``.
+
+    Attributes
+    ----------
+    judge
+        ``lexical``, ``anthropic``, or ``package.module:callable``.
+    cache
+        The file of replies; None where none are kept.
+    replay
+        Serve recorded replies and nothing else.
+    max_cost
+        The limit of what may be spent, in the currency of the prices.
+    prices
+        A file of the user's prices, laid over those that are shipped.
+    """
+
+    judge: str = LEXICAL
+    model: str | None = None
+    effort: str | None = None
+    concurrency: int = 8
+    cache: Path | None = None
+    replay: bool = False
+    max_cost: float | None = None
+    prices: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.judge == ANTHROPIC:
+            return
+        asked: dict[str, object] = {"--model": self.model, "--effort": self.effort, "--replay": self.replay or None}
+        asked |= {"--max-cost": self.max_cost, "--prices": self.prices}
+        of_model = [name for name, value in asked.items() if value is not None]
+        if of_model:
+            raise InputError(
+                f"{', '.join(of_model)}: the judge {self.judge!r} asks no model that graphkit knows of",
+                remedy=f"Take --judge {ANTHROPIC}, or leave it out.",
+            )
+        if ":" not in self.judge and self.judge != LEXICAL:
+            hint = did_you_mean(self.judge, (LEXICAL, ANTHROPIC))
+            raise InputError(
+                f"no judge is called {self.judge!r}",
+                remedy=f"{hint}There are {LEXICAL}, {ANTHROPIC}, and your own as package.module:callable.",
+            )
+
+    @property
+    def model_name(self) -> str:
+        """The model that is asked for."""
+        return self.model or JUDGE_MODEL
+
+
+@dataclass
+class OpenedJudge:
+    """A judge that can be asked.
+
+    ``forget`` is told which replies couldn't be used; ``prices`` and ``budget`` are those of a model.
+    """
+
+    judge: Judge
+    forget: Callable[[str], None] = lambda _: None
+    prices: PriceTable | None = None
+    budget: Budget | None = None
+
+
+@asynccontextmanager
+async def opened(options: JudgeOptions) -> AsyncIterator[OpenedJudge]:
+    """Open a judge, and close it in the end.
+
+    Raises
+    ------
+    InputError
+        The judge can't be asked: a package, a key, a file of replies or a price is missing.
+    """
+    if options.judge == LEXICAL:
+        yield OpenedJudge(LexicalJudge())
+        return
+    if options.judge != ANTHROPIC:
+        from graphkit.judges.callable_judge import load_judge
+
+        yield OpenedJudge(load_judge(options.judge))
+        return
+    from graphkit.llm.budget import BudgetedModel
+    from graphkit.llm.cache import CachedModel
+    from graphkit.llm.client import AnthropicModel
+    from graphkit.llm.replay import RecordedModel
+
+    prices, budget = _prices_and_budget(options)
+    with _replies(options) as replies:
+        if options.replay and replies is not None:
+            recorded = RecordedModel(replies)
+            yield OpenedJudge(model_judge(recorded, options, prices), prices=prices)
+            return
+        client = AnthropicModel(concurrency=options.concurrency)
+        try:
+            model: Model = client if budget is None else BudgetedModel(client, budget)
+            if replies is None:
+                yield OpenedJudge(model_judge(model, options, prices), prices=prices, budget=budget)
+                return
+            cached = CachedModel(model, replies)
+            yield OpenedJudge(model_judge(cached, options, prices), cached.forget, prices, budget)
+            replies.note_use(cached.hits, cached.misses)
+        finally:
+            await client.close()
+
+
+@dataclass
+class Collecting:
+    """A model in the place of one: it serves the replies that are kept, and writes down what would be asked.
+
+    Attributes
+    ----------
+    failures
+        Why some requests have no reply although they were asked.
+    wanted
+        The requests without either, by digest.
+    """
+
+    replies: ReplyCache | None
+    failures: dict[str, ModelError] = field(default_factory=dict)
+    wanted: dict[str, Request] = field(default_factory=dict)
+    kept: set[str] = field(default_factory=set)
+
+    async def ask(self, request: Request) -> Reply:
+        """Return the reply that is kept.
+
+        Raises
+        ------
+        ModelError
+            There is none: the request is written down, or has failed before.
+        """
+        digest = request.digest
+        reply = self.replies.get(digest) if self.replies is not None else None
+        if reply is not None:
+            self.kept.add(digest)
+            return reply
+        if digest in self.failures:
+            raise self.failures[digest]
+        self.wanted[digest] = request
+        raise ModelError("it isn't asked yet", label="not_asked", attempts=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a grading would take, before anything is sent.
+
+    Attributes
+    ----------
+    calls, kept
+        How many requests would be sent, and to how many a reply is kept.
+    prompt_tokens
+        Guessed from the length of the prompts.
+    cost, most
+        About what they would cost, and the most that they could; None where the price isn't known.
+    """
+
+    calls: int
+    kept: int
+    prompt_tokens: int
+    cost: float | None
+    most: float | None
+    currency: str
+    as_of: str
+
+
+def estimate(asked: Collecting, prices: PriceTable, batch: bool) -> Estimate:
+    """Return what the requests that were written down would take."""
+    from graphkit.llm.prices import estimated_tokens
+
+    costs = [prices.estimate(request, ABOUT_OUTPUT, batch) for request in asked.wanted.values()]
+    most = [prices.most(request, batch) for request in asked.wanted.values()]
+    return Estimate(
+        calls=len(asked.wanted),
+        kept=len(asked.kept),
+        prompt_tokens=sum(map(estimated_tokens, asked.wanted.values())),
+        cost=_sum(costs),
+        most=_sum(most),
+        currency=prices.currency,
+        as_of=prices.as_of,
+    )
+
+
+@asynccontextmanager
+async def opened_batches(
+    options: JudgeOptions, tell: Callable[[str], None]
+) -> AsyncIterator[tuple[Batches, ReplyCache, PriceTable]]:
+    """Open what asks a model by batches; the file of replies is what keeps them.
+
+    Raises
+    ------
+    InputError
+        The judge asks no model, or no replies are to be kept.
+    """
+    from graphkit.llm.batches import Batches
+    from graphkit.llm.client import AnthropicModel
+
+    if options.judge != ANTHROPIC:
+        raise InputError(f"--batch asks a model, which the judge {options.judge!r} doesn't")
+    prices, budget = _prices_and_budget(options)
+    with _replies(options) as replies:
+        if replies is None:
+            raise InputError("--batch keeps replies until all are there, and --no-cache forbids it")
+        client = AnthropicModel(concurrency=options.concurrency)
+        try:
+            yield Batches(client, replies, budget=budget, tell=tell), replies, prices
+        finally:
+            await client.close()
+
+
+@contextmanager
+def kept_replies(options: JudgeOptions) -> Iterator[ReplyCache | None]:
+    """Open the file of replies to look into it; None where there is none yet, or none is to be used."""
+    from graphkit.llm.cache import ReplyCache
+
+    with ExitStack() as stack:
+        exists = options.cache is not None and options.cache.exists()
+        yield stack.enter_context(ReplyCache(options.cache)) if exists and options.cache is not None else None
+
+
+def model_judge(model: Model, options: JudgeOptions, prices: PriceTable) -> ModelJudge:
+    """Return the judge that asks a model."""
+    name = options.model_name
+    return ModelJudge(
+        model,
+        ANTHROPIC,
+        name,
+        effort=options.effort,
+        cost=lambda reply: prices.cost(name, reply.usage, reply.batch),
+    )
+
+
+def _prices_and_budget(options: JudgeOptions) -> tuple[PriceTable, Budget | None]:
+    from graphkit.llm.budget import Budget
+    from graphkit.llm.prices import PriceTable
+
+    prices = PriceTable.read(options.prices)
+    budget = None if options.max_cost is None else Budget(options.max_cost, prices, [options.model_name])
+    return prices, budget
+
+
+@contextmanager
+def _replies(options: JudgeOptions) -> Iterator[ReplyCache | None]:
+    from graphkit.llm.cache import ReplyCache
+
+    if options.cache is None:
+        if options.replay:
+            raise InputError("--replay reads recorded replies, and --no-cache forbids it")
+        yield None
+        return
+    with ReplyCache(options.cache, must_exist=options.replay) as replies:
+        yield replies
+
+
+def _sum(costs: list[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return None if len(known) < len(costs) else sum(known)
