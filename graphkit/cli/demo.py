@@ -8,30 +8,47 @@ from typing import TYPE_CHECKING
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, with_graph
 
 if TYPE_CHECKING:
+    from graphkit.analysis.comparison import RunComparison
+    from graphkit.analysis.layers import Scorecard
     from graphkit.database.store import Store
     from graphkit.files.dataset import Dataset
+    from graphkit.records.verdicts import AnswerClaim, Verdict
     from graphkit.scoring.results import Evaluation
 
 RUNS = ("storefront-bm25", "storefront-graph")
 WORST = 2
 PAGE = "graphkit-demo.html"
 
+#: What is shown beside the measures of the layers, and what is compared.
+BESIDE = ("PathPrefix", "BoundaryRecall", "CitationRecall", "RubricGrade")
+COMPARED = ("EdgeRecall", "PathPrefix", "nDCG@10", "Coherence", "Groundedness", "Attribution", "RubricGrade")
+
+#: Failures of a walk, and of what an answer says, by the failure queries.
+WALKED = (
+    *("wrong-turns", "missed-edges", "missed-boundaries", "right-files-wrong-path"),
+    *("wrong-repositories", "incoherent-pairs", "unknown-commits"),
+)
+JUDGED = ("unsupported-claims", "bad-citations")
+
 
 @with_graph
 def demo() -> None:
-    """Load the storefront fixture, evaluate two runs, and explain their worst failures."""
+    """Load the storefront fixture, evaluate and judge two runs, and explain their worst failures."""
     from graphkit.analysis.compare_runs import compare_runs
-    from graphkit.cli.comparisons import print_comparison
+    from graphkit.analysis.layers import score_layers
     from graphkit.cli.progress import shown_progress
     from graphkit.files.assets import storefront_folder
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
     from graphkit.graph.datasets import load_dataset
     from graphkit.graph.failures import failures
+    from graphkit.measures.registry import DEFAULT_MEASURES
     from graphkit.report import PageOptions, write_report
     from graphkit.scoring.evaluate import evaluate
+    from graphkit.scoring.graded_runs import grade
 
     dataset = Dataset(storefront_folder())
+    files = [dataset.folder / "runs" / f"{run}.jsonl" for run in RUNS]
     if not as_json():
         print_line("graphkit demo: a storefront of six repositories, 30 questions, two retrieval runs\n")
     with open_graph() as store, shown_progress("demo") as progress:
@@ -39,66 +56,130 @@ def demo() -> None:
         if not as_json():
             held = {kind: summary.written[kind] + summary.unchanged[kind] for kind in summary.written}
             print_line(f"1. In the graph: {', '.join(f'{count} {kind}' for kind, count in held.items())}\n")
+        # Beside the fixture nothing is kept: it may lie in an installed package.
+        gradings = [grade(file, dataset, store=store) for file in files]
+        judged = [score for graded in gradings for score in graded.scores]
+        measures = [*DEFAULT_MEASURES, "Integration", "Completeness"]
         results = [
-            evaluate(dataset.folder / "runs" / f"{run}.jsonl", dataset, store=store, progress=progress) for run in RUNS
+            evaluate(file, dataset, measures=measures, store=store, scores=judged, progress=progress) for file in files
         ]
         scores = {str(row["question"]): row for row in failures(store, RUNS[1], "questions-by-score", limit=1000)}
         turns = failures(store, RUNS[1], "wrong-turns", limit=1)
         chosen = [name for name, row in scores.items() if row["error"] is None][:WORST]
         chosen += [str(row["question"]) for row in turns if row["question"] not in chosen]
-        worst = [scores[name] for name in chosen]
-        explained = {str(row["question"]): _explained(store, str(row["question"])) for row in worst}
-        compared = compare_runs(store, *RUNS)
-    page = write_report(
-        [dataset.folder / "runs" / f"{run}.jsonl" for run in RUNS], Path(PAGE), PageOptions(title="Storefront")
-    )
+        explained = {question: _explained(store, question) for question in chosen}
+        both = [{str(row["question"]) for row in failures(store, RUNS[1], kind, limit=1000)} for kind in JUDGED]
+        claimed = min(set.intersection(*both))
+        unsound = _explained(store, claimed, JUDGED)
+        compared = compare_runs(store, *RUNS, measures=COMPARED, movers=2)
+    verdicts = [verdict for graded in gradings for verdict in graded.verdicts]
+    page = write_report(files, Path(PAGE), PageOptions(title="Storefront", scores=judged, verdicts=verdicts))
+    said = {one.grader: one for one in gradings[1].verdicts if one.question == claimed}
     if as_json():
         for result in results:
             print_json(result.as_json())
-        print_json({"run": RUNS[1], "worst": explained, "report": str(page)})
+        about = {"judge": gradings[1].judge, "question": claimed, "grade": said["rubric"].grade, "wrong": unsound}
+        print_json({"run": RUNS[1], "worst": explained, "judged": about, "report": str(page)})
         return
-    _show(results, worst, explained)
-    print_line("4. The two runs compared, question by question")
-    print_comparison(compared)
-    print_line(f"5. A page to look at, with each walk drawn over its gold path: {page.resolve()}\n")
-    _show_next(next(iter(explained), "sf-04"), dataset)
+    _show_scores(results, [score_layers(result) for result in results], gradings[1].judge)
+    _show_walks([scores[name] for name in chosen], explained)
+    _show_claims(said, unsound)
+    _show_compared(compared)
+    print_line(
+        f"6. A page to look at, each walk drawn over its gold path, each answer claim by claim: {page.resolve()}"
+    )
+    _show_next(chosen[0], dataset)
 
 
-def _explained(store: Store, question: str) -> list[str]:
+def _explained(store: Store, question: str, kinds: tuple[str, ...] = WALKED) -> list[str]:
     """Return what the second run did wrong with a question, one sentence a kind of failure."""
-    from graphkit.analysis.explain import SENTENCES, sentence
+    from graphkit.analysis.explain import sentence
     from graphkit.graph.failures import failures
 
-    sentences = []
-    for kind in SENTENCES:
-        rows = failures(store, RUNS[1], kind, question=question, limit=1)
-        if rows:
-            sentences.append(sentence(kind, rows[0]))
-    return sentences
+    first = {kind: failures(store, RUNS[1], kind, question=question, limit=1) for kind in kinds}
+    return [sentence(kind, rows[0]) for kind, rows in first.items() if rows]
 
 
-def _show(results: list[Evaluation], worst: list[dict[str, object]], explained: dict[str, list[str]]) -> None:
-    from graphkit.cli.tables import print_scoreboard, print_table
+def _show_scores(results: list[Evaluation], cards: list[Scorecard], judge: str) -> None:
+    """Print the layers of both runs side by side, with their measures."""
+    from graphkit.cli.tables import print_table
+    from graphkit.records.words import shown
 
-    print_line("2. The scoreboard: flat BM25 against BM25 with expansion along the knowledge graph")
-    print_scoreboard(results)
-    print_line(f"3. Where {RUNS[1]} went wrong: its worst questions and a wrong turn, explained")
-    columns = ("question", "difficulty", "edge_recall", "found", "required")
-    print_table(None, columns, [[row[name] for name in columns] for row in worst])
-    for question, sentences in explained.items():
-        print_line(question)
-        for each in sentences:
+    print_line("2. The layers: flat BM25 against BM25 with expansion along the knowledge graph")
+    rows: list[list[object]] = []
+    for layers in zip(*(card.layers for card in cards), strict=True):
+        rows.append([layers[0].name, "", *(shown(layer.score) for layer in layers)])
+        for components in zip(*(layer.components for layer in layers), strict=True):
+            target = components[0].target
+            cells = [_mean(one.mean, one.scored, one.total) for one in components]
+            rows.append([f"  {components[0].measure}", "" if target is None else f"{target:g}", *cells])
+    rows.append(["overall", "", *(shown(card.overall) + (" (partial)" if card.partial else "") for card in cards)])
+    for name in BESIDE:
+        summaries = [result.measures[name] for result in results]
+        rows.append([name, "", *(_mean(one.mean, one.scored, one.total) for one in summaries)])
+    print_table(None, ("layer and measure", "target", *RUNS), rows)
+    print_line(
+        f"Generation and RubricGrade are judged by `{judge}`, a judge of rules: it sees which words agree, not what\n"
+        "is true, and needs neither key nor network. `graphkit grade RUN.jsonl --judge anthropic` asks a model.\n"
+    )
+
+
+def _mean(mean: float | None, scored: int, total: int) -> str:
+    from graphkit.records.words import shown
+
+    return shown(mean) + (f"  ({scored}/{total})" if scored < total else "")
+
+
+def _show_walks(worst: list[dict[str, object]], explained: dict[str, list[str]]) -> None:
+    print_line(f"3. Where {RUNS[1]} walked wrong: its worst questions, and a wrong turn")
+    for row in worst:
+        question = str(row["question"])
+        print_line(f"{question} ({row['difficulty']}): {row['found']} of {row['required']} gold edges walked")
+        for each in explained[question]:
             print_line(f"  - {each}")
     print_line("")
 
 
-def _show_next(first: str, dataset: Dataset) -> None:
+def _show_claims(said: dict[str, Verdict], unsound: list[str]) -> None:
+    """Print what the judge said of one answer, claim by claim."""
+    claims, rubric = said["claims"], said["rubric"]
+    print_line(f"4. The answer to {claims.question}, claim by claim, as `{claims.judge}` judged it: {rubric.grade}")
+    for number, claim in enumerate(claims.claims, 1):
+        print_line(f"  {number}. {claim.text}")
+        print_line(f"     {_claim(claim, claims)}")
+    print_line("  What is unsound, by the failure queries:")
+    for each in unsound:
+        print_line(f"  - {each}")
+    print_line("")
+
+
+def _claim(claim: AnswerClaim, verdict: Verdict) -> str:
+    """Return in a line what a claim rests on."""
+    parts: list[str] = [claim.support]
+    parts += [f"by {one.chunk}" for one in claim.evidence if one.occurs][:1]
+    if claim.edge is not None:
+        parts.append(f"walked {claim.edge.relation}, {'a gold edge' if claim.edge.in_gold else 'not in gold'}")
+    for citation in (verdict.citations[place] for place in claim.cited):
+        parts.append(f"cites {citation.text}{'' if citation.correct else ', wrongly'}")
+    return "; ".join(parts)
+
+
+def _show_compared(compared: RunComparison) -> None:
+    from graphkit.cli.comparisons import print_comparison
+
+    print_line("5. The two runs compared, question by question")
+    print_comparison(compared)
+    print_line("")
+
+
+def _show_next(walked: str, dataset: Dataset) -> None:
     print_line(
         "\nWhat to type next (put `.venv/bin/` before it in a checkout):\n"
         "  graphkit db start                                  keep the database running: commands answer at once\n"
-        f"  graphkit failures {RUNS[1]} --question {first}    everything this run did wrong there\n"
+        f"  graphkit failures {RUNS[1]} --question {walked}    everything this run did wrong there\n"
         f"  graphkit failures {RUNS[1]} --kind wrong-turns    where each walk left the gold path\n"
+        f"  graphkit failures {RUNS[1]} --kind claims-off-gold    claims that rest on edges which gold doesn't hold\n"
         f"  graphkit query found-and-lost -p run={RUNS[1]} -p other={RUNS[0]}\n"
-        "  graphkit query -e \"MATCH (a)-[g:GOLD]->(b) WHERE g.question = 'sf-04' RETURN a.id, g.relation, b.id\"\n"
+        "  graphkit query -e \"MATCH (c:Claim {support: 'UNSUPPORTED'}) RETURN c.run, c.question, c.text\"\n"
         f"  graphkit evaluate {dataset.folder / 'runs' / 'storefront-graph-v2.jsonl'}"
     )
