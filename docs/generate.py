@@ -109,7 +109,7 @@ def demo_picture() -> str:
             check=True,
         )
     lines = [line.rstrip() for line in done.stdout.splitlines()]
-    shown = lines[: next(index for index, line in enumerate(lines) if line.startswith("4. "))]
+    shown = lines[: next(index for index, line in enumerate(lines) if line.startswith("5. "))]
     console = Console(record=True, width=132, file=io.StringIO(), highlight=False)
     console.print(Text("$ graphkit demo", style="bold"))
     for line in shown:
