@@ -12,6 +12,7 @@ import typer
 from graphkit.cli.base import as_json, open_graph, print_json, say, tell, with_graph
 from graphkit.cli.options import (
     ON_ERROR,
+    AnsweredByOption,
     ConfigOption,
     DatasetOption,
     MeasureOption,
@@ -80,6 +81,7 @@ def evaluate(
         str | None, typer.Option("--by", metavar="WHAT", help="Also the means by category, difficulty or group.")
     ] = None,
     scores: ScoresOption = None,
+    answered_by: AnsweredByOption = None,
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
     """Score run logs against their dataset, and keep them in the graph."""
@@ -96,6 +98,7 @@ def evaluate(
     from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.export import check_output, write_results
+    from graphkit.trust.families import own_kind
 
     measures, out = measure or [], out or []
     scoring = load_config(config)
@@ -143,11 +146,17 @@ def evaluate(
                 progress=progress,
             )
             tell(problems)
+            if given:
+                warnings = own_kind(run, result.given, answered_by, scores or [])
+                result = dataclasses.replace(result, warnings=warnings)
             results.append(result)
             if layered:
                 cards.append(score_layers(result, scoring))
     if strangers := sorted({score.run for score in given} - {result.run for result in results}):
         say(f"note: the scores of other runs aren't used: {', '.join(strangers[:5])}")
+    for result in results:
+        for warning in result.warnings:
+            say(f"warning: {result.run}: {warning}")
     for path in out:
         write_results(path, results)
     if as_json():

@@ -104,11 +104,12 @@ def grade(
     from graphkit.files.problems import Problems
     from graphkit.judges.citations import citation_pattern
     from graphkit.llm.cache import cache_path
+    from graphkit.records.model_families import self_evaluation
     from graphkit.scoring.grade import DEFAULT_GRADERS
     from graphkit.scoring.graded_runs import GradingOptions, cost_of_run, estimate_grading
     from graphkit.scoring.graded_runs import grade as grade_run
     from graphkit.scoring.opened_judges import ANTHROPIC, JudgeOptions
-    from graphkit.trust.families import answering_model, self_evaluation
+    from graphkit.trust.families import answering_model
 
     problems = Problems(on_error_value(on_error))
     if no_cache and cache is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphkit.cli.base import Commands, as_json, print_json, print_line, say, tell, with_json
-from graphkit.cli.options import ON_ERROR, SEED, DatasetOption, OnErrorOption, on_error_value
+from graphkit.cli.options import ON_ERROR, SEED, AnsweredByOption, DatasetOption, OnErrorOption, on_error_value
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,10 +31,6 @@ ScoreFilesOption = Annotated[
     typer.Option("--scores", metavar="FILE", help="The judge's scores. [default: those beside the run]"),
 ]
 ModelOption = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The model that is asked again.")]
-AnsweredByOption = Annotated[
-    str | None,
-    typer.Option("--answered-by", metavar="MODEL", help="The model that answered. [default: as `graphkit run` noted]"),
-]
 
 # As in the library, and held equal by a test: to read them there would make help slow.
 SIZE = 15
@@ -322,11 +318,10 @@ def _subject(run: Path, name: str, judge: str | None, scores: Sequence[Path] | N
 
 def _warning(run: Path, scores: Iterable[Score], answered_by: str | None) -> str | None:
     """Tell where judge and answering model are of one family, and return the warning."""
-    from graphkit.trust.families import answering_model, self_evaluation
+    from graphkit.records.model_families import judges_of, self_evaluations
+    from graphkit.trust.families import answering_model
 
-    made = answering_model(run, answered_by)
-    names = dict.fromkeys(name for score in scores for name in (str(score.version or ""), score.grader or ""))
-    warning = next((text for name in names if (text := self_evaluation(name, made))), None)
+    warning = next(iter(self_evaluations(judges_of(scores), [answering_model(run, answered_by)])), None)
     if warning:
         say(f"warning: {warning}")
     return warning

@@ -40,6 +40,10 @@ VerdictsOption = Annotated[
     list[Path] | None,
     typer.Option("--verdicts", metavar="FILE", help="Show what judges said (.jsonl). [default: those beside the run]"),
 ]
+AnsweredByOption = Annotated[
+    str | None,
+    typer.Option("--answered-by", metavar="MODEL", help="The model that answered. [default: as `graphkit run` noted]"),
+]
 OnErrorOption = Annotated[
     str,
     typer.Option("--on-error", metavar="fail|skip", help="Refuse bad records, or leave them out and report them."),

@@ -10,6 +10,7 @@ import typer
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, tell, with_graph
 from graphkit.cli.options import (
     ON_ERROR,
+    AnsweredByOption,
     ConfigOption,
     DatasetOption,
     OnErrorOption,
@@ -39,18 +40,21 @@ def report(
     ] = None,
     scores: ScoresOption = None,
     verdicts: VerdictsOption = None,
+    answered_by: AnsweredByOption = None,
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
     """Write one self-contained page: scores, each gold path with the walk drawn over it, and what judges said."""
     from graphkit.analysis.config import load_config
     from graphkit.report import PageOptions, write_report
+    from graphkit.trust.families import answering_model
 
     problems: list[Problems] = []
     layers, skip = load_config(config), on_error_value(on_error)
     files, folders = _files(runs)
     given = given_scores(scores or _scores_beside(files), skip)
     said = given_verdicts(verdicts or _verdicts_beside(files), skip)
-    options = PageOptions(dataset, folders, title, layers, measure or (), given, said, skip)
+    made = {file: model for file in files if (model := answering_model(file, answered_by)) is not None}
+    options = PageOptions(dataset, folders, title, layers, measure or (), given, said, made, skip)
     write_report(files, out, options, problems)
     for of_run in problems:
         tell(of_run)

@@ -76,6 +76,16 @@ def graded_files(run_file: Path, kind: str) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.name.endswith(_endings(kind)) and path.is_file())
 
 
+def verdicts_beside(scores: Path) -> Path:
+    """Return the file of verdicts that a grading writes beside one of scores.
+
+    >>> verdicts_beside(Path("bm25.grades/lexical.scores.jsonl")).as_posix()
+    'bm25.grades/lexical.verdicts.jsonl'
+    """
+    judge, _, ending = scores.name.rpartition(SCORES)
+    return scores.with_name(f"{judge}{VERDICTS}{ending}")
+
+
 def holds_verdicts(path: Path) -> bool:
     """Tell by its name whether a file holds verdicts.
 

@@ -45,6 +45,8 @@ class PageOptions:
         What others gave the answers of these runs: shown as graphkit's own.
     verdicts
         What judges said of these answers: shown claim by claim, beside each answer.
+    answered_by
+        The model behind a run, where more is known than the verdicts say: a judge of its family is warned of.
     """
 
     dataset: Path | None = None
@@ -54,6 +56,7 @@ class PageOptions:
     measures: Sequence[str] = ()
     scores: Sequence[Score] = ()
     verdicts: Sequence[Verdict] = ()
+    answered_by: Mapping[Path, str] = field(default_factory=dict)
     on_error: OnError = "fail"
 
 
@@ -70,6 +73,7 @@ class RunData:
     edges_found: list[tuple[int, int]] = field(default_factory=list)
     judged: list[tuple[str, str, str]] = field(default_factory=list)
     verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass

@@ -19,6 +19,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.outcome import STAGES, outcome
 from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
 from graphkit.records.commits import CommitGraph
+from graphkit.records.model_families import judges_of, self_evaluations
 from graphkit.records.scores import Score
 from graphkit.report.data import Block, PageOptions, ReportData, RunData
 from graphkit.report.escaping import script_json, visible
@@ -73,6 +74,7 @@ def gather(
         of_run.merge(dataset_problems)
         run = _scored(data, file, known, of_run, spools.enter_context(Spool(Block, together=1)), options.scores)
         run.verdicts = verdicts_on(run.evaluation.run, options.verdicts, run.values)
+        run.warnings = _own_kind(run, options, file)
         if problems is not None:
             problems.append(of_run)
         if any(earlier.evaluation.run == run.evaluation.run for earlier in data.runs):
@@ -104,6 +106,15 @@ def _scored(
     run.values = {row.question: row.values for row in result.rows}
     run.evaluation = dataclasses.replace(result, rows=(), given=())
     return run
+
+
+def _own_kind(run: RunData, options: PageOptions, file: Path) -> tuple[str, ...]:
+    """Return the warnings where a judge of a run is of the family of the model that answered."""
+    said = [verdict for some in run.verdicts.values() for verdict in some]
+    given = [score for score in options.scores if score.run == run.evaluation.run]
+    told = options.answered_by.get(file)
+    answerers = [told] if told is not None else [verdict.answered_by for verdict in said]
+    return self_evaluations([*(verdict.model for verdict in said), *judges_of(given)], answerers)
 
 
 def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:

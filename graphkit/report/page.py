@@ -62,6 +62,7 @@ def page(data: ReportData) -> Iterator[str]:
             {
                 **_run(run.evaluation, run.card),
                 "judges": judges(run.verdicts, run.evaluation.efficiency.get("cost")),
+                "warnings": [visible(warning) for warning in run.warnings],
             }
             for run in data.runs
         ],

@@ -167,6 +167,7 @@ def markdown(results: Sequence[Evaluation]) -> str:
         counts = [f"{result.questions} questions", f"{result.failed} failed", f"{result.missing} missing"]
         counts += [f"{len(result.invalid)} invalid (stale gold, not scored)"] if result.invalid else []
         lines.append(f"\n{_cell(result.run)}: {', '.join(counts)}")
+        lines += [f"\n{_cell(result.run)}: warning: {_cell(warning)}" for warning in result.warnings]
     return "\n".join(lines) + "\n"
 
 

@@ -23,6 +23,7 @@ from graphkit.judges.forms import unscored
 from graphkit.judges.materials import CONTEXT_TOKENS, materials_of, unjudged
 from graphkit.judges.verdicts import ask, prompt_hash
 from graphkit.measures.case import Case
+from graphkit.records.model_families import self_evaluation
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.verdicts import Verdict
@@ -214,8 +215,11 @@ class GradingJob:
             judged = await ask(grader, materials, self.judge)
             verdict = judged.verdict
             if verdict is not None:
+                kin = self_evaluation(verdict.model or self.judge.name, self.answered_by)
                 about = {"answered_by": self.answered_by, "answer_hash": answer_hash(materials.answer)}
                 verdict = verdict.model_copy(update=about)
+                if kin is not None:
+                    verdict = verdict.model_copy(update={"notes": (*verdict.notes, kin)})
                 verdicts.append(verdict)
                 if verdict.failure is not None:
                     for digest in judged.requests:

@@ -92,6 +92,8 @@ class Evaluation:
         The values of each question, where they were asked for.
     given
         The scores that others gave; their values stand among the rows, and their means among the measures.
+    warnings
+        What to beware of in the scores that others gave.
     """
 
     run: str
@@ -104,6 +106,7 @@ class Evaluation:
     invalid: Mapping[str, str] = field(default_factory=dict, repr=False)
     efficiency: Mapping[str, Spread] = field(default_factory=dict, repr=False)
     given: tuple[Score, ...] = field(default=(), repr=False)
+    warnings: tuple[str, ...] = ()
 
     def with_scores(self, scores: Iterable[Score]) -> Evaluation:
         """Return the result with scores that others gave this run: from here on nothing asks who gave a value.
@@ -178,6 +181,7 @@ class Evaluation:
             "invalid": len(self.invalid),
             "measures": _as_json(self.measures),
             "efficiency": {name: dataclasses.asdict(cost) for name, cost in self.known_efficiency().items()},
+            "warnings": list(self.warnings),
         }
 
     def groups_as_json(self) -> dict[str, Any]:

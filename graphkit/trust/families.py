@@ -1,52 +1,15 @@
-"""Whether a judge grades its own kin: the families of models, the warning, and the difference to another judge."""
+"""What made the answers of a run, who judges their own kind, and how a second judge grades them beside a first."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from graphkit.files.problems import Problems
+from graphkit.files.verdict_files import read_verdicts, verdicts_beside
+from graphkit.records.model_families import family_of, judges_of, self_evaluations
 from graphkit.records.scores import Score
 from graphkit.trust.effects import Effect, effects
-
-#: Words in the name of a model, with the family that it is of; the first that is found counts.
-_FAMILIES = (
-    ("claude", "Claude"),
-    ("gpt", "GPT"),
-    ("chatgpt", "GPT"),
-    (r"o\d", "GPT"),
-    ("gemini", "Gemini"),
-    ("gemma", "Gemini"),
-    ("llama", "Llama"),
-    ("mistral", "Mistral"),
-    ("mixtral", "Mistral"),
-    ("ministral", "Mistral"),
-    ("codestral", "Mistral"),
-    ("magistral", "Mistral"),
-    ("qwen", "Qwen"),
-    ("qwq", "Qwen"),
-    ("deepseek", "DeepSeek"),
-    ("grok", "Grok"),
-    ("command", "Command"),
-    ("phi", "Phi"),
-    ("nova", "Nova"),
-)
-
-
-def family_of(model: str | None) -> str | None:
-    """Return the family of a model by its name, whoever serves it; None where it isn't known.
-
-    >>> family_of("claude-sonnet-4-5"), family_of("us.anthropic.claude-opus-4"), family_of("openai/o3-mini")
-    ('Claude', 'Claude', 'GPT')
-    >>> family_of("lexical"), family_of(None)
-    (None, None)
-    """
-    words = re.split(r"[^a-z0-9]+", (model or "").lower())
-    for word in words:
-        for start, family in _FAMILIES:
-            if re.match(rf"{start}(?![a-z])", word):
-                return family
-    return None
 
 
 def answering_model(run_file: Path, answered_by: str | None = None) -> str | None:
@@ -57,15 +20,25 @@ def answering_model(run_file: Path, answered_by: str | None = None) -> str | Non
     return note.read_text(encoding="utf-8").strip() or None if note.is_file() else None
 
 
-def self_evaluation(judge: str | None, answered_by: str | None) -> str | None:
-    """Return a warning where judge and answering model are of one family, else None."""
-    family = family_of(judge)
-    if family is None or family != family_of(answered_by):
-        return None
-    return (
-        f"judge and answering model are of one family ({family}: {judge} judges {answered_by}), "
-        "and judges prefer answers of their own kind: have a judge of another family grade the run, too"
-    )
+def own_kind(
+    run_file: Path, scores: Iterable[Score], answered_by: str | None = None, score_files: Iterable[Path] = ()
+) -> tuple[str, ...]:
+    """Return the warnings where the judge of some scores and the answering model are of one family.
+
+    Parameters
+    ----------
+    scores
+        Of this run.
+    score_files
+        Where neither the user nor a note says what answered, the verdicts beside these files may.
+    """
+    judges = [name for name in judges_of(scores) if family_of(name) is not None]
+    if not judges:
+        return ()
+    if (known := answering_model(run_file, answered_by)) is not None:
+        return self_evaluations(judges, [known])
+    beside = [verdicts for file in score_files if (verdicts := verdicts_beside(file)).is_file()]
+    return self_evaluations(judges, (one.answered_by for one in read_verdicts(beside, Problems("skip"))))
 
 
 def between_judges(first: Iterable[Score], second: Iterable[Score]) -> list[Effect]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import pty
 import select
@@ -15,9 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from graphkit.files.verdict_files import VERDICTS, graded_files, write_verdicts
 from tests.helpers.cli import COMMAND, Row, environment, graphkit, inside, write_lines
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.judged import HUMAN_GRADES, LENIENT, RUN, graded, human_grades, values, write_scores
+from tests.helpers.pages import Page
+from tests.helpers.verdicts import verdict
 
 
 @pytest.fixture
@@ -281,6 +285,47 @@ def test_judge_and_answers_of_one_family(run: Path, tmp_path: Path) -> None:
     done = inside(*command, cwd=tmp_path, code=0)
     assert "of one family (Claude" in done.object()["warning"]
     assert done.err.count("warning: judge and answering model are of one family") == 1
+
+
+def test_own_kind_is_told_wherever_scores_are_shown(run: Path, tmp_path: Path) -> None:
+    """evaluate, its files and the page warn, whoever says what answered: the user, a note, or the verdicts."""
+    scores = run.parent / f"{RUN}.grades" / "lexical.scores.jsonl"
+    write_scores(scores, graded(LENIENT, version="claude-opus-4-5 prompt 12ab34cd"))
+    command = ("evaluate", run, "--no-store", "--json", "-m", "RR", "--scores", scores)
+    told = "one family (Claude: claude-opus-4-5 judges claude-haiku-4-5)"
+    # Nobody says what answered.
+    done = inside(*command, cwd=tmp_path, code=0)
+    assert (done.object()["warnings"], done.err) == ([], "")
+    sheet = tmp_path / "board.md"
+    done = inside(*command, "--answered-by", "claude-haiku-4-5", "--out", sheet, cwd=tmp_path, code=0)
+    assert told in done.object()["warnings"][0]
+    assert f"warning: {RUN}: judge and answering model are of {told}" in done.err
+    assert "warning: judge and answering model are of one family" in sheet.read_text()
+    verdicts = scores.with_name("lexical.verdicts.jsonl")
+    write_verdicts(verdicts, [verdict("sf-01", run=RUN, answered_by="claude-haiku-4-5")])
+    assert told in inside(*command, cwd=tmp_path, code=0).object()["warnings"][0]
+    verdicts.unlink()
+    run.with_suffix(".made-by").write_text("baseline with gpt-5\n")
+    assert inside(*command, cwd=tmp_path, code=0).object()["warnings"] == []
+    run.with_suffix(".made-by").write_text("baseline with claude-haiku-4-5\n")
+    assert "one family (Claude" in inside(*command, cwd=tmp_path, code=0).err
+    inside("report", run, "--out", tmp_path / "page.html", cwd=tmp_path, code=0)
+    assert "Warning: judge and answering model are of one family" in Page((tmp_path / "page.html").read_text()).text
+
+
+def test_a_verdict_on_ones_own_kind_says_so(tmp_path: Path) -> None:
+    """The note stands in each verdict that is kept, and so goes wherever the verdicts go."""
+    run = tiny_graded(tmp_path)
+    asked = [{"id": f"q{number}", "question": "What?", "gold_answer": "It."} for number in range(1, 5)]
+    write_lines(tmp_path / "questions.jsonl", asked)
+    (tmp_path / "claude_rules.py").write_text("def judge(prompt, schema):\n    return {'reasoning': 'r', 'score': 7}\n")
+    command = ("grade", run, "--no-store", "--judge", "claude_rules:judge", "--grader", "scale", "--answered-by")
+    for model, notes in (("claude-haiku-4-5", 1), ("gpt-5", 0)):
+        graphkit(*command, model, cwd=tmp_path, code=0)
+        [file] = graded_files(run, VERDICTS)
+        kept = [json.loads(line) for line in file.read_text().splitlines()]
+        assert kept
+        assert [len(one.get("notes", [])) for one in kept] == [notes] * len(kept)
 
 
 # Mistakes ----------------------------------------------------------------------------------------------------------

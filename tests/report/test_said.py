@@ -102,6 +102,17 @@ def test_the_page_names_its_judges(tmp_path: Path) -> None:
     assert "grading: 1 verdict at a cost that isn't known" in text
 
 
+def test_the_page_warns_of_a_judge_of_ones_own_kind(tmp_path: Path) -> None:
+    """Where judge and answering model are of one family a warning stands at the judges, once a family."""
+    said = [verdict(one, judge="j", model="claude-opus-4-5", answered_by="claude-haiku-4-5") for one in ("q1", "q2")]
+    text = Page(write_report([tiny(tmp_path)], tmp_path / "p.html", PageOptions(verdicts=said)).read_text()).text
+    assert text.count("Warning: judge and answering model are of one family (Claude") == 1
+    assert "judge bias RUN.jsonl --against FILE" in text
+    other = [verdict("q1", judge="j", model="claude-opus-4-5", answered_by="gpt-5")]
+    text = Page(write_report([tiny(tmp_path)], tmp_path / "p.html", PageOptions(verdicts=other)).read_text()).text
+    assert "Warning:" not in text
+
+
 def hostile_verdicts(run: Path) -> list[Verdict]:
     """Return verdicts on the hostile dataset in which every text is hostile, too."""
     found: list[Verdict] = []

@@ -13,12 +13,13 @@ import pytest
 from graphkit.judges.base import Opinion
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import Prompt
+from graphkit.records.model_families import family_of, self_evaluation, self_evaluations
 from graphkit.records.scores import Score
 from graphkit.trust.bias import Swapped, bias, padded, swapped
 from graphkit.trust.consistency import compare_gradings, consistency
 from graphkit.trust.drift import drift
 from graphkit.trust.effects import effects
-from graphkit.trust.families import answering_model, between_judges, family_of, self_evaluation
+from graphkit.trust.families import answering_model, between_judges
 from graphkit.trust.regrading import Variant
 from tests.helpers.judged import graded, values
 
@@ -184,6 +185,11 @@ def test_self_evaluation_is_warned_of(tmp_path: Path) -> None:
     assert "one family (Claude: claude-opus-4-5 judges claude-haiku-4-5)" in warning
     assert self_evaluation("claude-opus-4-5", "gpt-5") is None
     assert self_evaluation("lexical", "bm25") is None
+    # The remedy is a command that a reader can type.
+    assert "`graphkit judge bias RUN.jsonl --against FILE`" in warning
+    # Version and name of one judge are one warning; another family is another.
+    both = self_evaluations(["claude-opus-4-5", "anthropic/claude", "gpt-5", "lexical"], ["claude-haiku-4-5", "o3"])
+    assert [text.partition("(")[2].partition(":")[0] for text in both] == ["Claude", "GPT"]
     run = tmp_path / "r.jsonl"
     assert answering_model(run) is None
     run.with_suffix(".made-by").write_text("baseline with claude-haiku-4-5\n")

@@ -316,7 +316,7 @@
     const citation = ([text, target, chunks, correct, needed, reason]) => el("li", { class: "citation" },
       "cites ", data_(text), text === target ? null : [" (", data_(target), ")"], mark(CORRECT.get(correct)),
       reason === null ? null : data_(reason), needed === false ? el("span", { class: "dim" }, " not needed") : null,
-      chunks.length ? el("span", { class: "dim" }, " means ", chunks.map((chunk, place) => [place ? ", " : "", data_(chunk)])) : null);
+      chunks.length ? el("span", { class: "dim" }, needed === false ? ", means " : " means ", chunks.map((chunk, place) => [place ? ", " : "", data_(chunk)])) : null);
     const claim = (one, citations) => el("li", { class: `claim ${one.support.toLowerCase()}` },
       el("span", { class: "data" }, one.text), mark(SUPPORT[one.support]), one.gold === null ? null : mark(GOLD_SAYS[one.gold]),
       one.sentence === null ? null : el("span", { class: "dim" }, `sentence ${one.sentence}`),
