@@ -14,10 +14,13 @@ import pytest
 import graphkit
 from graphkit.database.store import Store
 from graphkit.graph.opening import prepared
+from graphkit.graph.queries import named_queries
+from graphkit.judges.graders import GRADERS
 from graphkit.measures import registry
 from graphkit.measures.base import Measure
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, inside, tiny
+from tests.helpers.cli import graphkit as graphkit_command
 from tests.test_imports import MAY_IMPORT
 
 
@@ -96,6 +99,46 @@ def test_readme_five_lines_run(store: Store) -> None:
     assert result.to_pandas().shape == (30, 20)
     assert {"question", "expected", "went_to"} <= wrong[0].keys()
     assert "EdgeRecall" in result._repr_html_()
+
+
+def test_the_rubric_and_judge_of_ones_own_run(tmp_path: Path) -> None:
+    """The rubric and the judge of the page on judging grade a run, and its gate sees that one answer of two names a file."""
+    text = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
+    own = text.split("## Your own rubric and judge")[1].split("\n## ")[0]
+    (tmp_path / "located").mkdir()
+    for name, language in (
+        ("located/prompt.txt", "text"),
+        ("located/schema.json", "json"),
+        ("my_judge.py", "python"),
+    ):
+        [block] = re.findall(rf"```{language}\n(.*?)```", own, re.DOTALL)
+        (tmp_path / name).write_text(block)
+    answers = [
+        {"run": "a", "question_id": "q1", "answer": "See api/auth.py."},
+        {"run": "a", "question_id": "q2", "answer": "It does."},
+    ]
+    tiny(tmp_path / "my-dataset", answers=answers).rename(tmp_path / "my-dataset" / "runs" / "a.jsonl")
+    grade, evaluate = re.findall(r"^    graphkit (.*)$", own, re.MULTILINE)
+    graphkit_command(*shlex.split(grade), "--no-store", cwd=tmp_path, code=0)
+    # One of two answers names a file: a mean of .5 holds the page's gate of 0.5, and not one of 0.6.
+    words = [*shlex.split(evaluate), "--no-store"]
+    assert re.search(r"located +0\.5000 +2/2", inside(*words, cwd=tmp_path, code=0).out)
+    words[words.index("located=0.5")] = "located=0.6"
+    assert "located is 0.5000, under 0.6" in inside(*words, cwd=tmp_path, code=1).err
+
+
+def test_commands_of_the_page_on_judging() -> None:
+    """Graders, measures and kinds of failures in the tables of docs/judging.md are those that there are."""
+    text = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[^|]+`) \| [^|]+ \| ([A-Z][^|]+) \|$", text, re.MULTILINE)
+    told = {name: measures.split(", ") for names, measures in rows for name in re.findall(r"`(\w+)`", names)}
+    assert told.keys() == GRADERS.keys()
+    for name, measures in told.items():
+        assert set(GRADERS[name].measures) <= set(measures), name
+        assert all(registry.kind_named(measure) for measure in measures)
+    kinds = set(re.findall(r"^\| `([a-z]+-[a-z-]+)` \|", text, re.MULTILINE))
+    assert len(kinds) == 5
+    assert kinds <= named_queries().keys()
 
 
 def test_the_measure_of_ones_own_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,8 +126,9 @@ NOT_COMPUTED = "aren't computed from records: a judge gives them"
 
 #: How the scores of a judge are given.
 GIVEN = (
-    'Write a line {"run", "question", "measure", "value"} a question into a file, and give it to '
-    "`graphkit evaluate RUN.jsonl --scores FILE`, or to `graphkit load-scores FILE` for comparisons."
+    "`graphkit grade RUN.jsonl` has a judge give them. What it keeps beside the run, or lines "
+    '{"run", "question", "measure", "value"} of your own, goes to `graphkit evaluate RUN.jsonl --scores FILE`, or to '
+    "`graphkit load-scores FILE` for comparisons."
 )
 
 #: Every kind that a text may name: graphkit's own, those that were registered, and those that the user has named.
