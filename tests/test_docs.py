@@ -102,7 +102,7 @@ def test_readme_five_lines_run(store: Store) -> None:
 
 
 def test_the_rubric_and_judge_of_ones_own_run(tmp_path: Path) -> None:
-    """The rubric and the judge of the page on judging grade a run, and its gate sees that one answer of two names a file."""
+    """Rubric and judge of the page on judging grade a run, and its gate sees that one answer of two names a file."""
     text = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
     own = text.split("## Your own rubric and judge")[1].split("\n## ")[0]
     (tmp_path / "located").mkdir()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from graphkit.analysis.config import Config
-from graphkit.measures.registry import bounds_of, lower_is_better
+from graphkit.measures.registry import bounds_of, is_judged, lower_is_better
 from graphkit.records.bounds import over, under
 from graphkit.records.words import counted
 from graphkit.scoring.results import Evaluation, Row
@@ -85,6 +85,10 @@ class Finding:
 NOT_JUDGED = "nothing could be judged: no measure of a layer was scored on any question"
 
 
+#: What is said of a layer without a score, where all of its measures are given by a judge.
+NOT_GRADED = "not scored, for a judge gives its measures: `graphkit grade RUN.jsonl`, then add its scores by --scores"
+
+
 @dataclass(frozen=True, slots=True)
 class Scorecard:
     """The layers of a run, their product (``partial`` where a layer is missing), severe alerts and findings.
@@ -99,6 +103,15 @@ class Scorecard:
     partial: bool
     alerts: tuple[LayerComponent, ...]
     findings: tuple[Finding, ...]
+
+    @property
+    def ungraded(self) -> list[str]:
+        """The layers without a score whose measures a judge gives, all of them."""
+        return [
+            layer.name
+            for layer in self.layers
+            if layer.score is None and all(is_judged(component.measure) for component in layer.components)
+        ]
 
     @property
     def judged(self) -> bool:

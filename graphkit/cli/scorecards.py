@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphkit.analysis.layers import NOT_JUDGED, LayerComponent, Scorecard
+from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, LayerComponent, Scorecard
 from graphkit.cli.base import print_line, printable
 from graphkit.cli.tables import print_table
 from graphkit.measures.outcome import stage_counts, two_by_two
@@ -38,6 +38,8 @@ def print_scorecard(card: Scorecard) -> None:
     overall = shown(card.overall) + (" (partial)" if card.partial else "")
     rows.append(["overall", overall, "", "", "", "", ""])
     print_table(f"Layers of {card.run}", ("layer", "score", "coverage", "weight", "target", "", "scored"), rows)
+    for layer_name in card.ungraded:
+        print_line(f"{layer_name}: {NOT_GRADED}\n")
     for finding in card.findings:
         worst = f"; most at {', '.join(finding.questions)}" if finding.questions else ""
         print_line(f"{finding.layer}: {finding.weakness} ({finding.measure} {finding.mean:.4f}){worst}")

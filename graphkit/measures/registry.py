@@ -274,6 +274,16 @@ def bounds_of(measure: str) -> tuple[float | None, float | None]:
     return (kind.lowest, kind.highest) if kind is not None else (None, None)
 
 
+def is_judged(measure: str) -> bool:
+    """Tell whether a measure is one that a judge gives; a text that isn't known is of another tool.
+
+    >>> is_judged("Groundedness"), is_judged("EdgeRecall"), is_judged("tone")
+    (True, False, False)
+    """
+    kind = kind_named(measure)
+    return kind is not None and not kind.computed
+
+
 def require_computed(measures: Iterable[Measure]) -> None:
     """Refuse measures that a judge gives, where values are to be computed.
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.analysis.config import Config, load_config
-from graphkit.analysis.layers import NOT_JUDGED, RULES, score_layers
+from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, RULES, score_layers
 from graphkit.errors import InputError
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.bounds import over, under
 from graphkit.scoring.results import Evaluation, Row, Summary, Totals
 from tests.helpers import ROOT
-from tests.helpers.cli import ANSWERS, QUESTIONS, inside, tiny
+from tests.helpers.cli import ANSWERS, QUESTIONS, inside, tiny, write_lines
 
 
 def _evaluation(rows: tuple[Row, ...] = (), **means: float | None) -> Evaluation:
@@ -248,6 +248,16 @@ def test_the_terminal_tells_first_what_was_not_scored(tmp_path: Path) -> None:
     first = "NOT SCORED r: of 3 questions 1 failed, 1 has no record"
     assert 0 <= out.index(first) < out.index("SEVERE r: EdgeRecall is 0.0000")
     assert NOT_JUDGED not in out
+
+
+def test_the_terminal_tells_how_answers_are_judged(tmp_path: Path) -> None:
+    """Without a judge's scores generation has none, and the command that gives them is named; with one it isn't."""
+    run = tiny(tmp_path)
+    told = f"generation: {NOT_GRADED}"
+    assert told in inside("evaluate", run, "--no-store", cwd=tmp_path, code=0).out
+    line = {"run": "r", "question": "q1", "measure": "Groundedness", "value": 1}
+    scores = write_lines(tmp_path / "s.jsonl", [line])
+    assert told not in inside("evaluate", run, "--no-store", "--scores", scores, cwd=tmp_path, code=0).out
 
 
 def test_a_run_of_failures_is_not_judged(tmp_path: Path) -> None:
