@@ -114,7 +114,7 @@ def _own_kind(run: RunData, options: PageOptions, file: Path) -> tuple[str, ...]
     given = [score for score in options.scores if score.run == run.evaluation.run]
     told = options.answered_by.get(file)
     answerers = [told] if told is not None else [verdict.answered_by for verdict in said]
-    return self_evaluations([*(verdict.model for verdict in said), *judges_of(given)], answerers)
+    return self_evaluations([*(verdict.model or verdict.judge for verdict in said), *judges_of(given)], answerers)
 
 
 def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:

@@ -41,6 +41,7 @@ def test_json_is_one_object_a_run(tmp_path: Path) -> None:
             "BoundaryRecall": {"mean": 0.0, "scored": 1, "total": 2, "lowest": 0.0, "highest": 0.5},
         },
         "efficiency": {},
+        "warnings": [],
     }
     assert done.err == ""
 

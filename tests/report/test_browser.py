@@ -511,7 +511,7 @@ def test_an_answer_is_shown_claim_by_claim(opened: Opened, tmp_path: Path) -> No
     assert supported.startswith("x calls y supported directly")
     assert "y() in a:m.py#x (rank 1)" in supported
     assert "rests on the walked edge a:m.py#x -CALLS-> a:m.py#y in gold" in supported
-    assert "cites [a/m.py] (a/m.py) correct not needed means a:m.py#x" in supported
+    assert "cites [a/m.py] (a/m.py) correct not needed, means a:m.py#x" in supported
     assert unsupported.startswith("x calls z not supported the gold answer says otherwise")
     assert "no such chunk" in unsupported
     assert "cites [b/n.py] (b/n.py) wrong not in the retrieved context" in unsupported
