@@ -32,13 +32,16 @@ def own_kind(
     score_files
         Where neither the user nor a note says what answered, the verdicts beside these files may.
     """
-    judges = [name for name in judges_of(scores) if family_of(name) is not None]
+    given = list(scores)
+    judges = [name for name in judges_of(given) if family_of(name) is not None]
     if not judges:
         return ()
     if (known := answering_model(run_file, answered_by)) is not None:
         return self_evaluations(judges, [known])
     beside = [verdicts for file in score_files if (verdicts := verdicts_beside(file)).is_file()]
-    return self_evaluations(judges, (one.answered_by for one in read_verdicts(beside, Problems("skip"))))
+    runs = {score.run for score in given}
+    said = read_verdicts(beside, Problems("skip"))
+    return self_evaluations(judges, (one.answered_by for one in said if one.run in runs))
 
 
 def between_judges(first: Iterable[Score], second: Iterable[Score]) -> list[Effect]:
