@@ -1,4 +1,4 @@
-"""Scores by others and a measure of one's own on the storefront, as docs/scores.md shows them, from file to comparison."""
+"""Scores by others and a measure of one's own on the storefront, as docs/scores.md shows them, from file to page."""
 
 from __future__ import annotations
 
