@@ -3,10 +3,11 @@
     python -m tests.gradings                              # 1 000 records at concurrency 16, ten kills
     python -m tests.gradings --records 200 --kills 3
 
-First a run is graded from beginning to end, while the server refuses 5% of what it is asked for the rate and answers 1%
-with an error: each question must have its verdicts. Then the same run is graded from nothing, and the process is killed
-(kill -9) at random moments and started again, until one ends. The server counts how often it answered each request: what
-was kept at a kill must never be asked for again, and what is answered twice can only be what was under way at a kill.
+First a run is graded from beginning to end, while the server refuses 5% of what it is asked for the rate and answers
+1% with an error: each question must have its verdicts. Then the same run is graded from nothing, and the process is
+killed (kill -9) at random moments and started again, until one ends. The server counts how often it answered each
+request: what was kept at a kill must never be asked for again, and what is answered twice can only be what was under
+way at a kill.
 """
 
 from __future__ import annotations

@@ -235,9 +235,10 @@ def keep_beside(
         A file can't be written, or what is there can't be read.
     """
     verdict_file, score_file = (file_beside(run_file, graded.judge, f"{kind}.jsonl") for kind in (VERDICTS, SCORES))
-    if verdict_file.exists() and score_file.exists():
+    if score_file.exists():
         asked, measures = {one.name for one in graders}, {name for one in graders for name in one.measures}
-        verdicts = [one for one in read_verdicts([verdict_file], Problems()) if one.grader not in asked]
+        former = read_verdicts([verdict_file], Problems()) if verdict_file.exists() else []
+        verdicts = [one for one in former if one.grader not in asked]
         scores = [one for one in read_scores([score_file], Problems()) if one.measure not in measures]
         changed = {one.question for one in verdicts if not _is_about(one, run)}
         changed |= {one.question for one in scores if _is_outdated(one, run)}
@@ -249,7 +250,10 @@ def keep_beside(
         else:
             graded = replace(graded, scores=(*graded.scores, *scores), verdicts=(*graded.verdicts, *verdicts))
     grades_folder(run_file).mkdir(exist_ok=True)
-    write_verdicts(verdict_file, graded.verdicts)
+    if graded.verdicts:
+        write_verdicts(verdict_file, graded.verdicts)
+    else:
+        verdict_file.unlink(missing_ok=True)  # a file without a record is none
     write_scores(score_file, graded.scores)
     return graded
 
