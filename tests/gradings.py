@@ -33,7 +33,7 @@ from graphkit.llm.client import parameters
 from graphkit.llm.requests import Request
 from tests.helpers.api import Api, Reply, message, served, with_faults
 from tests.helpers.cli import COMMAND, environment
-from tests.helpers.grading import RIGHT, many, scores_beside, verdicts_beside
+from tests.helpers.grading import many, scores_beside, verdict_on, verdicts_beside
 
 GRADERS = ("claims", "rubric")
 #: How long the server takes for a reply, in seconds.
@@ -51,18 +51,6 @@ def key_of(body: Mapping[str, Any]) -> str:
     turns = [[turn["role"], plain(turn["content"])] for turn in body["messages"]]
     said = [body["model"], plain(body.get("system")), turns, body.get("output_config"), body["max_tokens"]]
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-
-
-def verdict_on(body: Mapping[str, Any]) -> str:
-    """Return a verdict that fits what is asked: all that the answer says is supported."""
-    if "claims" not in body["output_config"]["format"]["schema"]["properties"]:
-        return RIGHT
-    evidence = [{"chunk": "c1", "quote": "calls Billing.", "alone": True}]
-    claim = {"text": "It calls Billing.", "sentence": "s1", "hedged": False, "support": "DIRECT", "evidence": evidence}
-    gold = {"text": "It calls Billing.", "chunks": ["c1"], "stated": True}
-    return json.dumps(
-        {"claims": [{**claim, "together": False, "edge": None, "gold": "SUPPORTED"}], "gold_claims": [gold]}
-    )
 
 
 @dataclass

@@ -91,6 +91,18 @@ def judging(grades: Mapping[str, Reply | str], otherwise: Reply | str = RIGHT) -
     return script
 
 
+def verdict_on(body: Mapping[str, Any]) -> str:
+    """Return a verdict of the form that is asked for, of claims or by the rubric: all that is said is supported."""
+    if "claims" not in body["output_config"]["format"]["schema"]["properties"]:
+        return RIGHT
+    evidence = [{"chunk": "c1", "quote": "calls Billing.", "alone": True}]
+    claim = {"text": "It calls Billing.", "sentence": "s1", "hedged": False, "support": "DIRECT", "evidence": evidence}
+    gold = {"text": "It calls Billing.", "chunks": ["c1"], "stated": True}
+    return json.dumps(
+        {"claims": [{**claim, "together": False, "edge": None, "gold": "SUPPORTED"}], "gold_claims": [gold]}
+    )
+
+
 def asks(api: Api) -> list[dict[str, Any]]:
     """Return the messages that a server was asked."""
     return [one for one in api.requests if one["path"].startswith("/v1/messages") and "batches" not in one["path"]]
@@ -104,5 +116,6 @@ def scores_beside(run: Path, judge: str) -> dict[tuple[str, str], Score]:
 
 def verdicts_beside(run: Path, judge: str) -> dict[tuple[str, str], Verdict]:
     """Return a judge's verdicts beside a run, by question and grader."""
-    found = read_verdicts([file_beside(run, judge, f"{VERDICTS}.jsonl")], Problems())
+    file = file_beside(run, judge, f"{VERDICTS}.jsonl")
+    found = read_verdicts([file], Problems()) if file.exists() else []
     return {(verdict.question, verdict.grader): verdict for verdict in found}
