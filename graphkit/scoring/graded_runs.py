@@ -23,6 +23,7 @@ from graphkit.judges.graders import graders_named
 from graphkit.judges.materials import CONTEXT_TOKENS
 from graphkit.judges.own import load_rubric
 from graphkit.judges.verdicts import TRIES
+from graphkit.llm.requests import ModelError
 from graphkit.measures.base import MISSING, failed
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.records.scores import Score
@@ -146,10 +147,9 @@ def grade(
         graded = run_async(_by_batches(to_grade, how, options, tell))
     else:
         graded = run_async(_at_once(to_grade, how, options))
-    if keep:
-        graded = keep_beside(run_file, to_grade, graded, graders, tell)
+    whole = keep_beside(run_file, to_grade, graded, graders, tell) if keep else graded
     if store is not None:
-        _into_graph(store, run_file, source, graded, problems.on_error)
+        _into_graph(store, run_file, source, whole, problems.on_error)
     return graded
 
 
@@ -207,7 +207,13 @@ async def _by_batches(
             graded = await job.grade(run)
             if not asked.wanted:
                 break
-            outcome = await batches.fill(asked.asking())
+            try:
+                outcome = await batches.fill(asked.asking())
+            except ModelError as error:
+                raise InputError(
+                    f"the batches can't be read: {error}",
+                    remedy="What was submitted stays under way: the same command reads it when the server lets it.",
+                ) from None
             asked.failures |= outcome.failures
         for digest in unusable:
             replies.forget(digest)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.helpers.cli import Graph, Row, inside, tiny, write_lines
+from tests.helpers.datasets import STOREFRONT
 from tests.helpers.grading import ASKED, GIVEN, scores_beside, to_grade, verdicts_beside
+from tests.helpers.judged import HUMAN_GRADES, RUN
 
 
 @pytest.fixture
@@ -81,6 +84,16 @@ def test_left_out_also_on_the_way_to_the_graph(tmp_path: Path, graph: Graph) -> 
     assert done.err.count("nowhere") == 1
     assert len(verdicts_beside(run, "lexical")) == 4
     assert graph.counts()["Verdict"] == 4
+
+
+def test_other_graders_stay_in_the_graph(run: Path, tmp_path: Path, graph: Graph) -> None:
+    """Graded by one grader and then by another, the graph holds what both gave, as the files do."""
+    for grader in ("rubric", "scale"):
+        inside("grade", run, "-g", grader, cwd=tmp_path, env=graph.env, code=0)
+    rows = graph.store.read("MATCH (v:Verdict {judge: 'lexical'}) RETURN v.grader AS g, count(*) AS n ORDER BY g")
+    assert [(row["g"], row["n"]) for row in rows] == [("rubric", 2), ("scale", 2)]
+    rows = graph.store.read("MATCH (s:Score) WHERE s.measure = 'RubricGrade' RETURN count(*) AS n")
+    assert rows[0]["n"] == 4
 
 
 def test_stale_gold_is_not_judged(tmp_path: Path) -> None:
@@ -267,6 +280,19 @@ def test_what_can_not_be_done_is_told(options: list[str], words: str, run: Path,
 def test_no_such_run(tmp_path: Path) -> None:
     """A run that isn't there is told as such."""
     assert "no such file" in inside("grade", "absent.jsonl", "--no-store", cwd=tmp_path, code=2).err
+
+
+def test_kappa_gate(tmp_path: Path) -> None:
+    """--min-kappa looks at the lower end of the interval of kappa with a person, as `judge spot-check` kept it."""
+    shutil.copy(STOREFRONT / "questions.jsonl", tmp_path)
+    (tmp_path / "runs").mkdir()
+    run = Path(shutil.copy(STOREFRONT / "runs" / f"{RUN}.jsonl", tmp_path / "runs"))
+    options = ["grade", run, "-g", "rubric", "--no-store"]
+    inside(*options, cwd=tmp_path, code=0)
+    checked = inside("judge", "spot-check", run, "--csv", HUMAN_GRADES, "--json", cwd=tmp_path, code=0).object()
+    low = checked["weighted_kappa"]["low"]
+    inside(*options, "--min-kappa", low - 0.01, cwd=tmp_path, code=0)
+    assert "kappa" in inside(*options, "--min-kappa", low + 0.01, cwd=tmp_path, code=1).err
 
 
 def test_kappa_gate_without_a_check(run: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from graphkit.llm.cache import ReplyCache
 from graphkit.llm.requests import Request
-from tests.helpers.api import Api, BatchApi, Reply, in_turn, message, refusal, served
+from tests.helpers.api import Api, BatchApi, Reply, Response, in_turn, message, refusal, served
 from tests.helpers.cli import COMMAND, Done, environment, graphkit, inside, write_lines
 from tests.helpers.grading import (
     GIVEN,
@@ -89,6 +89,17 @@ def test_graders_share_the_data(run: Path) -> None:
     assert first[:-1] == second[:-1]
     assert first[-2]["cache_control"] == {"type": "ephemeral"}
     assert first[-1]["text"] != second[-1]["text"]
+
+
+def test_another_grader_is_told_by_itself(run: Path) -> None:
+    """What another grader gave before stays in the files, and is neither shown nor counted as spent once more."""
+    scale = json.dumps({"reasoning": "So.", "score": 7})
+    with served(judging({"score": scale})) as api:
+        grade(run, api)
+        found = grade(run, api, "-g", "scale", "--json").object()
+    assert list(found["measures"]) == ["ScaleGrade"]
+    assert (found["verdicts"], found["cost"]["spent"]) == (2, pytest.approx(0.006))
+    assert {grader for _, grader in verdicts_beside(run, "anthropic")} == {"rubric", "scale"}
 
 
 def test_no_cache(run: Path, tmp_path: Path) -> None:
@@ -355,6 +366,31 @@ def test_budget_of_a_batch(run: Path) -> None:
         done = grade(run, api, "--batch", "--max-cost", 0.3, code=1)
     assert [len(batch.requests) for batch in batches.batches.values()] == [1]
     assert "1 verdict not asked for" in done.err
+
+
+class Deaf(BatchApi):
+    """Batches that can be submitted and not asked after."""
+
+    def answer(self, api: Api, path: str, body: dict[str, Any] | None) -> Reply | Response:
+        """Refuse to tell of a batch while one is under way for ever."""
+        if body is None and self.looks:
+            return refusal(400, "invalid_request_error", "no looking")
+        return super().answer(api, path, body)
+
+
+def test_batch_that_can_not_be_read(run: Path) -> None:
+    """Where the server tells nothing of a batch the command ends in words, and the same command reads it later."""
+    batches = Deaf(lambda body: message(RIGHT, 100, 20))
+    with served(no_messages, batches) as api:
+        done = grade(run, api, "--batch", code=2)
+        assert "no looking" in done.err
+        assert "stays under way" in done.err
+        assert not run.with_name("r.grades").exists()
+        batches.looks = 0
+        batches.batches["msgbatch_1"].looks = 0
+        grade(run, api, "--batch")
+    assert len(batches.batches) == 1
+    assert len(verdicts_beside(run, "anthropic")) == 2
 
 
 def process(run: Path, api: Api, *options: str) -> subprocess.Popen[str]:
