@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,7 +66,7 @@ class Server:
 
 
 @contextmanager
-def judging_server() -> Any:
+def judging_server() -> Iterator[Server]:
     """Serve verdicts, with 5% refusals for the rate and 1% errors."""
     answered: Counter[str] = Counter()
     lock = threading.Lock()
@@ -85,12 +85,13 @@ def grading(server: Server, run: Path, home: Path, concurrency: int) -> subproce
     """Start a process that grades a run."""
     graders = [word for name in GRADERS for word in ("--grader", name)]
     options = ["--judge", "anthropic", "--no-store", "--concurrency", str(concurrency), *graders]
-    return subprocess.Popen(
-        [*COMMAND, "grade", str(run), *options],
-        env=environment({**server.api.env, "GRAPHKIT_HOME": str(home)}),
-        stdout=subprocess.DEVNULL,
-        stderr=(home.parent / f"{home.name}.log").open("ab"),
-    )
+    with (home.parent / f"{home.name}.log").open("ab") as log:
+        return subprocess.Popen(
+            [*COMMAND, "grade", str(run), *options],
+            env=environment({**server.api.env, "GRAPHKIT_HOME": str(home)}),
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+        )
 
 
 @dataclass(frozen=True)

@@ -256,11 +256,12 @@ def keep_beside(
         else:
             graded = replace(graded, scores=(*graded.scores, *scores), verdicts=(*graded.verdicts, *verdicts))
     grades_folder(run_file).mkdir(exist_ok=True)
+    # The verdicts last: by them it is seen of which answers the other scores are, whoever is killed in between.
+    write_scores(score_file, graded.scores)
     if graded.verdicts:
         write_verdicts(verdict_file, graded.verdicts)
     else:
         verdict_file.unlink(missing_ok=True)  # a file without a record is none
-    write_scores(score_file, graded.scores)
     return graded
 
 

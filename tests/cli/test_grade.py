@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from graphkit.scoring import graded_runs
 from tests.helpers.cli import Graph, Row, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.grading import ASKED, GIVEN, scores_beside, to_grade, verdicts_beside
@@ -146,6 +147,22 @@ def test_changed_answers_are_not_mixed(number: int, fields: Row, run: Path, tmp_
     done = inside("grade", run, "-g", "scale", "--no-store", cwd=tmp_path, code=0)
     assert "note: 1 answer changed since lexical judged by other graders" in done.err
     assert "RubricGrade" in done.err
+    assert {measure for _, measure in scores_beside(run, "lexical")} == {"ScaleGrade"}
+
+
+@pytest.mark.parametrize("dies_at", ["write_scores", "write_verdicts"])
+def test_killed_between_the_files(dies_at: str, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ended before the one or the other file is written, the next grading still sees whose answers have changed."""
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    inside("grade", run, "-g", "rubric", "--no-store", cwd=tmp_path, code=0)
+    change(run, 0, answer="Shop calls Billing.")
+    with monkeypatch.context() as patch:
+        patch.setattr(graded_runs, dies_at, die)
+        inside("grade", run, "-g", "scale", "--no-store", cwd=tmp_path, code=130)
+    inside("grade", run, "-g", "scale", "--no-store", cwd=tmp_path, code=0)
     assert {measure for _, measure in scores_beside(run, "lexical")} == {"ScaleGrade"}
 
 

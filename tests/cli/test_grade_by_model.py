@@ -76,7 +76,8 @@ def test_answers_are_asked_about_once(run: Path) -> None:
     assert (verdict.grade, verdict.label, verdict.confidence) == ("wrong", "hallucination", 0.7)
     assert (verdict.prompt_tokens, verdict.output_tokens, verdict.stop_reason) == (100, 20, "end_turn")
     score = scores_beside(run, "anthropic")["q2", "RubricGrade"]
-    assert (score.value, score.label, score.cost) == (0.0, "hallucination", pytest.approx(0.003))
+    assert (score.value, score.label) == (0.0, "hallucination")
+    assert score.cost == pytest.approx(0.003)
     assert str(score.version).startswith("m prompt ")
 
 
@@ -224,7 +225,8 @@ def test_second_try_counts(run: Path) -> None:
         assert len(asks(api)) == 4
         assert [one["max_tokens"] for one in asks(api)] == [4096, 8192, 4096, 4096]
     verdict = verdicts_beside(run, "anthropic")["q2", "rubric"]
-    assert (verdict.failure, verdict.attempts, verdict.cost) == (None, 2, pytest.approx(0.006))
+    assert (verdict.failure, verdict.attempts) == (None, 2)
+    assert verdict.cost == pytest.approx(0.006)
 
 
 def test_second_try_that_got_no_reply(run: Path) -> None:
