@@ -249,9 +249,9 @@ def keep_beside(
         changed = {one.question for one in verdicts if not _is_about(one, run)}
         changed |= {one.question for one in scores if _is_outdated(one, run)}
         if changed:
-            what, lost = counted(len(changed), "answer"), ", ".join(dict.fromkeys(one.measure for one in scores))
             tell(
-                f"note: {what} changed since {graded.judge} judged by other graders: what they gave is dropped ({lost})"
+                f"note: {counted(len(changed), 'answer')} changed since {graded.judge} judged by other graders: what they "
+                f"gave is dropped ({', '.join(dict.fromkeys(one.measure for one in scores))})"
             )
         else:
             graded = replace(graded, scores=(*graded.scores, *scores), verdicts=(*graded.verdicts, *verdicts))

@@ -16,7 +16,7 @@ import pytest
 from graphkit.llm.cache import ReplyCache
 from graphkit.llm.requests import Request
 from tests.helpers.api import Api, BatchApi, Reply, Response, in_turn, message, refusal, served
-from tests.helpers.cli import COMMAND, Done, environment, graphkit, inside, write_lines
+from tests.helpers.cli import COMMAND, Done, Graph, environment, graphkit, inside, write_lines
 from tests.helpers.grading import (
     GIVEN,
     RIGHT,
@@ -498,3 +498,27 @@ def test_text_of_the_server_drives_no_terminal(run: Path) -> None:
     with served(judging({"users": refusal(400, "invalid_request_error", "\x1b[2Jgone")})) as api:
         done = grade(run, api)
     assert "\x1b" not in done.err + done.out
+
+
+# The graph ---------------------------------------------------------------------------------------------------------
+
+
+def test_failures_in_the_graph(run: Path, tmp_path: Path, graph: Graph) -> None:
+    """A verdict that couldn't be had is a failure in the graph too, with its reason, and no score there either."""
+    manner = tmp_path / "manner"
+    manner.mkdir()
+    (manner / "prompt.txt").write_text("How is the tone?")
+    schema = {"type": "object", "properties": {"tone": {"type": "number", "minimum": 0, "maximum": 1}}}
+    (manner / "schema.json").write_text(json.dumps(schema))
+    options = ["-j", "anthropic", "--rubric", manner, "--cache", tmp_path / "replies.sqlite"]
+    with served(judging({"users": "nonsense"}, '{"tone": 0.5}')) as api:
+        env = {**graph.env, **api.env}
+        found = inside("grade", run, *options, "--json", cwd=tmp_path, env=env, code=0).object()
+    assert found["failures"] == {"unreadable": 1}
+    assert (found["measures"]["manner"]["mean"], found["measures"]["manner"]["scored"]) == (0.5, 1)
+    rows = graph.store.read(
+        "MATCH (:Answer)-[:JUDGED]->(v:Verdict) RETURN v.question AS q, v.failure AS f, v.grader AS g ORDER BY q"
+    )
+    assert [(row["q"], row["f"], row["g"]) for row in rows] == [("q1", None, "manner"), ("q2", "unreadable", "manner")]
+    failures = inside("failures", "r", "--kind", "failed-verdicts", "--json", cwd=tmp_path, env=graph.env, code=0)
+    assert [row["question"] for row in failures.objects()] == ["q2"]
