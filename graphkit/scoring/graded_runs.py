@@ -250,8 +250,8 @@ def keep_beside(
         changed |= {one.question for one in scores if _is_outdated(one, run)}
         if changed:
             tell(
-                f"note: {counted(len(changed), 'answer')} changed since {graded.judge} judged by other graders: what they "
-                f"gave is dropped ({', '.join(dict.fromkeys(one.measure for one in scores))})"
+                f"note: {counted(len(changed), 'answer')} changed since {graded.judge} judged by other graders: what "
+                f"they gave is dropped ({', '.join(dict.fromkeys(one.measure for one in scores))})"
             )
         else:
             graded = replace(graded, scores=(*graded.scores, *scores), verdicts=(*graded.verdicts, *verdicts))
