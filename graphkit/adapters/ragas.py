@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +21,8 @@ from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import is_file_name, read_lines
 from graphkit.files.problems import Problem, Problems
-from graphkit.files.reading import RecordReader, parse_record
+from graphkit.files.reading import parse_record
+from graphkit.files.run_files import read_run
 from graphkit.files.tables import meant, read_table, write_table
 from graphkit.measures.base import failed
 from graphkit.measures.case import Case
@@ -115,36 +116,16 @@ def samples_of_run(
         A file or a record can't be used and problems aren't to be skipped, or the file holds no run, or several.
     """
     questions = {question.id: question for _, question in dataset.questions(problems)}
-    answers = _answers(run_file, questions, problems)
-    problems.settle(usable=len(answers))
-    runs = {answer.run for answer in answers.values()}
-    if len(runs) != 1:
-        what = f"the file holds records of {len(runs)} runs" if runs else "the file holds no record"
-        raise InputError(what, where=str(run_file), remedy="Write each run into a file of its own.")
+    run, answers = read_run(run_file, problems, questions)
     known = {chunk.id: chunk.text for one in answers.values() for chunk in one.retrieved if chunk.text is not None}
     known |= texts or {}
     given = [(questions[name], answer) for name, answer in answers.items() if answer.error is None]
     return RunSamples(
-        run=runs.pop(),
+        run=run,
         samples=[_sample(question, answer, known, run_file, problems) for question, answer in given],
         failed={name: answer.error for name, answer in answers.items() if answer.error is not None},
         missing=[name for name in questions if name not in answers],
     )
-
-
-def _answers(run_file: Path, questions: Collection[str], problems: Problems) -> dict[str, AnswerStruct]:
-    answers: dict[str, AnswerStruct] = {}
-    for number, answer in RecordReader(run_file, AnswerStruct, problems):
-        what, remedy = None, None
-        if answer.question_id not in questions:
-            what, remedy = "the question id is not in the dataset", "Check --dataset."
-        elif answer.question_id in answers:
-            what = "the question already has a record"
-        if what is None:
-            answers[answer.question_id] = answer
-        else:
-            problems.add(Problem(f"{run_file}:{number}", what, record=answer.question_id, remedy=remedy))
-    return answers
 
 
 def _sample(

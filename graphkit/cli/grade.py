@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,7 @@ import typer
 
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, settings, tell, with_graph
 from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, on_error_value
-from graphkit.errors import InputError
+from graphkit.errors import GateError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,6 +106,7 @@ def grade(
     from graphkit.judges.citations import citation_pattern
     from graphkit.llm.cache import cache_path
     from graphkit.records.model_families import self_evaluation
+    from graphkit.records.words import counted
     from graphkit.scoring.grade import DEFAULT_GRADERS
     from graphkit.scoring.graded_runs import GradingOptions, cost_of_run, estimate_grading
     from graphkit.scoring.graded_runs import grade as grade_run
@@ -114,7 +116,7 @@ def grade(
     problems = Problems(on_error_value(on_error))
     if no_cache and cache is not None:
         raise InputError("--cache names a file of replies, and --no-cache keeps none")
-    replies = None if no_cache or judge != ANTHROPIC else cache_path(settings().data, cache)
+    replies = cache_path(settings().data, cache) if judge == ANTHROPIC and not no_cache else cache
     chosen = JudgeOptions(judge, model, effort, concurrency, replies, replay, max_cost, prices)
     made_by = answering_model(run, answered_by)
     options = GradingOptions(
@@ -133,17 +135,22 @@ def grade(
         def progress(verdicts: Sequence[Verdict]) -> None:
             advance("verdicts", len(verdicts))
 
-        graded = grade_run(
-            run,
-            dataset,
-            judge=chosen,
-            options=options.with_progress(progress),
-            batch=batch,
-            store=store,
-            keep=True,
-            problems=problems,
-            tell=say,
-        )
+        try:
+            graded = grade_run(
+                run,
+                dataset,
+                judge=chosen,
+                options=replace(options, progress=progress),
+                batch=batch,
+                store=store,
+                keep=True,
+                problems=problems,
+                tell=say,
+            )
+        except KeyboardInterrupt:
+            if replies is not None:
+                say(f"stopped: the replies so far are kept in {replies}, and the same command goes on from there")
+            raise
     tell(problems)
     cost = grading_cost(graded.verdicts, cost_of_run(run))
     if as_json():
@@ -155,6 +162,13 @@ def grade(
         say(f"warning: {warning}")
     if min_kappa is not None:
         gates.hold(gates.min_kappa([graded.run], graded.scores, kept_checks([run]), min_kappa))
+    if unpaid := sum(verdict.failure == "over_budget" for verdict in graded.failed):
+        raise GateError(
+            f"stopped at --max-cost {max_cost:g}: {counted(unpaid, 'verdict')} not asked for",
+            remedy="What is done is kept; the same command asks for the rest, with a limit of its own.",
+        )
+    if graded.verdicts and len(graded.failed) == len(graded.verdicts):
+        raise InputError("no verdict could be had", remedy="See above why, mend it, and run the same command again.")
 
 
 def _show_estimate(found: Estimate) -> None:

@@ -48,8 +48,7 @@ def regrading(run_file: Path, dataset: Path | None, subject: Subject, model: str
     if subject.judge == ANTHROPIC and model is None:
         model = next((str(score.version).partition(" prompt ")[0] for score in subject.scores if score.version), None)
     judge = JudgeOptions(subject.judge, model=model)
-    source = Dataset(dataset) if dataset is not None else Dataset.of_run(run_file)
-    run = RunToGrade.read(run_file, source, Problems())
+    run = RunToGrade.read(run_file, Dataset.of_run(run_file, dataset), Problems())
 
     async def regrade(questions: Sequence[str] | None, *, variant: Variant) -> Sequence[Score]:
         chosen = run if questions is None else run.only(questions)

@@ -177,7 +177,7 @@ def _model(name: str, max_cost: float | None, prices: PriceTable, concurrency: i
 def _dataset(run: Path, folder: Path | None) -> Dataset:
     from graphkit.files.dataset import Dataset
 
-    return Dataset(folder) if folder is not None else Dataset.of_run(run)
+    return Dataset.of_run(run, folder)
 
 
 def _texts(files: list[Path], problems: Problems) -> dict[str, str]:

@@ -54,14 +54,20 @@ class Dataset:
             storable_name(part, str(folder))
 
     @classmethod
-    def of_run(cls, run_file: Path) -> Dataset:
-        """Return the dataset whose ``runs/`` folder holds a run file, or whose folder does.
+    def of_run(cls, run_file: Path, given: str | Path | Dataset | None = None) -> Dataset:
+        """Return the dataset of a run: the given one, else that whose ``runs/`` folder holds its file, or whose folder.
 
         Raises
         ------
         InputError
-            Neither holds questions.
+            There is no such file, or neither folder holds questions.
         """
+        if isinstance(given, Dataset):
+            return given
+        if not run_file.exists():
+            raise InputError("there is no such file", where=str(run_file), remedy="Check the path and its spelling.")
+        if given is not None:
+            return cls(given)
         for folder in (run_file.parent.parent, run_file.parent):
             if find_file(folder, "questions"):
                 return cls(folder)

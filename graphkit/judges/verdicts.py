@@ -32,7 +32,8 @@ _LONGEST_REASON = 1000
 class Judged:
     """What came of one grader and one answer: its scores, and what the judge said; None where no judge was asked.
 
-    ``requests`` are the digests of the requests that were replied to.
+    ``requests`` are the digests of those requests whose replies made it a failure. Where the second reply couldn't be
+    had, the first isn't among them: the next grading goes on from there.
     """
 
     findings: tuple[Finding, ...]
@@ -73,30 +74,29 @@ async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
     prompt = prompt_of(grader, materials)
     opinions: list[Opinion] = []
     failure, reason, extra_attempts = "unreadable", "", 0
+    blamed: tuple[str, ...] = ()
     while len(opinions) < TRIES:
         try:
             opinion = await judge.judge(prompt, schema_of(grader))
         except ModelError as error:
             failure, reason, extra_attempts = error.label, str(error), error.attempts
+            blamed = ()
             break
         opinions.append(opinion)
         try:
             said, reading = read(grader, materials, opinion)
         except _FailureError as error:
             failure, reason = error.label, shortened(error.what, _LONGEST_REASON)
+            blamed = (*blamed, *([opinion.request] if opinion.request is not None else []))
             prompt = replace(prompt, unusable=(*prompt.unusable, (opinion.text, reason)))
             continue
         verdict = _verdict(grader, materials, judge, prompt, opinions, said, reading)
-        return Judged(tuple(reading.findings), verdict, _requests(opinions))
+        return Judged(tuple(reading.findings), verdict)
     verdict = _verdict(grader, materials, judge, prompt, opinions, None, Reading(()))
     verdict = verdict.model_copy(
         update={"failure": failure, "reason": reason, "attempts": verdict.attempts + extra_attempts}
     )
-    return Judged(unscored(grader.measures, f"{failure}: {reason}"), verdict, _requests(opinions))
-
-
-def _requests(opinions: Iterable[Opinion]) -> tuple[str, ...]:
-    return tuple(opinion.request for opinion in opinions if opinion.request is not None)
+    return Judged(unscored(grader.measures, f"{failure}: {reason}"), verdict, blamed)
 
 
 class _FailureError(Exception):

@@ -83,7 +83,7 @@ def evaluate(
     chosen = resolve_measures(measures, k=k)
     require_computed(chosen)
     run_file = Path(run)
-    source = _dataset(run_file, dataset)
+    source = Dataset.of_run(run_file, dataset)
     problems = problems if problems is not None else Problems(on_error)
     if engine == "cypher" and store is None:
         raise InputError("the cypher engine needs a store", remedy="Give store=graphkit.open_store().")
@@ -151,14 +151,6 @@ def _history(store: Store | None) -> int:
     from graphkit.graph.knowledge import history_changes
 
     return history_changes(store)
-
-
-def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:
-    if isinstance(dataset, Dataset):
-        return dataset
-    if not run_file.exists():
-        raise InputError("there is no such file", where=str(run_file), remedy="Check the path and its spelling.")
-    return Dataset(dataset) if dataset is not None else Dataset.of_run(run_file)
 
 
 def _context(

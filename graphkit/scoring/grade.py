@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Problem, Problems
-from graphkit.files.reading import RecordReader
+from graphkit.files.problems import Problems
+from graphkit.files.run_files import read_run
 from graphkit.judges.base import Finding, Grader, Judge
 from graphkit.judges.claims import CLAIMS, SEPARATE_QUESTIONS
 from graphkit.judges.forms import unscored
@@ -27,6 +26,7 @@ from graphkit.records.model_families import self_evaluation
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.verdicts import Verdict
+from graphkit.scoring.evaluate import known_from_files
 from graphkit.scoring.results import Summary
 
 #: How many answers are judged at the same time where nobody says otherwise.
@@ -57,26 +57,10 @@ class RunToGrade:
         InputError
             A record can't be used, or the file holds records of several runs, or none.
         """
-        from graphkit.scoring.evaluate import known_from_files
-
-        if not run_file.exists():
-            raise InputError("there is no such file", where=str(run_file), remedy="Check the path and its spelling.")
         _, invalid = known_from_files(source, (), problems)
         questions = {question.id: question for _, question in source.questions(problems)}
-        answers: dict[str, AnswerStruct] = {}
-        for number, answer in RecordReader(run_file, AnswerStruct, problems):
-            where = f"{run_file}:{number}"
-            if answer.question_id not in questions:
-                what = "the question id is not in the dataset"
-                problems.add(Problem(where, what, record=answer.question_id, remedy="Check --dataset."))
-            elif answers.setdefault(answer.question_id, answer) is not answer:
-                problems.add(Problem(where, "the question already has a record", record=answer.question_id))
-        problems.settle(usable=len(answers))
-        runs = sorted({answer.run for answer in answers.values()})
-        if len(runs) != 1:
-            what = f"the file holds records of {len(runs)} runs: {', '.join(runs[:5])}" if runs else "no record"
-            raise InputError(what, where=str(run_file), remedy="Write each run into a file of its own.")
-        return cls(runs[0], questions, answers, invalid)
+        run, answers = read_run(run_file, problems, questions)
+        return cls(run, questions, answers, invalid)
 
     def only(self, questions: Iterable[str]) -> RunToGrade:
         """Return the run with some of its questions."""
@@ -86,6 +70,10 @@ class RunToGrade:
     def case(self, question: str) -> Case:
         """Return a question with what the run did with it."""
         return Case(self.questions[question], self.answers.get(question))
+
+    def lacking(self, question: str) -> str | None:
+        """Return why there is nothing to judge of a question, whatever is asked; None where there is."""
+        return self.invalid.get(question) or unjudged(self.case(question))
 
 
 @dataclass(frozen=True)
@@ -204,13 +192,14 @@ class GradingJob:
         """Return the scores of one answer and the verdicts behind them."""
         scores: list[Score] = []
         verdicts: list[Verdict] = []
-        case = run.case(question)
-        lacking = run.invalid.get(question) or unjudged(case)
+        lacking = run.lacking(question)
         if lacking is not None:
             for grader in self.graders:
                 scores += [self._score(run, question, one, grader) for one in unscored(grader.measures, lacking)]
             return scores, verdicts
-        materials = materials_of(case, run.run, context_tokens=self.context_tokens, pattern=self.citation_pattern)
+        materials = materials_of(
+            run.case(question), run.run, context_tokens=self.context_tokens, pattern=self.citation_pattern
+        )
         for grader in self.graders:
             judged = await ask(grader, materials, self.judge)
             verdict = judged.verdict
@@ -221,9 +210,8 @@ class GradingJob:
                 if kin is not None:
                     verdict = verdict.model_copy(update={"notes": (*verdict.notes, kin)})
                 verdicts.append(verdict)
-                if verdict.failure is not None:
-                    for digest in judged.requests:
-                        self.forget(digest)
+            for digest in judged.requests:
+                self.forget(digest)
             scores += [self._score(run, question, one, grader, verdict) for one in judged.findings]
         return scores, verdicts
 

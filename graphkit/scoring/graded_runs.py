@@ -7,13 +7,14 @@ import re
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import Problems
+from graphkit.files.problems import OnError, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.score_files import read_scores, write_scores
 from graphkit.files.verdict_files import SCORES, VERDICTS, file_beside, grades_folder, read_verdicts, write_verdicts
@@ -22,11 +23,18 @@ from graphkit.judges.graders import graders_named
 from graphkit.judges.materials import CONTEXT_TOKENS
 from graphkit.judges.own import load_rubric
 from graphkit.judges.verdicts import TRIES
+from graphkit.llm.requests import ModelError
+from graphkit.measures.base import MISSING, failed
+from graphkit.measures.integration import NO_ANSWER
+from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Spread, figures_of, summarised
 from graphkit.records.verdicts import Verdict
-from graphkit.scoring.grade import DEFAULT_GRADERS, Graded, GradingJob, RunToGrade, answer_hash
+from graphkit.records.words import counted
+from graphkit.scoring.grade import CONCURRENCY, DEFAULT_GRADERS, Graded, GradingJob, RunToGrade, answer_hash
 from graphkit.scoring.opened_judges import (
+    ANTHROPIC,
+    LEXICAL,
     Collecting,
     Estimate,
     JudgeOptions,
@@ -60,15 +68,11 @@ class GradingOptions:
     answered_by: str | None = None
     progress: Callable[[Sequence[Verdict]], None] = field(default=lambda _: None, repr=False)
 
-    def with_progress(self, progress: Callable[[Sequence[Verdict]], None]) -> GradingOptions:
-        """Return the same options, with what is called after each answer."""
-        return replace(self, progress=progress)
-
-    def job(self, opened_judge: OpenedJudge, concurrency: int) -> GradingJob:
+    def job(self, opened_judge: OpenedJudge, concurrency: int = CONCURRENCY) -> GradingJob:
         """Return the job of a judge."""
         return GradingJob(
             judge=opened_judge.judge,
-            graders=self.chosen(),
+            graders=self.chosen,
             concurrency=concurrency,
             context_tokens=self.context_tokens,
             citation_pattern=self.citation_pattern,
@@ -77,8 +81,9 @@ class GradingOptions:
             forget=opened_judge.forget,
         )
 
+    @cached_property
     def chosen(self) -> tuple[Grader, ...]:
-        """Return the graders.
+        """The graders, read once.
 
         Raises
         ------
@@ -99,7 +104,7 @@ def grade(
     run: str | Path,
     dataset: str | Path | Dataset | None = None,
     *,
-    judge: str | JudgeOptions | Judge = "lexical",
+    judge: str | JudgeOptions | Judge = LEXICAL,
     options: GradingOptions | None = None,
     batch: bool = False,
     store: Store | None = None,
@@ -128,22 +133,23 @@ def grade(
         A file can't be used, a grader isn't known, or the judge can't be asked.
     """
     run_file = Path(run)
-    source = _dataset(run_file, dataset)
+    source = Dataset.of_run(run_file, dataset)
     options = options or GradingOptions()
-    to_grade = RunToGrade.read(run_file, source, problems if problems is not None else Problems())
+    graders = options.chosen  # what is wrong with them is told before anybody is asked
+    problems = problems if problems is not None else Problems()
+    to_grade = RunToGrade.read(run_file, source, problems)
     how = JudgeOptions(judge) if isinstance(judge, str) else judge
     if not isinstance(how, JudgeOptions):
         if batch:
-            raise InputError("batches are of the judge anthropic")
-        graded = run_async(options.job(OpenedJudge(how), JudgeOptions().concurrency).grade(to_grade))
+            raise InputError(f"batches ask a model, which the judge {how.name!r} doesn't")
+        graded = run_async(options.job(OpenedJudge(how)).grade(to_grade))
     elif batch:
         graded = run_async(_by_batches(to_grade, how, options, tell))
     else:
         graded = run_async(_at_once(to_grade, how, options))
-    if keep:
-        graded = keep_beside(run_file, to_grade, graded, options.chosen(), tell)
+    whole = keep_beside(run_file, to_grade, graded, graders, tell) if keep else graded
     if store is not None:
-        _into_graph(store, run_file, source, graded)
+        _into_graph(store, run_file, source, whole, problems.on_error)
     return graded
 
 
@@ -167,11 +173,11 @@ def estimate_grading(
     """
     from graphkit.llm.prices import PriceTable
 
-    if judge.judge != "anthropic":
+    if judge.judge != ANTHROPIC:
         raise InputError(f"--dry-run counts what a model is asked, and the judge {judge.judge!r} asks none")
     run_file = Path(run)
     problems = problems if problems is not None else Problems()
-    to_grade = RunToGrade.read(run_file, _dataset(run_file, dataset), problems)
+    to_grade = RunToGrade.read(run_file, Dataset.of_run(run_file, dataset), problems)
     prices = PriceTable.read(judge.prices)
     with kept_replies(judge) as replies:
         asked = Collecting(replies)
@@ -194,17 +200,24 @@ async def _by_batches(
     async with opened_batches(judge, tell) as (batches, replies, prices):
         asked = Collecting(replies)
         unusable: list[str] = []
+        job = options.job(OpenedJudge(model_judge(asked, judge, prices), unusable.append), judge.concurrency)
+        job = replace(job, progress=lambda _: None)
         for _ in range(TRIES + 1):
-            asked.wanted.clear()
             unusable.clear()
-            collecting = OpenedJudge(model_judge(asked, judge, prices), unusable.append)
-            graded = await replace(options, progress=lambda _: None).job(collecting, judge.concurrency).grade(run)
+            graded = await job.grade(run)
             if not asked.wanted:
                 break
-            outcome = await batches.fill(list(asked.wanted.values()))
+            try:
+                outcome = await batches.fill(asked.asking())
+            except ModelError as error:
+                raise InputError(
+                    f"the batches can't be read: {error}",
+                    remedy="What was submitted stays under way: the same command reads it when the server lets it.",
+                ) from None
             asked.failures |= outcome.failures
         for digest in unusable:
             replies.forget(digest)
+        replies.note_use(len(asked.kept), len(asked.asked))
         options.progress(graded.verdicts)
         return graded
 
@@ -228,45 +241,56 @@ def keep_beside(
         A file can't be written, or what is there can't be read.
     """
     verdict_file, score_file = (file_beside(run_file, graded.judge, f"{kind}.jsonl") for kind in (VERDICTS, SCORES))
-    if verdict_file.exists() and score_file.exists():
-        former = read_verdicts([verdict_file], Problems())
+    if score_file.exists():
         asked, measures = {one.name for one in graders}, {name for one in graders for name in one.measures}
-        others = [verdict for verdict in former if verdict.grader not in asked]
-        changed = {verdict.question for verdict in others if not _is_about(verdict, run)}
+        former = read_verdicts([verdict_file], Problems()) if verdict_file.exists() else []
+        verdicts = [one for one in former if one.grader not in asked]
+        scores = [one for one in read_scores([score_file], Problems()) if one.measure not in measures]
+        changed = {one.question for one in verdicts if not _is_about(one, run)}
+        changed |= {one.question for one in scores if _is_outdated(one, run)}
         if changed:
-            tell(f"note: {len(changed)} answers have changed since other graders judged them: those are judged no more")
+            tell(
+                f"note: {counted(len(changed), 'answer')} changed since {graded.judge} judged by other graders: what "
+                f"they gave is dropped ({', '.join(dict.fromkeys(one.measure for one in scores))})"
+            )
         else:
-            scores = [score for score in read_scores([score_file], Problems()) if score.measure not in measures]
-            graded = replace(graded, scores=(*graded.scores, *scores), verdicts=(*graded.verdicts, *others))
+            graded = replace(graded, scores=(*graded.scores, *scores), verdicts=(*graded.verdicts, *verdicts))
     grades_folder(run_file).mkdir(exist_ok=True)
-    write_verdicts(verdict_file, graded.verdicts)
+    # The verdicts last: by them it is seen of which answers the other scores are, whoever is killed in between.
     write_scores(score_file, graded.scores)
+    if graded.verdicts:
+        write_verdicts(verdict_file, graded.verdicts)
+    else:
+        verdict_file.unlink(missing_ok=True)  # a file without a record is none
     return graded
 
 
 def _is_about(verdict: Verdict, run: RunToGrade) -> bool:
     """Tell whether a verdict is about the answer that the run now gives."""
     answer = run.answers.get(verdict.question)
-    return answer is not None and verdict.answer_hash == answer_hash(answer.answer or "")
+    return verdict.run == run.run and answer is not None and verdict.answer_hash == answer_hash(answer.answer or "")
 
 
-def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded) -> None:
+def _is_outdated(score: Score, run: RunToGrade) -> bool:
+    """Tell whether a score says that there is an answer where there is none now, or the other way round."""
+    if score.run != run.run or score.question not in run.questions:
+        return True
+    lacking = run.lacking(score.question)
+    if lacking is not None:
+        return score.reason != lacking
+    return score.reason in (MISSING, NO_ANSWER) or (score.reason or "").startswith(failed(""))
+
+
+def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded, on_error: OnError) -> None:
     """Put scores and verdicts beside the answers, after the run itself where it isn't there."""
     from graphkit.graph.gradings import load_scores
     from graphkit.graph.judgements import load_verdicts
     from graphkit.scoring.evaluate import evaluate
 
-    evaluate(run_file, source, measures=["EdgeRecall"], store=store, keep_rows=False)
+    # What is wrong with the files was told when they were read to be graded.
+    evaluate(run_file, source, measures=["EdgeRecall"], store=store, on_error=on_error, keep_rows=False)
     load_scores(store, graded.scores)
     load_verdicts(store, graded.verdicts)
-
-
-def _dataset(run_file: Path, dataset: str | Path | Dataset | None) -> Dataset:
-    if isinstance(dataset, Dataset):
-        return dataset
-    if not run_file.exists():
-        raise InputError("there is no such file", where=str(run_file), remedy="Check the path and its spelling.")
-    return Dataset(dataset) if dataset is not None else Dataset.of_run(run_file)
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from graphkit.judges.base import Judge
 from graphkit.judges.lexical import LexicalJudge
 from graphkit.judges.model_judge import ModelJudge
 from graphkit.llm.requests import Model, ModelError, Reply, Request
+from graphkit.scoring.grade import CONCURRENCY
 
 if TYPE_CHECKING:
     from graphkit.llm.batches import Batches
@@ -25,6 +26,8 @@ ANTHROPIC = "anthropic"
 
 #: The model that judges where nobody names another.
 JUDGE_MODEL = "claude-sonnet-5-5"
+
+EFFORTS = ("low", "medium", "high")
 
 #: What a verdict takes of output, for an estimate before any was given.
 ABOUT_OUTPUT = 700
@@ -51,7 +54,7 @@ class JudgeOptions:
     judge: str = LEXICAL
     model: str | None = None
     effort: str | None = None
-    concurrency: int = 8
+    concurrency: int = CONCURRENCY
     cache: Path | None = None
     replay: bool = False
     max_cost: float | None = None
@@ -59,9 +62,11 @@ class JudgeOptions:
 
     def __post_init__(self) -> None:
         if self.judge == ANTHROPIC:
+            if self.effort not in (None, *EFFORTS):
+                raise InputError(f"--effort is {self.effort!r}", remedy=f"There are: {', '.join(EFFORTS)}.")
             return
         asked: dict[str, object] = {"--model": self.model, "--effort": self.effort, "--replay": self.replay or None}
-        asked |= {"--max-cost": self.max_cost, "--prices": self.prices}
+        asked |= {"--cache": self.cache, "--max-cost": self.max_cost, "--prices": self.prices}
         of_model = [name for name, value in asked.items() if value is not None]
         if of_model:
             raise InputError(
@@ -145,12 +150,15 @@ class Collecting:
         Why some requests have no reply although they were asked.
     wanted
         The requests without either, by digest.
+    kept, asked
+        The digests of those whose reply was kept from before, and of those that were asked since.
     """
 
     replies: ReplyCache | None
     failures: dict[str, ModelError] = field(default_factory=dict)
     wanted: dict[str, Request] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
 
     async def ask(self, request: Request) -> Reply:
         """Return the reply that is kept.
@@ -162,6 +170,8 @@ class Collecting:
         """
         digest = request.digest
         reply = self.replies.get(digest) if self.replies is not None else None
+        if reply is not None and digest in self.asked:
+            return replace(reply, cached=False)  # it came through the cache, and is paid now
         if reply is not None:
             self.kept.add(digest)
             return reply
@@ -169,6 +179,13 @@ class Collecting:
             raise self.failures[digest]
         self.wanted[digest] = request
         raise ModelError("it isn't asked yet", label="not_asked", attempts=0)
+
+    def asking(self) -> list[Request]:
+        """Return what is wanted, to be asked now."""
+        requests = list(self.wanted.values())
+        self.asked.update(self.wanted)
+        self.wanted.clear()
+        return requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +244,8 @@ async def opened_batches(
 
     if options.judge != ANTHROPIC:
         raise InputError(f"--batch asks a model, which the judge {options.judge!r} doesn't")
+    if options.replay:
+        raise InputError("--replay asks nobody, and --batch does: leave one of them out")
     prices, budget = _prices_and_budget(options)
     with _replies(options) as replies:
         if replies is None:

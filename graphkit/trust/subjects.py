@@ -9,11 +9,11 @@ from pathlib import Path
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.files.reading import RecordReader
+from graphkit.files.run_files import read_run
 from graphkit.files.score_files import read_scores
 from graphkit.files.verdict_files import SCORES, graded_files
 from graphkit.records.scores import GRAPHKIT, Score
-from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.structs import QuestionStruct
 
 #: The measure that is looked at where nobody says which, if the judge gave it.
 FIRST = "RubricGrade"
@@ -123,19 +123,11 @@ def read_answers(run_file: Path, problems: Problems) -> tuple[str, dict[str, str
     InputError
         A record can't be used, or the file doesn't hold just one run.
     """
-    runs: dict[str, None] = {}
-    answers: dict[str, str | None] = {}
-    for _, record in RecordReader(run_file, AnswerStruct, problems):
-        runs[record.run] = None
-        answers[record.question_id] = None if record.error is not None else record.answer
-    problems.settle(usable=len(answers))
-    if len(runs) != 1:
-        what = f"the file holds records of {len(runs)} runs" if runs else "the file holds no record"
-        raise InputError(what, where=str(run_file), remedy="Write each run into a file of its own.")
-    return next(iter(runs)), answers
+    run, answers = read_run(run_file, problems)
+    return run, {name: None if one.error is not None else one.answer for name, one in answers.items()}
 
 
 def read_questions(run_file: Path, dataset: Path | None, problems: Problems) -> Mapping[str, QuestionStruct]:
     """Return the questions of a run's dataset by their ids."""
-    source = Dataset(dataset) if dataset is not None else Dataset.of_run(run_file)
+    source = Dataset.of_run(run_file, dataset)
     return {question.id: question for _, question in source.questions(problems)}

@@ -22,6 +22,8 @@ from graphkit.cli.app import GROUPS, app
 from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES
 from graphkit.records.schemas import RECORDS
+from graphkit.scoring.graded_runs import GradingOptions
+from graphkit.scoring.opened_judges import JudgeOptions
 from graphkit.systems import session
 from graphkit.systems.baseline import DEFAULT_MODEL, baseline
 from graphkit.systems.runner import Limits
@@ -68,6 +70,11 @@ def test_defaults_are_those_of_the_library() -> None:
     limits = Limits()
     expected: dict[tuple[str, ...], Row] = {
         ("compare",): {"resamples": paired.RESAMPLES, "seed": paired.SEED},
+        ("grade",): {
+            "judge": JudgeOptions().judge,
+            "concurrency": JudgeOptions().concurrency,
+            "context_tokens": GradingOptions().context_tokens,
+        },
         ("judge", "spot-check"): {"n": spot_check.SIZE, "width": spot_check.WIDTH, "seed": paired.SEED},
         ("judge", "consistency"): {"repeat": REPEAT},
         ("run",): {
@@ -83,6 +90,8 @@ def test_defaults_are_those_of_the_library() -> None:
     for command, defaults in expected.items():
         shown = {parameter.name: parameter.default for parameter in COMMANDS[command].params}
         assert {name: shown[name] for name in defaults} == defaults
+    graders = next(parameter for parameter in COMMANDS["grade",].params if parameter.name == "grader")
+    assert f"[default: {', '.join(GradingOptions().graders)}]" in graders.help
 
 
 def test_every_command_takes_json() -> None:

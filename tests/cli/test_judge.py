@@ -338,7 +338,6 @@ def test_what_is_missing_is_told(run: Path, tmp_path: Path) -> None:
     assert "Name one by --judge: lexical." in inside(*check, "-j", "lexica", cwd=tmp_path, code=2).err
     assert "Did you mean lexical?" in inside(*check, "-j", "lexica", cwd=tmp_path, code=2).err
     assert "gave no score by Correct" in inside(*check, "-m", "Correct", cwd=tmp_path, code=2).err
-    assert "--graded" in inside("judge", "drift", run, cwd=tmp_path, code=2).err
     write_scores(folder / "other.scores.jsonl", graded(judge="other"))
     assert "several judges have graded this run" in inside(*check, cwd=tmp_path, code=2).err
     inside(*check, "-j", "other", cwd=tmp_path, code=0)

@@ -193,7 +193,12 @@ def served(reply: Script, batches: BatchApi | None = None) -> Iterator[Api]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            length = int(self.headers["content-length"])
+            data = self.rfile.read(length)
+            if len(data) < length:  # the client was killed while it sent
+                self.close_connection = True
+                return
+            body = json.loads(data)
             with lock:
                 api.requests.append({"path": self.path, **body})
             self.answer(body)

@@ -1,0 +1,41 @@
+"""A run's file as a whole: its records by question, for whoever needs all of them at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from graphkit.errors import InputError
+from graphkit.files.problems import Problem, Problems
+from graphkit.files.reading import RecordReader
+from graphkit.records.structs import AnswerStruct
+
+
+def read_run(
+    run_file: Path, problems: Problems, questions: Collection[str] | None = None
+) -> tuple[str, dict[str, AnswerStruct]]:
+    """Return the name of the run that a file holds, and its records by question.
+
+    A second record of a question is a problem, as is one of a question that isn't among ``questions``.
+
+    Raises
+    ------
+    InputError
+        A record can't be used and problems aren't to be skipped, or the file doesn't hold just one run.
+    """
+    answers: dict[str, AnswerStruct] = {}
+    for number, answer in RecordReader(run_file, AnswerStruct, problems):
+        name, where = answer.question_id, f"{run_file}:{number}"
+        if questions is not None and name not in questions:
+            what = "the question id is not in the dataset"
+            problems.add(Problem(where, what, record=name, remedy="Check --dataset."))
+        elif answers.setdefault(name, answer) is not answer:
+            problems.add(Problem(where, "the question already has a record", record=name))
+    problems.settle(usable=len(answers))
+    runs = sorted({answer.run for answer in answers.values()})
+    if len(runs) != 1:
+        what = (
+            f"the file holds records of {len(runs)} runs: {', '.join(runs[:5])}" if runs else "the file holds no record"
+        )
+        raise InputError(what, where=str(run_file), remedy="Write each run into a file of its own.")
+    return runs[0], answers

@@ -1,0 +1,151 @@
+"""Grading as a function: order, how many at once, what ends it, and what its costs stand beside."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphkit.errors import InputError
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
+from graphkit.judges.base import Opinion
+from graphkit.judges.graders import GRADERS, graders_named
+from graphkit.judges.lexical import LexicalJudge
+from graphkit.judges.prompts import Prompt
+from graphkit.llm.requests import Usage
+from graphkit.records.verdicts import Verdict
+from graphkit.scoring.grade import Graded, GradingJob, RunToGrade
+from graphkit.scoring.graded_runs import GradingOptions, grade
+from tests.helpers.datasets import STOREFRONT
+from tests.helpers.grading import ASKED, GIVEN, RIGHT, many, to_grade
+
+
+class Slow:
+    """A judge that takes a while, longer for the first questions, and keeps who was judged when."""
+
+    name = "slow"
+    version = "7"
+
+    def __init__(self, refuse_at: int = 10**9) -> None:
+        self.inside: list[str] = []
+        self.most = 0
+        self.asked = 0
+        self.refuse_at = refuse_at
+
+    async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
+        """Return the grade of a right answer."""
+        answer = next(text for name, text in prompt.parts if name == "answer")
+        assert answer not in self.inside, "two graders of one answer at a time"
+        self.asked += 1
+        if self.asked == self.refuse_at:
+            raise InputError("no judge any more")
+        self.inside.append(answer)
+        self.most = max(self.most, len(self.inside))
+        await asyncio.sleep(0.02 if "q0 " in answer or "q1 " in answer else 0.005)
+        self.inside.remove(answer)
+        return Opinion(RIGHT if "grade" in schema["properties"] else "no")
+
+
+def read(run: Path) -> RunToGrade:
+    """Return a run read for grading."""
+    return RunToGrade.read(run, Dataset.of_run(run), Problems())
+
+
+def test_order_and_how_many_at_once(tmp_path: Path) -> None:
+    """Three answers are judged at a time, each by one grader after the other; what is told has the questions' order."""
+    told: list[Sequence[Verdict]] = []
+    judge = Slow()
+    job = GradingJob(judge, graders_named(["rubric", "scale"]), concurrency=3, progress=told.append)
+    graded = asyncio.run(job.grade(read(many(tmp_path, 8))))
+    assert judge.most == 3
+    names = [f"q{number}" for number in range(8)]
+    assert [score.question for score in graded.scores] == [name for name in names for _ in range(2)]
+    assert [verdict.question for verdict in graded.verdicts] == [name for name in names for _ in range(2)]
+    assert sorted(one[0].question for one in told) == names
+    assert [one[0].question for one in told] != names
+    # By the rubric each is right, by the scale none could be had: it was asked for twice.
+    assert (len(graded.failed), judge.asked) == (8, 24)
+    assert {score.version for score in graded.scores if score.measure == "RubricGrade"} == {
+        f"7 prompt {graded.verdicts[0].prompt_hash[:8]}"
+    }
+
+
+def test_what_can_not_go_on_ends_all(tmp_path: Path) -> None:
+    """An error that no other answer can escape ends the grading: nobody is asked after it."""
+    judge = Slow(refuse_at=5)
+
+    async def work() -> int:
+        with pytest.raises(InputError, match="no judge any more"):
+            await GradingJob(judge, graders_named(["rubric"]), concurrency=3).grade(run)
+        asked = judge.asked
+        await asyncio.sleep(0.1)
+        return asked
+
+    run = read(many(tmp_path, 30))
+    assert asyncio.run(work()) == judge.asked <= 7
+
+
+def test_as_a_function(tmp_path: Path) -> None:
+    """It takes a judge's name or a judge, also where an event loop runs already, and leaves no file unless told to."""
+    run = to_grade(tmp_path)
+    options = GradingOptions(["rubric"])
+
+    async def notebook() -> Graded:
+        return grade(run, judge=Slow(), options=options)
+
+    graded = asyncio.run(notebook())
+    assert (graded.run, graded.judge, len(graded.verdicts)) == ("r", "slow", 2)
+    assert graded.summaries()["RubricGrade"].mean == 1.0
+    assert not run.with_name("r.grades").exists()
+    grade(run, options=options, keep=True)
+    assert run.with_name("r.grades").is_dir()
+    with pytest.raises(InputError, match="batches ask a model"):
+        grade(run, judge=Slow(), batch=True)
+    with pytest.raises(InputError, match="no grader is named"):
+        grade(run, options=GradingOptions([]))
+
+
+class Paid(LexicalJudge):
+    """The lexical judge as if each of its opinions were paid."""
+
+    async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
+        """Return its opinion, for 0.5 and 100 tokens."""
+        said = await super().judge(prompt, schema)
+        return dataclasses.replace(said, cost=0.5, usage=Usage(100, 10))
+
+
+def test_costs_stand_once() -> None:
+    """Whatever the grader, the costs beside the scores add up to what the verdicts cost."""
+    run = read(STOREFRONT / "runs" / "storefront-graph-v2.jsonl")
+    for grader in GRADERS.values():
+        graded = asyncio.run(GradingJob(Paid(), [grader]).grade(run))
+        assert math.fsum(score.cost or 0 for score in graded.scores) == 0.5 * len(graded.verdicts), grader.name
+        assert len(graded.scores) == len(run.questions) * len(grader.measures), grader.name
+
+
+def test_saving() -> None:
+    """Each verdict on claims saves three calls with a prompt of its length; a failure saves nothing."""
+    run = read(STOREFRONT / "runs" / "storefront-graph-v2.jsonl")
+    graded = asyncio.run(GradingJob(Paid(), graders_named(["claims", "rubric"])).grade(run))
+    claims = sum(verdict.grader == "claims" for verdict in graded.verdicts)
+    assert claims > 0
+    assert (graded.saving.calls, graded.saving.prompt_tokens) == (3 * claims, 300 * claims)
+    failed = [verdict.model_copy(update={"failure": "refused"}) for verdict in graded.verdicts]
+    assert dataclasses.replace(graded, verdicts=tuple(failed)).saving.calls == 0
+
+
+def test_lacking(tmp_path: Path) -> None:
+    """Of a failed record and of none it is told why there is nothing to judge."""
+    run = read(to_grade(tmp_path, GIVEN, ASKED))
+    assert [run.lacking(name) for name in run.questions] == [
+        None,
+        None,
+        "failed: timed out",
+        "the run has no record for this question",
+    ]
