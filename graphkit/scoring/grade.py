@@ -17,11 +17,11 @@ from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
-from graphkit.judges.base import Finding, Grader, Judge
 from graphkit.judges.claims import CLAIMS, SEPARATE_QUESTIONS
+from graphkit.judges.contract import Finding, Grader, Judge
 from graphkit.judges.forms import unscored
+from graphkit.judges.judging import ask, prompt_hash
 from graphkit.judges.materials import CONTEXT_TOKENS, materials_of, unjudged
-from graphkit.judges.verdicts import ask, prompt_hash
 from graphkit.measures.case import Case
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct

@@ -17,18 +17,18 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.score_files import read_scores, write_scores
 from graphkit.files.verdict_files import SCORES, VERDICTS, file_beside, grades_folder, read_verdicts, write_verdicts
-from graphkit.judges.base import Grader, Judge
+from graphkit.judges.contract import Grader, Judge
 from graphkit.judges.graders import graders_named
+from graphkit.judges.judging import TRIES
 from graphkit.judges.materials import CONTEXT_TOKENS
-from graphkit.judges.own import load_rubric
-from graphkit.judges.verdicts import TRIES
+from graphkit.judges.own_rubric import load_rubric
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Spread, figures_of, summarised
 from graphkit.records.verdicts import Verdict
 from graphkit.scoring.grade import DEFAULT_GRADERS, Graded, GradingJob, RunToGrade, answer_hash
 from graphkit.scoring.opened_judges import (
     Collecting,
-    Estimate,
+    GradingEstimate,
     JudgeOptions,
     OpenedJudge,
     estimate,
@@ -155,7 +155,7 @@ def estimate_grading(
     *,
     batch: bool = False,
     problems: Problems | None = None,
-) -> Estimate:
+) -> GradingEstimate:
     """Return what a grading by a model would take, without sending anything.
 
     A verdict that can't be used is asked for once more: that isn't foreseen.
