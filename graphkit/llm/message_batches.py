@@ -135,10 +135,6 @@ class Batches:
                 outcome.failures[digest] = ModelError("the batch gave no reply, as another process read")
         return outcome
 
-    async def resume(self) -> BatchOutcome:
-        """Wait for what is under way, of whatever process, and submit nothing new."""
-        return await self.fill(())
-
     # Submitting
 
     @contextlib.asynccontextmanager
