@@ -67,7 +67,7 @@ class EngineSettings:
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without settings and keys, in which a Python has this checkout and reaches loopback only."""
+    """Return an environment without settings and keys, in which a Python has this checkout, and loopback only."""
     kept = {name: value for name, value in environment.items() if not name.startswith(SETTINGS_PREFIXES)}
     return guarded({**kept, "PYTHONPATH": str(ROOT)})
 
