@@ -33,6 +33,8 @@ HEAVY = (
     "jpype",
     "msgspec",
     "anthropic",
+    "ragas",
+    "scipy",
 )
 
 
