@@ -24,15 +24,15 @@ from benchmarks.results import Line, write
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
-from graphkit.judges.base import Grader, Judge, Opinion
+from graphkit.judges.contract import Grader, Judge, Opinion
 from graphkit.judges.graders import GRADERS
+from graphkit.judges.judging import ask, prompt_of, read, schema_of
 from graphkit.judges.lexical import LexicalJudge
 from graphkit.judges.materials import Materials, materials_of
 from graphkit.judges.model_judge import ModelJudge
 from graphkit.judges.prompts import Prompt
-from graphkit.judges.verdicts import ask, prompt_of, read, schema_of
+from graphkit.llm.anthropic_model import AnthropicModel
 from graphkit.llm.cache import CachedModel, ReplyCache
-from graphkit.llm.client import AnthropicModel
 from graphkit.llm.requests import Reply, Request, Usage
 from graphkit.measures.case import Case
 from graphkit.records.structs import AnswerStruct

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
 import re
@@ -37,6 +38,24 @@ def _pages() -> dict[str, str]:
 def test_generated_pages_are_up_to_date(name: str) -> None:
     """The pages of measures and queries say what the registry and the query headers say."""
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == _pages()[name], "run: python docs/generate.py"
+
+
+def test_what_the_pages_import_is_there() -> None:
+    """Every name that an example in Python imports from graphkit stands in the module that it names."""
+    names: list[tuple[str, str]] = []
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        for example in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            for node in ast.walk(ast.parse(example)):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("graphkit."):
+                    names += [(str(node.module), alias.name) for alias in node.names]
+    assert len(names) > 5
+    for module, name in names:
+        # Read and not imported: one of the modules needs RAGAS.
+        tree = ast.parse((ROOT / module.replace(".", "/")).with_suffix(".py").read_text(encoding="utf-8"))
+        defined = {
+            one.name for one in tree.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        }
+        assert name in defined, f"{module} has no {name}"
 
 
 def test_readme_links_lead_somewhere() -> None:

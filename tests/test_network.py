@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from graphkit.database.settings import Settings
 from tests.helpers import ROOT
 from tests.helpers.cli import environment, graphkit, tiny
-from tests.helpers.engines import SETTINGS_PREFIXES
+from tests.helpers.engines import SETTINGS_PREFIXES, child_environment
 from tests.helpers.guard.sitecustomize import LOG, RefusedError, is_local
 
 Refused = Callable[[], list[str]]
@@ -102,6 +103,16 @@ def test_an_unguarded_python_is_not_started() -> None:
     for options, env in (([], bare), (["-I"], environment()), (["-E"], environment()), (["-S"], environment())):
         with pytest.raises(RuntimeError, match="without the guard"):
             subprocess.run([sys.executable, *options, "-c", ""], env=env, check=False)
+
+
+def test_what_is_started_is_this_checkout(tmp_path: Path) -> None:
+    """A command that a test starts runs the code beside the test, whichever checkout is installed."""
+    for env in (environment(), environment(child_environment(Settings(data=tmp_path)))):
+        program = "import graphkit; print(graphkit.__file__)"
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, env=env, cwd=tmp_path, check=True
+        )
+        assert Path(done.stdout.strip()) == ROOT / "graphkit" / "__init__.py"
 
 
 def test_no_key_of_the_machine_is_seen() -> None:

@@ -194,7 +194,7 @@ def _json(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RagasRow:
     """A row as it was read: where, its columns, and the values of metrics."""
 
     where: str
@@ -202,7 +202,7 @@ class Row:
     values: Mapping[str, float | None]
 
 
-def read_rows(path: Path, problems: Problems, metrics: Sequence[str] = ()) -> list[Row]:
+def read_rows(path: Path, problems: Problems, metrics: Sequence[str] = ()) -> list[RagasRow]:
     """Return the rows of a data set, or of results: ``.jsonl`` or ``.csv``.
 
     Parameters
@@ -231,7 +231,7 @@ def read_rows(path: Path, problems: Problems, metrics: Sequence[str] = ()) -> li
         columns = {name: value for name, value in row.items() if name not in numeric and name not in _BESIDE}
         sample = parse_record(Sample, json.dumps(columns).encode(), where, problems)
         if sample is not None:
-            rows.append(Row(where, sample, {name: _number(row.get(name)) for name in chosen}))
+            rows.append(RagasRow(where, sample, {name: _number(row.get(name)) for name in chosen}))
     problems.settle(usable=len(rows))
     return rows
 
@@ -338,7 +338,7 @@ def _given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _ids_of_texts(rows: Iterable[Row]) -> dict[str, str]:
+def _ids_of_texts(rows: Iterable[RagasRow]) -> dict[str, str]:
     ids: dict[str, str] = {}
     for row in rows:
         sample = row.sample

@@ -70,7 +70,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LayerFinding:
     """A weakness, the kind of remedy, and the questions that show it most."""
 
     layer: str
@@ -102,7 +102,7 @@ class Scorecard:
     overall: float | None
     partial: bool
     alerts: tuple[LayerComponent, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[LayerFinding, ...]
 
     @property
     def ungraded(self) -> list[str]:
@@ -195,7 +195,7 @@ def _worse(measure: str, mean: float, bound: float) -> bool:
     return over(mean, bound) if lower_is_better(measure) else under(mean, bound)
 
 
-def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterable[Finding]:
+def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterable[LayerFinding]:
     by_name = {layer.name: layer for layer in layers}
     for rule in RULES:
         summary = result.measures.get(rule.measure)
@@ -203,7 +203,7 @@ def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterab
             continue
         if _worse(rule.measure, summary.mean, rule.bound):
             questions = _worst(result, rule.measure, rule.bound, shown)
-            yield Finding(rule.layer, rule.weakness, rule.remedy, rule.measure, summary.mean, questions)
+            yield LayerFinding(rule.layer, rule.weakness, rule.remedy, rule.measure, summary.mean, questions)
 
 
 def _asked(rule: Rule, layer: Layer) -> bool:

@@ -11,15 +11,15 @@ from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.records.structs import QuestionStruct
-    from graphkit.trust.labels import Row
-    from graphkit.trust.scales import GradeScale
+    from graphkit.trust.grade_scales import GradeScale
+    from graphkit.trust.labels import SheetRow
 
 
 def ask_grades(
-    rows: Sequence[Row],
+    rows: Sequence[SheetRow],
     questions: Mapping[str, QuestionStruct],
     scale: GradeScale,
-    keep: Callable[[Row], None],
+    keep: Callable[[SheetRow], None],
 ) -> bool:
     """Ask for the grade of each answer, and hand each row to ``keep`` once it is graded; tell whether all were shown.
 
@@ -44,7 +44,7 @@ def ask_grades(
     return True
 
 
-def _show(row: Row, question: QuestionStruct | None) -> None:
+def _show(row: SheetRow, question: QuestionStruct | None) -> None:
     say(f"question: {row.text}")
     if row.gold:
         say(f"gold answer: {row.gold}")
@@ -55,7 +55,7 @@ def _show(row: Row, question: QuestionStruct | None) -> None:
     say(f"\nanswer: {row.answer or '(none)'}\n")
 
 
-def _asked(row: Row, scale: GradeScale) -> Row | None:
+def _asked(row: SheetRow, scale: GradeScale) -> SheetRow | None:
     """Return the row with the grade that is given, without one where it is skipped, or None to stop."""
     import dataclasses
 

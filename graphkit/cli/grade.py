@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from graphkit.analysis.grading_cost import GradingCost
     from graphkit.records.verdicts import Verdict
     from graphkit.scoring.grade import Graded
-    from graphkit.scoring.opened_judges import Estimate
+    from graphkit.scoring.opened_judges import GradingEstimate
 
 # As in the library, and held equal by a test: to read them there would make help slow.
 JUDGE = "lexical"
@@ -171,7 +171,7 @@ def grade(
         raise InputError("no verdict could be had", remedy="See above why, mend it, and run the same command again.")
 
 
-def _show_estimate(found: Estimate) -> None:
+def _show_estimate(found: GradingEstimate) -> None:
     import dataclasses
 
     if as_json():

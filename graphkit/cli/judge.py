@@ -62,8 +62,8 @@ def show(
     import json
 
     from graphkit.judges.graders import GRADERS
+    from graphkit.judges.judging import prompt_hash, schema_of
     from graphkit.judges.prompts import text_of
-    from graphkit.judges.verdicts import prompt_hash, schema_of
 
     words = text_of(name)
     grader = GRADERS.get(name)
@@ -114,8 +114,8 @@ def spot_check(
     from graphkit.cli.spot_checks import print_spot_check
     from graphkit.files.problems import Problems
     from graphkit.files.verdict_files import grades_folder
-    from graphkit.trust.labels import Row, labels_of, read_sheet, rows_of, write_sheet
-    from graphkit.trust.scales import scale_of
+    from graphkit.trust.grade_scales import scale_of
+    from graphkit.trust.labels import SheetRow, labels_of, read_sheet, rows_of, write_sheet
     from graphkit.trust.spot_check import check, draw
     from graphkit.trust.subjects import read_answers, read_questions
 
@@ -130,7 +130,7 @@ def spot_check(
     labels = labels_of(rows, name, by, scale, answers)
     known = read_questions(run, dataset, problems) if csv is None or not sheet.exists() else {}
     drawn = [
-        Row(
+        SheetRow(
             name,
             score.question,
             by,
@@ -155,7 +155,7 @@ def spot_check(
     if csv is None:
         kept = rows_of(rows)
 
-        def keep_row(row: Row) -> None:
+        def keep_row(row: SheetRow) -> None:
             same = (row.run, row.question, row.measure)
             kept[:] = [one for one in kept if (one.run, one.question, one.measure) != same] + [row]
             write_sheet(sheet, kept)

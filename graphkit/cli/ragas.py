@@ -164,9 +164,9 @@ def evaluate(
 
 def _model(name: str, max_cost: float | None, prices: PriceTable, concurrency: int) -> Model:
     """Return the model, behind the cache and the budget."""
+    from graphkit.llm.anthropic_model import AnthropicModel
     from graphkit.llm.budget import Budget, BudgetedModel
     from graphkit.llm.cache import CachedModel, ReplyCache, cache_path
-    from graphkit.llm.client import AnthropicModel
 
     model: Model = AnthropicModel(concurrency=concurrency, user="this metric of RAGAS")
     if max_cost is not None:

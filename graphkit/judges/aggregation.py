@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from graphkit.judges.base import Finding, Grader, Reading, UnusableVerdictError
-from graphkit.judges.forms import Form, Words, each_once, shortened, unless_unseen
+from graphkit.judges.contract import Finding, Grader, Reading, UnusableVerdictError
+from graphkit.judges.forms import VerdictForm, Words, each_once, shortened, unless_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 from graphkit.measures.completeness import NO_FACTS
@@ -15,7 +15,7 @@ from graphkit.records.words import counted
 COST_OF_ERROR = 0.15
 
 
-class ComponentVerdict(Form):
+class ComponentVerdict(VerdictForm):
     """What the answer does with one component."""
 
     component: Words
@@ -25,7 +25,7 @@ class ComponentVerdict(Form):
     role: bool
 
 
-class AggregationError(Form):
+class AggregationError(VerdictForm):
     """An error, and the component that it concerns."""
 
     kind: Literal["INVENTED_STEP", "OMITTED_COMPONENT", "MISATTRIBUTION", "INCORRECT_ORDER"]
@@ -33,7 +33,7 @@ class AggregationError(Form):
     what: Words
 
 
-class AggregationVerdict(Form):
+class AggregationVerdict(VerdictForm):
     """Each component once, and the errors."""
 
     components: list[ComponentVerdict]

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from graphkit.judges.base import Finding, Grader, Reading, UnusableVerdictError
-from graphkit.judges.forms import NEITHER, NO_GOLD_ANSWER, Bit, Form, Words, unless_unseen
+from graphkit.judges.contract import Finding, Grader, Reading, UnusableVerdictError
+from graphkit.judges.forms import NEITHER, NO_GOLD_ANSWER, Bit, VerdictForm, Words, unless_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 
 
-class Mark(Form):
+class Mark(VerdictForm):
     """Yes or no, with the reason."""
 
     reason: Words
     value: Bit
 
 
-class BinaryVerdict(Form):
+class BinaryVerdict(VerdictForm):
     """Four marks; null where there is nothing to compare with."""
 
     correctness: Mark | None

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from graphkit.errors import InputError
-from graphkit.judges.base import Opinion
+from graphkit.judges.contract import Opinion
 from graphkit.judges.prompts import Prompt
 from graphkit.llm.requests import ModelError
 from graphkit.records.references import imported

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphkit.judges.forms import Form, Words
+from graphkit.judges.forms import VerdictForm, Words
 from graphkit.records.verdicts import GoldSupport, Support
 
 #: What follows from the claims.
@@ -20,7 +20,7 @@ MEASURES = (
 NO_CLAIMS = "the answer makes no claim"
 
 
-class EvidenceVerdict(Form):
+class EvidenceVerdict(VerdictForm):
     """A chunk that supports a claim, the words that do, and whether it does without any other chunk."""
 
     chunk: Words
@@ -28,7 +28,7 @@ class EvidenceVerdict(Form):
     alone: bool
 
 
-class ClaimVerdict(Form):
+class ClaimVerdict(VerdictForm):
     """A claim of the answer, and what it rests on."""
 
     text: Words
@@ -41,7 +41,7 @@ class ClaimVerdict(Form):
     gold: GoldSupport | None
 
 
-class GoldClaimVerdict(Form):
+class GoldClaimVerdict(VerdictForm):
     """A claim of the gold answer, the chunks that support it, and whether the answer states it."""
 
     text: Words
@@ -49,7 +49,7 @@ class GoldClaimVerdict(Form):
     stated: bool
 
 
-class ClaimsVerdict(Form):
+class ClaimsVerdict(VerdictForm):
     """The claims of the answer and of the gold answer."""
 
     claims: list[ClaimVerdict]

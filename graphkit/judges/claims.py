@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphkit.judges.base import Grader, Reading
 from graphkit.judges.claim_forms import MEASURES, ClaimsVerdict
+from graphkit.judges.contract import Grader, Reading
 from graphkit.judges.materials import Materials
 from graphkit.judges.matrix import reading_of
 from graphkit.judges.prompts import PARTS

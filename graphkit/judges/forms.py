@@ -9,12 +9,12 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.types import StrictInt
 
-from graphkit.judges.base import Finding, UnusableVerdictError
+from graphkit.judges.contract import Finding, UnusableVerdictError
 from graphkit.judges.materials import Materials
 from graphkit.records.words import counted
 
 
-class Form(BaseModel):
+class VerdictForm(BaseModel):
     """Base of the forms: what isn't asked for is refused, and a value has the type that it is asked for in."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from graphkit.judges.base import Finding, Grader, Reading, UnusableVerdictError
-from graphkit.judges.forms import NO_GOLD_ANSWER, Form, Unit, Words, unless_unseen
+from graphkit.judges.contract import Finding, Grader, Reading, UnusableVerdictError
+from graphkit.judges.forms import NO_GOLD_ANSWER, Unit, VerdictForm, Words, unless_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 
 
-class Graded(Form):
+class ReasonedScore(VerdictForm):
     """A score from 0 to 1, with the reason."""
 
     reason: Words
     score: Unit
 
 
-class GradedVerdict(Form):
+class GradedVerdict(VerdictForm):
     """Four scores; null where there is no gold answer."""
 
-    faithfulness: Graded
-    answer_relevance: Graded
-    context_precision: Graded | None
-    context_recall: Graded | None
+    faithfulness: ReasonedScore
+    answer_relevance: ReasonedScore
+    context_precision: ReasonedScore | None
+    context_recall: ReasonedScore | None
 
 
-class RelevanceVerdict(Form):
+class RelevanceVerdict(VerdictForm):
     """One score."""
 
-    answer_relevance: Graded
+    answer_relevance: ReasonedScore
 
 
 def _read(verdict: GradedVerdict, materials: Materials) -> Reading:
@@ -45,11 +45,11 @@ def _read_relevance(verdict: RelevanceVerdict, materials: Materials) -> Reading:
     return Reading([_finding("AnswerRelevance", verdict.answer_relevance)])
 
 
-def _finding(measure: str, graded: Graded) -> Finding:
+def _finding(measure: str, graded: ReasonedScore) -> Finding:
     return Finding(measure, graded.score, explanation=graded.reason)
 
 
-def _against_gold(measure: str, graded: Graded | None, materials: Materials) -> Finding:
+def _against_gold(measure: str, graded: ReasonedScore | None, materials: Materials) -> Finding:
     if materials.gold_answer is None:
         return Finding(measure, None, NO_GOLD_ANSWER)
     if graded is None:

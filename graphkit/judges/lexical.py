@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from graphkit.judges.base import Opinion
+from graphkit.judges.contract import Opinion
 from graphkit.judges.key_terms import by_terms
 from graphkit.judges.materials import Materials, ShownChunk, ShownEdge
 from graphkit.judges.prompts import Prompt

@@ -10,9 +10,9 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from graphkit.judges.base import Finding, Reading
 from graphkit.judges.citations import FoundCitation
 from graphkit.judges.claim_forms import NO_CLAIMS, ClaimsVerdict, ClaimVerdict, GoldClaimVerdict
+from graphkit.judges.contract import Finding, Reading
 from graphkit.judges.forms import NO_GOLD_ANSWER, shortened
 from graphkit.judges.materials import Materials
 from graphkit.judges.quotes import occurs, plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graphkit.judges.base import Opinion
+from graphkit.judges.contract import Opinion
 from graphkit.judges.prompts import TRUNCATED, Prompt
 from graphkit.llm.requests import Block, Model, Reply, Request, Turn
 

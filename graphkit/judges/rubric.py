@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from graphkit.judges.base import Finding, Grader, Reading
-from graphkit.judges.forms import Form, Unit, Words, needs_gold_or_facts, shortened, unless_unseen
+from graphkit.judges.contract import Finding, Grader, Reading
+from graphkit.judges.forms import Unit, VerdictForm, Words, needs_gold_or_facts, shortened, unless_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 
@@ -26,7 +26,7 @@ FAILURES = (
 GRADING_ERROR = "grading_error"
 
 
-class RubricVerdict(Form):
+class RubricVerdict(VerdictForm):
     """The grade of an answer; ``failure`` is one of the failures, or null with ``fully_correct``."""
 
     reasoning: Words

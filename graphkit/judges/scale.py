@@ -7,13 +7,13 @@ from typing import Annotated
 from pydantic import Field
 from pydantic.types import StrictInt
 
-from graphkit.judges.base import Finding, Grader, Reading
-from graphkit.judges.forms import Form, Words, needs_gold
+from graphkit.judges.contract import Finding, Grader, Reading
+from graphkit.judges.forms import VerdictForm, Words, needs_gold
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 
 
-class ScaleVerdict(Form):
+class ScaleVerdict(VerdictForm):
     """A score from 0 to 10."""
 
     reasoning: Words

@@ -38,15 +38,12 @@ class PriceTable:
     ----------
     as_of
         The day on which the shipped prices were looked up.
-    overridden
-        The models whose prices are the user's.
     """
 
     models: Mapping[str, Prices]
     as_of: str
     currency: str = "USD"
     source: str | None = None
-    overridden: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, override: Path | None = None) -> PriceTable:
@@ -68,7 +65,7 @@ class PriceTable:
         own = _prices(given, override)
         # Two currencies can't be added up: what isn't in the user's own has no price then.
         shared = table.models if currency == table.currency else {}
-        return cls({**shared, **own}, table.as_of, currency, table.source, frozenset(own))
+        return cls({**shared, **own}, table.as_of, currency, table.source)
 
     def of(self, model: str) -> Prices | None:
         """Return the prices of a model, or of the name that its dated name begins with; None where they aren't known.

@@ -48,9 +48,6 @@ class RecordedModel:
             remedy="Grade once without --replay to record it.",
         )
 
-    def forget(self, digest: str) -> None:
-        """Keep the record as it is: what couldn't be used then can't be used now."""
-
 
 def nearest(cache: ReplyCache, request: Request) -> tuple[str, Request] | None:
     """Return the recorded request that is most like another one, with its digest; None where there is none.

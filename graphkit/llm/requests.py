@@ -81,12 +81,6 @@ class Request:
         """The SHA-256 of everything that determines the reply, in hexadecimal."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
-    @property
-    def characters(self) -> int:
-        """How many characters are sent."""
-        texts = [*self.system, *(block for turn in self.turns for block in turn.blocks)]
-        return sum(len(block.text) for block in texts)
-
 
 @dataclass(frozen=True, slots=True)
 class Usage:

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
-from graphkit.records.commits import Verdict, Version
+from graphkit.records.commits import Fit, Version
 
 NO_CHUNK = "nothing was retrieved"
 NO_COMMIT = "no retrieved chunk carries a commit"
@@ -54,7 +54,7 @@ def _unscored(case: Case) -> Unscored | None:
     return None if case.commits else Unscored(NO_COMMITS_KNOWN)
 
 
-def version_pairs(case: Case) -> list[tuple[Version, Version, Verdict, int]]:
+def version_pairs(case: Case) -> list[tuple[Version, Version, Fit, int]]:
     """Return each pair of versions among the chunks, its verdict, and the number of chunk pairs it stands for."""
     found = []
     counts = Counter(case.versions)

@@ -26,7 +26,7 @@ class Version(NamedTuple):
     branch: str | None = None
 
 
-class Verdict(NamedTuple):
+class Fit(NamedTuple):
     """Whether two versions fit, and the rule that decided: one of the ``RULES``."""
 
     compatible: bool
@@ -57,7 +57,7 @@ class CommitGraph:
     stacks: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _sets: dict[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
     _pairs: dict[frozenset[tuple[str, str]], dict[str, str]] = field(default_factory=dict)
-    _verdicts: dict[tuple[Version, Version], Verdict] = field(default_factory=dict)
+    _verdicts: dict[tuple[Version, Version], Fit] = field(default_factory=dict)
 
     @classmethod
     def build(cls, commits: Iterable[Commit] = (), compatibility: Iterable[Compatibility] = ()) -> CommitGraph:
@@ -87,7 +87,7 @@ class CommitGraph:
         """Tell whether the commit of a version is known."""
         return version.repo is not None and version.sha is not None and (version.repo, version.sha) in self.commits
 
-    def verdict(self, first: Version, second: Version) -> Verdict:
+    def verdict(self, first: Version, second: Version) -> Fit:
         """Decide whether two versions fit: the first rule that applies. The order of the two doesn't matter."""
         key = (first, second)
         found = self._verdicts.get(key)
@@ -95,23 +95,23 @@ class CommitGraph:
             found = self._verdicts[key] = self._decide(first, second)
         return found
 
-    def _decide(self, first: Version, second: Version) -> Verdict:
+    def _decide(self, first: Version, second: Version) -> Fit:
         if not (self.knows(first) and self.knows(second)):
-            return Verdict(False, "unknown commit")
+            return Fit(False, "unknown commit")
         if (first.repo, first.sha) == (second.repo, second.sha):
-            return Verdict(True, "same commit")
+            return Fit(True, "same commit")
         pair = self._pairs.get(frozenset({(first.repo, first.sha), (second.repo, second.sha)}), {})  # type: ignore[arg-type]
         for rule in ("incompatible", "compatible", "deployed together"):
             if rule in pair:
-                return Verdict(rule != "incompatible", rule)
+                return Fit(rule != "incompatible", rule)
         branches = self._branch(first), self._branch(second)
         if first.repo == second.repo and branches[0] is not None and branches[0] == branches[1]:
-            return Verdict(True, "same branch")
+            return Fit(True, "same branch")
         times = self._time(first), self._time(second)
         on_default = all(branch in DEFAULT_BRANCHES for branch in branches)
         if on_default and times[0] is not None and times[1] is not None and abs(times[0] - times[1]) < WINDOW:
-            return Verdict(True, "same day")
-        return Verdict(False, "no rule")
+            return Fit(True, "same day")
+        return Fit(False, "no rule")
 
     def _branch(self, version: Version) -> str | None:
         commit = self.commits[version.repo, version.sha]  # type: ignore[index]

@@ -20,7 +20,7 @@ from graphkit.records.verdicts import Verdict
 from graphkit.scoring.results import Evaluation
 
 
-class Block(Struct):
+class DetailsBlock(Struct):
     """The details of some questions, as the JSON that stands in the page, and the number of the block in its run."""
 
     number: int
@@ -64,7 +64,7 @@ class PageOptions:
 class RunData:
     """One run: its scores, the details of its questions, and in which block each one's are."""
 
-    details: Spool[Block]
+    details: Spool[DetailsBlock]
     evaluation: Evaluation = field(init=False)
     card: Scorecard = field(init=False)
     values: dict[str, tuple[float | str, ...]] = field(default_factory=dict)

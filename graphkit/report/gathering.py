@@ -21,7 +21,7 @@ from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.model_families import judges_of, self_evaluations
 from graphkit.records.scores import Score
-from graphkit.report.data import Block, PageOptions, ReportData, RunData
+from graphkit.report.data import DetailsBlock, PageOptions, ReportData, RunData
 from graphkit.report.escaping import script_json, visible
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.said import verdicts_on
@@ -72,7 +72,7 @@ def gather(
             known = known_from_files(own, computed, dataset_problems)
         of_run = Problems(options.on_error)
         of_run.merge(dataset_problems)
-        run = _scored(data, file, known, of_run, spools.enter_context(Spool(Block, together=1)), options.scores)
+        run = _scored(data, file, known, of_run, spools.enter_context(Spool(DetailsBlock, together=1)), options.scores)
         run.verdicts = verdicts_on(run.evaluation.run, options.verdicts, run.values)
         run.warnings = _own_kind(run, options, file)
         if problems is not None:
@@ -90,7 +90,7 @@ def _scored(
     file: Path,
     known: tuple[CommitGraph, dict[str, str]],
     problems: Problems,
-    details: Spool[Block],
+    details: Spool[DetailsBlock],
     scores: Sequence[Score],
 ) -> RunData:
     """Score a run, and put aside what there is to show of each question, in one pass over the files."""
@@ -148,7 +148,7 @@ class _Details:
     def finish(self) -> None:
         """Put what was taken aside."""
         if self._block:
-            self._run.details.put(Block(self._count, "{" + ",".join(self._block) + "}"))
+            self._run.details.put(DetailsBlock(self._count, "{" + ",".join(self._block) + "}"))
             self._block, self._count = [], self._count + 1
 
 

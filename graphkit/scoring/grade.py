@@ -18,9 +18,10 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
 from graphkit.judges.base import Finding, Grader, Judge
 from graphkit.judges.claims import CLAIMS, SEPARATE_QUESTIONS
+from graphkit.judges.contract import Finding, Grader, Judge
 from graphkit.judges.forms import unscored
+from graphkit.judges.judging import ask, prompt_hash
 from graphkit.judges.materials import CONTEXT_TOKENS, materials_of, unjudged
-from graphkit.judges.verdicts import ask, prompt_hash
 from graphkit.measures.case import Case
 from graphkit.records.model_families import self_evaluation
 from graphkit.records.scores import Score

@@ -18,8 +18,9 @@ from graphkit.files.problems import OnError, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.score_files import read_scores, write_scores
 from graphkit.files.verdict_files import SCORES, VERDICTS, file_beside, grades_folder, read_verdicts, write_verdicts
-from graphkit.judges.base import Grader, Judge
+from graphkit.judges.contract import Grader, Judge
 from graphkit.judges.graders import graders_named
+from graphkit.judges.judging import TRIES
 from graphkit.judges.materials import CONTEXT_TOKENS
 from graphkit.judges.own import load_rubric
 from graphkit.judges.verdicts import TRIES
@@ -36,7 +37,7 @@ from graphkit.scoring.opened_judges import (
     ANTHROPIC,
     LEXICAL,
     Collecting,
-    Estimate,
+    GradingEstimate,
     JudgeOptions,
     OpenedJudge,
     estimate,
@@ -161,7 +162,7 @@ def estimate_grading(
     *,
     batch: bool = False,
     problems: Problems | None = None,
-) -> Estimate:
+) -> GradingEstimate:
     """Return what a grading by a model would take, without sending anything.
 
     A verdict that can't be used is asked for once more: that isn't foreseen.

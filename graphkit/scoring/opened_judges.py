@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.judges.base import Judge
+from graphkit.judges.contract import Judge
 from graphkit.judges.lexical import LexicalJudge
 from graphkit.judges.model_judge import ModelJudge
 from graphkit.llm.requests import Model, ModelError, Reply, Request
 from graphkit.scoring.grade import CONCURRENCY
 
 if TYPE_CHECKING:
-    from graphkit.llm.batches import Batches
     from graphkit.llm.budget import Budget
     from graphkit.llm.cache import ReplyCache
+    from graphkit.llm.message_batches import Batches
     from graphkit.llm.prices import PriceTable
 
 LEXICAL = "lexical"
@@ -116,9 +116,9 @@ async def opened(options: JudgeOptions) -> AsyncIterator[OpenedJudge]:
 
         yield OpenedJudge(load_judge(options.judge))
         return
+    from graphkit.llm.anthropic_model import AnthropicModel
     from graphkit.llm.budget import BudgetedModel
     from graphkit.llm.cache import CachedModel
-    from graphkit.llm.client import AnthropicModel
     from graphkit.llm.replay import RecordedModel
 
     prices, budget = _prices_and_budget(options)
@@ -189,7 +189,7 @@ class Collecting:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class GradingEstimate:
     """What a grading would take, before anything is sent.
 
     Attributes
@@ -211,13 +211,13 @@ class Estimate:
     as_of: str
 
 
-def estimate(asked: Collecting, prices: PriceTable, batch: bool) -> Estimate:
+def estimate(asked: Collecting, prices: PriceTable, batch: bool) -> GradingEstimate:
     """Return what the requests that were written down would take."""
     from graphkit.llm.prices import estimated_tokens
 
     costs = [prices.estimate(request, ABOUT_OUTPUT, batch) for request in asked.wanted.values()]
     most = [prices.most(request, batch) for request in asked.wanted.values()]
-    return Estimate(
+    return GradingEstimate(
         calls=len(asked.wanted),
         kept=len(asked.kept),
         prompt_tokens=sum(map(estimated_tokens, asked.wanted.values())),
@@ -239,8 +239,8 @@ async def opened_batches(
     InputError
         The judge asks no model, or no replies are to be kept.
     """
-    from graphkit.llm.batches import Batches
-    from graphkit.llm.client import AnthropicModel
+    from graphkit.llm.anthropic_model import AnthropicModel
+    from graphkit.llm.message_batches import Batches
 
     if options.judge != ANTHROPIC:
         raise InputError(f"--batch asks a model, which the judge {options.judge!r} doesn't")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.llm.client import AnthropicModel
+from graphkit.llm.anthropic_model import AnthropicModel
 from graphkit.llm.requests import Block, Model, ModelError, Request, Turn
 from graphkit.records.models import Question
 from graphkit.systems.context import Context

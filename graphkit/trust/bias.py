@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.judges.base import Judge, Opinion
+from graphkit.judges.contract import Judge, Opinion
 from graphkit.judges.prompts import Prompt
 from graphkit.records.scores import Score
 from graphkit.trust.effects import Effect, effects

@@ -11,7 +11,7 @@ from pathlib import Path
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
 from graphkit.files.jsonl import open_binary
-from graphkit.trust.scales import GradeScale
+from graphkit.trust.grade_scales import GradeScale
 
 COLUMNS = ("run", "question_id", "measure", "grade", "note", "question", "gold_answer", "answer")
 
@@ -20,7 +20,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SheetRow:
     """An answer on a sheet; ``grade`` is empty as long as nobody graded it, and what the judge said isn't shown."""
 
     run: str
@@ -42,7 +42,7 @@ class Labels:
     changed: tuple[str, ...] = ()
 
 
-def write_sheet(path: Path, rows: Iterable[Row]) -> None:
+def write_sheet(path: Path, rows: Iterable[SheetRow]) -> None:
     """Write a sheet; the file appears whole, or not at all.
 
     Raises
@@ -90,10 +90,10 @@ def read_sheet(path: Path) -> list[tuple[str, dict[str, str]]]:
     return rows
 
 
-def rows_of(sheet: Sequence[tuple[str, dict[str, str]]]) -> list[Row]:
+def rows_of(sheet: Sequence[tuple[str, dict[str, str]]]) -> list[SheetRow]:
     """Return the rows of a sheet as they were written."""
     return [
-        Row(*(row.get(name, "") for name in COLUMNS))  # in the order of the fields
+        SheetRow(*(row.get(name, "") for name in COLUMNS))  # in the order of the fields
         for _, row in sheet
     ]
 

@@ -19,8 +19,8 @@ from graphkit.analysis.spot_checks import KeptCheck
 from graphkit.records.bounds import over, under
 from graphkit.records.scores import Score
 from graphkit.trust.advice import advice
+from graphkit.trust.grade_scales import NEAR, GradeScale, scale_of
 from graphkit.trust.inflation import Inflation, inflation
-from graphkit.trust.scales import NEAR, GradeScale, scale_of
 
 #: How many answers are drawn where nobody says otherwise.
 SIZE = 15

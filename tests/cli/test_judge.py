@@ -332,7 +332,7 @@ def test_a_verdict_on_ones_own_kind_says_so(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_told(run: Path, tmp_path: Path) -> None:
-    """No grades, no such judge or measure, several of them, two versions, and two gradings at once."""
+    """No grades, no such judge or measure, several of them, two versions, two gradings at once, and none to repeat."""
     folder = run.parent / f"{RUN}.grades"
     check = ("judge", "spot-check", run, "--csv", HUMAN_GRADES)
     assert "Name one by --judge: lexical." in inside(*check, "-j", "lexica", cwd=tmp_path, code=2).err

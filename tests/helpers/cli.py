@@ -16,7 +16,6 @@ import pytest
 import typer
 
 from graphkit.database.store import Store
-from tests.helpers import ROOT
 from tests.helpers.engines import clean_environment
 from tests.helpers.guard.sitecustomize import guarded
 
@@ -78,7 +77,6 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment of a child: this checkout, no settings of the machine, wide lines, and what is added."""
     wanted = {
         **clean_environment(os.environ),
-        "PYTHONPATH": str(ROOT),
         "COLUMNS": "400",
         "PYTHONWARNINGS": "error::ResourceWarning",
         # A file of compiled code that a full disk cut short would break the next import.

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from graphkit.database.dialects import DIALECTS
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
+from tests.helpers import ROOT
 from tests.helpers.guard.sitecustomize import guarded, is_local
 
 ENVIRONMENT: Mapping[str, str] = dict(os.environ)
@@ -66,8 +67,9 @@ class EngineSettings:
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without settings and keys, in which a Python reaches loopback only."""
-    return guarded({name: value for name, value in environment.items() if not name.startswith(SETTINGS_PREFIXES)})
+    """Return an environment without settings and keys, in which a Python has this checkout, and loopback only."""
+    kept = {name: value for name, value in environment.items() if not name.startswith(SETTINGS_PREFIXES)}
+    return guarded({**kept, "PYTHONPATH": str(ROOT)})
 
 
 def child_environment(settings: Settings) -> dict[str, str]:

@@ -7,10 +7,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphkit.judges.base import Finding, Grader, Opinion, Reading
+from graphkit.judges.contract import Finding, Grader, Opinion, Reading
+from graphkit.judges.judging import Judged, ask
 from graphkit.judges.materials import Materials, materials_of
 from graphkit.judges.prompts import Prompt
-from graphkit.judges.verdicts import Judged, ask
 from graphkit.llm.requests import ModelError
 from graphkit.measures.case import Case
 from graphkit.records.models import Question

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from graphkit.llm.client import AnthropicModel
+from graphkit.llm.anthropic_model import AnthropicModel
 from graphkit.llm.requests import Block, Reply, Request, Turn, Usage
 from tests.helpers.api import Api
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphkit.judges.base import Reading
 from graphkit.judges.claim_forms import MEASURES, NO_CLAIMS
 from graphkit.judges.claims import CLAIMS
+from graphkit.judges.contract import Reading
 from graphkit.judges.forms import NO_GOLD_ANSWER
 from graphkit.judges.materials import Materials
 from graphkit.judges.matrix import NO_CITATIONS, NO_CLAIM_AT_IT, NO_GOLD_CLAIMS, NOT_RETRIEVED, NOT_SHOWN, NOT_SUPPORTED

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.llm.batches import Batches, BatchOutcome
+from graphkit.llm.anthropic_model import AnthropicModel
 from graphkit.llm.budget import Budget
 from graphkit.llm.cache import ReplyCache
-from graphkit.llm.client import AnthropicModel
+from graphkit.llm.message_batches import Batches, BatchOutcome
 from graphkit.llm.prices import PriceTable
 from graphkit.llm.requests import ModelError, Request, Usage
 from graphkit.records.usage import Prices
@@ -223,9 +223,9 @@ async def _for_a_moment(api: Api, path: Path) -> None:
 BATCHER = """
 import asyncio, sys
 from pathlib import Path
-from graphkit.llm.batches import Batches
+from graphkit.llm.message_batches import Batches
 from graphkit.llm.cache import ReplyCache
-from graphkit.llm.client import AnthropicModel
+from graphkit.llm.anthropic_model import AnthropicModel
 from tests.llm.test_batches import FIVE
 
 async def main():

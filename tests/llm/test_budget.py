@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import InputError
+from graphkit.llm.anthropic_model import AnthropicModel
 from graphkit.llm.budget import Budget, BudgetedModel
 from graphkit.llm.cache import CachedModel, ReplyCache
-from graphkit.llm.client import AnthropicModel
 from graphkit.llm.prices import PriceTable
 from graphkit.llm.requests import ModelError, Reply, Request, Usage
 from graphkit.records.usage import Prices

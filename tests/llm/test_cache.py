@@ -234,7 +234,7 @@ ASKER = """
 import asyncio, sys
 from pathlib import Path
 from graphkit.llm.cache import CachedModel, ReplyCache
-from graphkit.llm.client import AnthropicModel
+from graphkit.llm.anthropic_model import AnthropicModel
 from tests.helpers.models import asked
 
 async def main():

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.llm.client import AnthropicModel, parameters, sendable
+from graphkit.llm.anthropic_model import AnthropicModel, parameters, sendable
 from graphkit.llm.gate import Gate
 from graphkit.llm.requests import Block, ModelError, Reply, Request, Turn, Usage
 from tests.helpers import ROOT
@@ -406,7 +406,7 @@ def test_no_package() -> None:
     program = (
         "import sys; sys.modules['anthropic'] = None\n"
         "from graphkit.errors import InputError\n"
-        "from graphkit.llm.client import AnthropicModel\n"
+        "from graphkit.llm.anthropic_model import AnthropicModel\n"
         "try: AnthropicModel()\n"
         "except InputError as error: print(error)"
     )

@@ -77,7 +77,6 @@ def test_prices_of_ones_own(tmp_path: Path) -> None:
     assert table.cost("mine", Usage(10**6, 10**6, 10**6, 10**6), batch=True) == 15
     assert table.cost("claude-opus-5-5", Usage(10**6, 10**6)) == 3
     assert table.of("claude-sonnet-5-5") == TABLE.of("claude-sonnet-5-5")
-    assert table.overridden == {"mine", "claude-opus-5-5"}
 
 
 def test_prices_in_another_currency(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from graphkit.records.commits import RULES, CommitGraph, Verdict, Version
+from graphkit.records.commits import RULES, CommitGraph, Fit, Version
 from graphkit.records.models import Answer, Commit, Compatibility
 from tests.helpers.cases import answer, question, reason, value
 
@@ -34,7 +34,7 @@ def chunks(*versions: str, branch: str | None = None) -> Answer:
     return answer(retrieved=retrieved)
 
 
-def verdict(graph: CommitGraph, one: str, other: str) -> Verdict:
+def verdict(graph: CommitGraph, one: str, other: str) -> Fit:
     """Return the verdict about two ``repo@sha``, which must be the same the other way round."""
     first, second = (Version(*version.split("@")) for version in (one, other))
     found = graph.verdict(first, second)

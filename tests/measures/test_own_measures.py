@@ -334,7 +334,7 @@ def test_it_is_scored_and_exported(folder: Path) -> None:
         "version": package.__version__,
         "parameters": {"allowed": 3},
         "grader": "graphkit",
-        **dict.fromkeys(("label", "explanation", "cost", "prompt_tokens", "output_tokens")),
+        **dict.fromkeys(("grade", "label", "confidence", "explanation", "cost", "prompt_tokens", "output_tokens")),
     }
     rows = list(csv.DictReader(outs[1].read_text().splitlines()))
     assert (rows[0]["measure"], rows[0]["value"], rows[0]["parameters"]) == (

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.judges.base import Opinion
+from graphkit.judges.contract import Opinion
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import Prompt
 from graphkit.records.model_families import family_of, self_evaluation, self_evaluations

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from graphkit.errors import InputError
 from graphkit.trust.advice import advice
+from graphkit.trust.grade_scales import RUBRIC, GradeScale, scale_of
 from graphkit.trust.inflation import inflation
-from graphkit.trust.labels import Row, labels_of, read_sheet, rows_of, write_sheet
-from graphkit.trust.scales import RUBRIC, GradeScale, scale_of
+from graphkit.trust.labels import SheetRow, labels_of, read_sheet, rows_of, write_sheet
 from graphkit.trust.spot_check import check, draw
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 from tests.helpers.judged import HUMAN_GRADES, LENIENT, RUN, VALUES, graded, human_grades, values
@@ -215,8 +215,8 @@ def test_what_a_person_may_say() -> None:
 def test_a_sheet_comes_back_as_it_was(tmp_path: Path) -> None:
     """Texts of several lines, quotes and what looks like a formula survive; no cell begins like a formula."""
     rows = [
-        Row("r", "q1", "Correct", "", "", '=HYPERLINK("x")', "-1", 'a "quoted"\nline'),
-        Row("r", "q2", "Correct", "1", "'=odd", "+", "@x", "plain"),
+        SheetRow("r", "q1", "Correct", "", "", '=HYPERLINK("x")', "-1", 'a "quoted"\nline'),
+        SheetRow("r", "q2", "Correct", "1", "'=odd", "+", "@x", "plain"),
     ]
     path = tmp_path / "sheet.csv"
     write_sheet(path, rows)
@@ -229,7 +229,7 @@ def test_a_sheet_comes_back_as_it_was(tmp_path: Path) -> None:
 @given(st.lists(st.text(st.characters(codec="utf-8") | st.sampled_from("'=,\"\r\n\u2028\x0b\0"), max_size=8)))
 def test_any_text_survives_a_sheet(texts: list[str]) -> None:
     """Whatever an answer holds, the sheet gives it back; otherwise it would count as changed."""
-    rows = [Row("r", f"q{number}", "Correct", "", text, answer=text) for number, text in enumerate(texts)]
+    rows = [SheetRow("r", f"q{number}", "Correct", "", text, answer=text) for number, text in enumerate(texts)]
     with tempfile.TemporaryDirectory() as folder:
         write_sheet(Path(folder) / "sheet.csv", rows)
         assert rows_of(read_sheet(Path(folder) / "sheet.csv")) == rows
@@ -237,7 +237,7 @@ def test_any_text_survives_a_sheet(texts: list[str]) -> None:
 
 def test_a_long_answer_survives_a_sheet(tmp_path: Path) -> None:
     """An answer may be longer than the cells that Python's reader takes by itself."""
-    row = Row("r", "q", "Correct", answer="x" * 200_000)
+    row = SheetRow("r", "q", "Correct", answer="x" * 200_000)
     write_sheet(tmp_path / "sheet.csv", [row])
     assert rows_of(read_sheet(tmp_path / "sheet.csv")) == [row]
 
@@ -248,11 +248,11 @@ def test_labels_of_a_sheet(tmp_path: Path) -> None:
     write_sheet(
         path,
         [
-            Row("r", "q1", "Correct", "y", "clear", answer="one\ntwo"),
-            Row("r", "q2", "Correct", "", answer="x"),
-            Row("r", "q3", "Correct", "n", answer="old"),
-            Row("r", "q1", "Relevant", "n"),
-            Row("other", "q1", "Correct", "n"),
+            SheetRow("r", "q1", "Correct", "y", "clear", answer="one\ntwo"),
+            SheetRow("r", "q2", "Correct", "", answer="x"),
+            SheetRow("r", "q3", "Correct", "n", answer="old"),
+            SheetRow("r", "q1", "Relevant", "n"),
+            SheetRow("other", "q1", "Correct", "n"),
         ],
     )
     answers: dict[str, str | None] = {"q1": "one\r\ntwo\n", "q2": "x", "q3": "new"}

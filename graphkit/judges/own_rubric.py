@@ -16,8 +16,8 @@ from pydantic import BaseModel, Field, create_model
 from pydantic.types import StrictBool, StrictFloat, StrictInt, StrictStr
 
 from graphkit.errors import InputError
-from graphkit.judges.base import Finding, Grader, Reading
-from graphkit.judges.forms import Form
+from graphkit.judges.contract import Finding, Grader, Reading
+from graphkit.judges.forms import VerdictForm
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS, prompt_names
 from graphkit.measures.registry import kind_named
@@ -115,7 +115,7 @@ def _form(path: Path, name: str) -> type[BaseModel]:
             where=where,
             remedy='Add one, such as "tone": {"type": "number", "minimum": 0, "maximum": 1}.',
         )
-    form: type[BaseModel] = create_model(name, __base__=Form, **fields)
+    form: type[BaseModel] = create_model(name, __base__=VerdictForm, **fields)
     form.__doc__ = schema.get("description") if isinstance(schema.get("description"), str) else None
     return form
 

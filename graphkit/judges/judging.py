@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from graphkit.judges.base import Finding, Grader, Judge, Opinion, Reading, UnusableVerdictError
+from graphkit.judges.contract import Finding, Grader, Judge, Opinion, Reading, UnusableVerdictError
 from graphkit.judges.forms import shortened, unscored
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import TRUNCATED, Prompt, digest_of, prompt_for

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphkit.judges.base import Finding, Grader, Reading
-from graphkit.judges.forms import Form, Words, each_once
+from graphkit.judges.contract import Finding, Grader, Reading
+from graphkit.judges.forms import VerdictForm, Words, each_once
 from graphkit.judges.key_terms import BY_KEY_TERMS, by_terms, not_said, quoted
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
@@ -11,7 +11,7 @@ from graphkit.measures.completeness import NO_CONFLICTS, NO_RESOLUTION
 from graphkit.records.words import counted
 
 
-class ConflictVerdict(Form):
+class ConflictVerdict(VerdictForm):
     """Whether the answer resolves a conflict, with the words that do."""
 
     conflict: Words
@@ -19,7 +19,7 @@ class ConflictVerdict(Form):
     quote: str | None
 
 
-class ConflictsVerdict(Form):
+class ConflictsVerdict(VerdictForm):
     """Each conflict once."""
 
     conflicts: list[ConflictVerdict]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphkit.judges.base import Finding, Grader, Reading
-from graphkit.judges.forms import Form, Words, each_once
+from graphkit.judges.contract import Finding, Grader, Reading
+from graphkit.judges.forms import VerdictForm, Words, each_once
 from graphkit.judges.key_terms import BY_KEY_TERMS, not_said, quoted
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
@@ -11,7 +11,7 @@ from graphkit.measures.integration import NO_SOURCE, sources_expected, used_sour
 from graphkit.records.words import counted
 
 
-class Use(Form):
+class Use(VerdictForm):
     """Whether the answer uses a chunk, with the words that do."""
 
     chunk: Words
@@ -19,7 +19,7 @@ class Use(Form):
     quote: str | None
 
 
-class IntegrationVerdict(Form):
+class IntegrationVerdict(VerdictForm):
     """Each chunk once."""
 
     chunks: list[Use]

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
+from graphkit.llm.anthropic_model import AnthropicModel, NotThereError, parameters, reply_of
 from graphkit.llm.budget import Budget
 from graphkit.llm.cache import ReplyCache
-from graphkit.llm.client import AnthropicModel, NotThereError, parameters, reply_of
 from graphkit.llm.requests import ModelError, Request
 
 #: What the API takes in one batch, with room for what JSON adds.
@@ -134,10 +134,6 @@ class Batches:
             if digest not in outcome.failures and self._cache.get(digest) is None:
                 outcome.failures[digest] = ModelError("the batch gave no reply, as another process read")
         return outcome
-
-    async def resume(self) -> BatchOutcome:
-        """Wait for what is under way, of whatever process, and submit nothing new."""
-        return await self.fill(())
 
     # Submitting
 
