@@ -28,8 +28,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphkit.llm.anthropic_model import parameters
 from graphkit.llm.cache import ReplyCache
-from graphkit.llm.client import parameters
 from graphkit.llm.requests import Request
 from tests.helpers.api import Api, Reply, message, served, with_faults
 from tests.helpers.cli import COMMAND, environment

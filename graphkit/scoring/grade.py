@@ -16,7 +16,6 @@ from pathlib import Path
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
-from graphkit.judges.base import Finding, Grader, Judge
 from graphkit.judges.claims import CLAIMS, SEPARATE_QUESTIONS
 from graphkit.judges.contract import Finding, Grader, Judge
 from graphkit.judges.forms import unscored

@@ -22,8 +22,7 @@ from graphkit.judges.contract import Grader, Judge
 from graphkit.judges.graders import graders_named
 from graphkit.judges.judging import TRIES
 from graphkit.judges.materials import CONTEXT_TOKENS
-from graphkit.judges.own import load_rubric
-from graphkit.judges.verdicts import TRIES
+from graphkit.judges.own_rubric import load_rubric
 from graphkit.llm.requests import ModelError
 from graphkit.measures.base import MISSING, failed
 from graphkit.measures.integration import NO_ANSWER

@@ -14,7 +14,7 @@ import pytest
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.judges.base import Opinion
+from graphkit.judges.contract import Opinion
 from graphkit.judges.graders import GRADERS, graders_named
 from graphkit.judges.lexical import LexicalJudge
 from graphkit.judges.prompts import Prompt
