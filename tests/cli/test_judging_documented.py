@@ -1,0 +1,39 @@
+"""Judging as the README shows it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from tests.helpers import ROOT
+from tests.helpers.cli import Graph, graphkit
+
+
+def test_readme_judging(tmp_path: Path, graph: Graph) -> None:
+    """The fixture is graded and its judge checked by the README alone, with the recorded grades of a person."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = readme.split("## Judging answers\n")[1].split("\n## ")[0]
+    lines = [line.split("  ")[0].split() for line in re.findall(r"^    (\S.*)$", section, re.MULTILINE)]
+    copy, *commands = lines
+    assert copy == ["cp", "-r", "fixtures/storefront", "."]
+    shutil.copytree(ROOT / copy[2], tmp_path / "storefront")
+    told = {}
+    for command in commands:
+        assert command[0] == "graphkit"
+        gate = "--min-kappa" in command
+        # Of 30 answers 18 are graded alike: weighted kappa is .4345, and its interval begins at .112: no 0.6.
+        done = graphkit(*command[1:], cwd=tmp_path, env=graph.env, code=int(gate))
+        told["gate" if gate else " ".join(command[1:3] if command[1] == "judge" else command[1:2])] = (
+            done.out + done.err
+        )
+    assert list(told) == ["grade", "failures", "judge spot-check", "judge consistency", "judge bias", "gate", "report"]
+    assert "judged by lexical" in told["grade"]
+    assert "unsupported" in told["failures"].lower()
+    assert re.search(r"agreement +0\.6 ", told["judge spot-check"])
+    assert "inflation: judge minus person" in told["judge spot-check"]
+    assert "calibrated (PPI++)" in told["judge spot-check"]
+    assert re.search(r"RubricGrade +3 +1\.000", told["judge consistency"])
+    assert {"swapped", "padded"} <= set(told["judge bias"].split())
+    assert "kappa is 0.434, its interval over 30 answers begins at 0.112, under 0.6" in told["gate"]
+    assert "What judges said" in (tmp_path / "judged.html").read_text()
