@@ -186,6 +186,11 @@ def test_functions_that_raise() -> None:
         "the judge mine:judge raised ValueError: no luck",
     )
 
+    def exhausted(prompt: str, schema: dict[str, Any]) -> Any:
+        return next(iter(()))  # a thread that raises StopIteration never tells so
+
+    assert by_call(exhausted).verdict.reason == "the judge mine:judge raised StopIteration"
+
     async def stopped(prompt: str, schema: dict[str, Any]) -> Any:
         raise KeyboardInterrupt
 
