@@ -103,6 +103,10 @@ def _form(path: Path, name: str) -> type[BaseModel]:
     except (ValueError, RecursionError) as error:
         line = f"{where}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else where
         raise InputError(f"the file is no JSON: {error}", where=line, remedy=_FORM) from None
+    try:
+        json.dumps(schema, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise InputError("the file holds half a character, such as \\ud83d alone", where=where) from None
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict) or not properties or schema.get("type", "object") != "object":
         raise InputError("the schema describes no object with properties", where=where, remedy=_FORM)

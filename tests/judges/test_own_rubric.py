@@ -78,6 +78,7 @@ def test_number_that_no_score_holds(tmp_path: Path, kind: str, number: float) ->
         ({"a": {"type": "number", "maximum": 10**400}}, "a bound must be a number of at most"),
         ({"a": {"type": "integer", "minimum": 0.5}}, "must be a whole number, not 0.5"),
         ({"a": TONE, "b": {"type": "string", "enum": []}}, "enum must be a list"),
+        ({"a": {**TONE, "description": "\ud83d"}}, "half a character"),
         ({"a b": TONE}, "can't be called"),
         ({"model_dump": TONE}, "can't be called"),
     ],
