@@ -43,7 +43,7 @@ _NOT_DONE = (429, 529)
 _IN_BETWEEN = (408, 502, 504)
 
 #: What a key is made of; another character can't be sent, or makes the network repeat the key in its message.
-_SENDABLE = re.compile(r"[!-~]+")
+_SENDABLE = re.compile(r"[!-~]*")
 
 #: More tokens than any reply has: such a number is none, and can't be kept.
 _TOO_MANY = 10**12
