@@ -51,7 +51,12 @@ class CallableJudge:
         """
         given = (_text_of(prompt), dict(schema))
         try:
-            said = self._call(*given) if self._is_async else await asyncio.to_thread(self._call, *given)
+            if self._is_async:
+                said = self._call(*given)
+            else:
+                said, stopped = await asyncio.to_thread(self._outcome, *given)
+                if stopped is not None:
+                    raise stopped
             if inspect.isawaitable(said):
                 said = await said
         except (KeyboardInterrupt, MemoryError, asyncio.CancelledError):
@@ -62,6 +67,13 @@ class CallableJudge:
                 f"the judge {self.name} raised {type(error).__name__}{': ' if what else ''}{what}"
             ) from None
         return Opinion(_json_of(said))
+
+    def _outcome(self, *given: Any) -> tuple[Any, StopIteration | None]:
+        """Return what the function returns; a thread that raised StopIteration would be waited for without end."""
+        try:
+            return self._call(*given), None
+        except StopIteration as error:
+            return None, error
 
 
 def _text_of(prompt: Prompt) -> str:

@@ -79,7 +79,9 @@ async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
         try:
             opinion = await judge.judge(prompt, schema_of(grader))
         except ModelError as error:
-            failure, reason, extra_attempts = error.label, str(error), error.attempts
+            # What a server or a judge's exception says may be of any length, and hold what no file takes.
+            reason = shortened(str(error).encode(errors="replace").decode(), _LONGEST_REASON)
+            failure, extra_attempts = error.label, error.attempts
             blamed = ()
             break
         opinions.append(opinion)

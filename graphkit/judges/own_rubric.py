@@ -16,11 +16,12 @@ from pydantic import BaseModel, Field, create_model
 from pydantic.types import StrictBool, StrictFloat, StrictInt, StrictStr
 
 from graphkit.errors import InputError
-from graphkit.judges.contract import Finding, Grader, Reading
+from graphkit.judges.contract import Finding, Grader, Reading, UnusableVerdictError
 from graphkit.judges.forms import VerdictForm
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS, prompt_names
 from graphkit.measures.registry import kind_named
+from graphkit.records.scores import LARGEST
 
 _EXPLAIN = ("reasoning", "reason", "explanation")
 _TYPES: Mapping[str, Any] = {"number": StrictFloat, "integer": StrictInt, "boolean": StrictBool, "string": StrictStr}
@@ -71,6 +72,9 @@ def load_rubric(folder: Path) -> Grader:
     explained = next((key for key in _EXPLAIN if key in form.model_fields), None)
 
     def read(verdict: BaseModel, materials: Materials) -> Reading:
+        for key in scored:
+            if abs(getattr(verdict, key)) > LARGEST:
+                raise UnusableVerdictError(f"{key} is beyond {LARGEST:g}")
         explanation = getattr(verdict, explained) if explained is not None else None
         return Reading(
             [
@@ -99,6 +103,10 @@ def _form(path: Path, name: str) -> type[BaseModel]:
     except (ValueError, RecursionError) as error:
         line = f"{where}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else where
         raise InputError(f"the file is no JSON: {error}", where=line, remedy=_FORM) from None
+    try:
+        json.dumps(schema, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise InputError("the file holds half a character, such as \\ud83d alone", where=where) from None
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict) or not properties or schema.get("type", "object") != "object":
         raise InputError("the schema describes no object with properties", where=where, remedy=_FORM)
@@ -141,6 +149,13 @@ def _property(key: str, schema: Any, where: str) -> Any:
     bounds = {_BOUNDS[word]: schema[word] for word in _BOUNDS if word in schema}
     if wrong := [one for one in bounds.values() if isinstance(one, bool) or not isinstance(one, int | float)]:
         raise InputError(f"a bound must be a number, not {wrong[0]!r}", where=place)
+    for word, bound in bounds.items():
+        if not abs(bound) <= LARGEST:  # NaN and Infinity neither
+            raise InputError(f"a bound must be a number of at most {LARGEST:g}", where=place)
+        if kind == "integer":
+            if bound != int(bound):
+                raise InputError(f"a bound of an integer must be a whole number, not {bound!r}", where=place)
+            bounds[word] = int(bound)
     more: dict[str, Any] = {"allow_inf_nan": False} if kind == "number" else {}
     return (Annotated[_TYPES[kind], Field(**bounds, **more)], Field(description=_words(schema)))
 

@@ -9,6 +9,7 @@ import asyncio
 import email.utils
 import json
 import random
+import re
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Mapping
@@ -40,6 +41,12 @@ _NOT_DONE = (429, 529)
 #: Statuses of something in between, which knows nothing of what the server did, and charged; one that the server sends
 #: itself is never charged.
 _IN_BETWEEN = (408, 502, 504)
+
+#: What a key is made of; another character can't be sent, or makes the network repeat the key in its message.
+_SENDABLE = re.compile(r"[!-~]*")
+
+#: More tokens than any reply has: such a number is none, and can't be kept.
+_TOO_MANY = 10**12
 
 #: The network's errors by which nothing was sent yet, and so nothing charged.
 _UNSENT = ("ConnectError", "ConnectTimeout", "PoolTimeout")
@@ -100,7 +107,8 @@ class AnthropicModel:
             weakref.WeakKeyDictionary()
         )
         self._user = user
-        self._address = str(self._made().base_url)
+        # As messages show it, which are kept beside runs: without what an address may hold of a password.
+        self._address = str(self._made().base_url.copy_with(userinfo=b"", query=None))
 
     def _made(self) -> anthropic.AsyncAnthropic:
         try:
@@ -113,11 +121,23 @@ class AnthropicModel:
             client = anthropic.AsyncAnthropic(timeout=self._timeout, max_retries=0)
         except (anthropic.AnthropicError, ValueError, OSError) as error:
             raise InputError(f"the Anthropic client can't be made: {error}") from None
+        except Exception as error:
+            if not _of_network(error):
+                raise
+            raise _no_address() from None  # what is said of an address may hold a part of a password
+        if client.base_url.scheme not in ("http", "https") or not client.base_url.host:
+            raise _no_address()
         if client.api_key is None and client.auth_token is None and client.credentials is None:
             raise InputError(
                 f"{self._user} has no credentials for the Anthropic API",
                 remedy="Set ANTHROPIC_API_KEY. All that asks no model works without, the judge lexical too.",
             )
+        for name, secret in (("ANTHROPIC_API_KEY", client.api_key), ("ANTHROPIC_AUTH_TOKEN", client.auth_token)):
+            if secret is not None and not _SENDABLE.fullmatch(secret):
+                raise InputError(
+                    f"{name} holds a space, a line end or another character that no key has",
+                    remedy="Set it again, without quotes and what stands around it: a file's line may end in one.",
+                )
         return client
 
     @property
@@ -237,12 +257,18 @@ class AnthropicModel:
             return _lost(f"no reply from {self._address} in time")
         if isinstance(error, anthropic.APIConnectionError):  # also one that took too long
             cause = error.__cause__
+            if type(cause).__name__ == "LocalProtocolError" and "header" in str(cause):
+                # The network's own words repeat the header, and that may be a secret.
+                raise InputError(
+                    "a request can't be sent: one of its headers holds a line end or a space at its end",
+                    remedy="Look at ANTHROPIC_CUSTOM_HEADERS.",
+                ) from None
             said = f"{type(cause).__name__} {cause}".strip() if cause is not None else str(error)
             what = f"no reply from {self._address}: {said}"
             return _Failure(what, again=True) if type(cause).__name__ in _UNSENT else _lost(what)
-        if isinstance(error, ValueError):  # also a UnicodeError
+        if isinstance(error, ValueError | RecursionError):  # also a UnicodeError
             return _lost(f"{self._address} sent what is no JSON: {error}")
-        if isinstance(error, anthropic.AnthropicError) or type(error).__module__.partition(".")[0] == "httpx2":
+        if isinstance(error, anthropic.AnthropicError) or _of_network(error):
             return _lost(f"{self._address}: {type(error).__name__}: {error}")
         raise error
 
@@ -283,6 +309,14 @@ class _Failure:
     unsure: bool = False
     limited: bool = False
     wait: float | None = None
+
+
+def _of_network(error: Exception) -> bool:
+    return type(error).__module__.partition(".")[0] == "httpx2"
+
+
+def _no_address() -> InputError:
+    return InputError("ANTHROPIC_BASE_URL is no address", remedy="Write it as https://HOST, or leave it unset.")
 
 
 def _lost(what: str) -> _Failure:
@@ -451,6 +485,6 @@ def _count(usage: Mapping[str, Any], name: str) -> int:
     value = usage.get(name)
     if value is None and name.startswith("cache"):
         return 0
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _TOO_MANY:
         raise ValueError(f"usage.{name} is {value!r}")
     return value

@@ -392,8 +392,9 @@ class CachedModel:
         while (other := self._under_way.get(digest)) is not None:
             await asyncio.wait({other})
             if not other.cancelled():
+                reply = other.result()
                 self.hits += 1
-                return replace(other.result(), cached=True)
+                return replace(reply, cached=True)
         found = self._cache.get(digest)
         if found is not None:
             self.hits += 1

@@ -246,14 +246,15 @@ def keep_beside(
         former = read_verdicts([verdict_file], Problems()) if verdict_file.exists() else []
         verdicts = [one for one in former if one.grader not in asked]
         scores = [one for one in read_scores([score_file], Problems()) if one.measure not in measures]
-        changed = {one.question for one in verdicts if not _is_about(one, run)}
+        # By all verdicts that stood there: a score that key terms gave has none of its own.
+        changed = {one.question for one in former if not _is_about(one, run)}
         changed |= {one.question for one in scores if _is_outdated(one, run)}
-        if changed:
+        if changed and scores:
             tell(
                 f"note: {counted(len(changed), 'answer')} changed since {graded.judge} judged by other graders: what "
                 f"they gave is dropped ({', '.join(dict.fromkeys(one.measure for one in scores))})"
             )
-        else:
+        elif not changed:
             graded = replace(graded, scores=(*graded.scores, *scores), verdicts=(*graded.verdicts, *verdicts))
     grades_folder(run_file).mkdir(exist_ok=True)
     # The verdicts last: by them it is seen of which answers the other scores are, whoever is killed in between.

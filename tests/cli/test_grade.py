@@ -150,6 +150,21 @@ def test_changed_answers_are_not_mixed(number: int, fields: Row, run: Path, tmp_
     assert {measure for _, measure in scores_beside(run, "lexical")} == {"ScaleGrade"}
 
 
+def test_changed_answer_that_no_judge_was_asked_about(tmp_path: Path) -> None:
+    """Key terms gave a score without a verdict: that its answer changed is seen by what the rubric said of it."""
+    asked = {**ASKED[0], "facts": [{"text": "Orders calls Billing."}]}
+    run = to_grade(tmp_path, GIVEN[:1], [asked])
+    inside("grade", run, "-g", "completeness", "-g", "rubric", "--no-store", cwd=tmp_path, code=0)
+    assert scores_beside(run, "lexical")["q1", "JudgedCompleteness"].value == 1.0
+    assert set(verdicts_beside(run, "lexical")) == {("q1", "rubric")}
+    change(run, 0, answer="Nobody does.")
+    done = inside("grade", run, "-g", "rubric", "--no-store", cwd=tmp_path, code=0)
+    assert "what they gave is dropped (JudgedCompleteness)" in done.err
+    assert set(scores_beside(run, "lexical")) == {("q1", "RubricGrade")}
+    change(run, 0, answer="Somebody does.")
+    assert "dropped" not in inside("grade", run, "-g", "rubric", "--no-store", cwd=tmp_path, code=0).err
+
+
 @pytest.mark.parametrize("dies_at", ["write_scores", "write_verdicts"])
 def test_killed_between_the_files(dies_at: str, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ended before the one or the other file is written, the next grading still sees whose answers have changed."""

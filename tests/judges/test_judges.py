@@ -186,6 +186,16 @@ def test_functions_that_raise() -> None:
         "the judge mine:judge raised ValueError: no luck",
     )
 
+    def garbled(prompt: str, schema: dict[str, Any]) -> Any:
+        raise OSError("no such file: \udcff")  # so Python writes a name that is no UTF-8; no record holds it
+
+    assert by_call(garbled).verdict.reason == "the judge mine:judge raised OSError: no such file: ?"
+
+    def exhausted(prompt: str, schema: dict[str, Any]) -> Any:
+        return next(iter(()))  # a thread that raises StopIteration never tells so
+
+    assert by_call(exhausted).verdict.reason == "the judge mine:judge raised StopIteration"
+
     async def stopped(prompt: str, schema: dict[str, Any]) -> Any:
         raise KeyboardInterrupt
 

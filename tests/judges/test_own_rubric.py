@@ -57,6 +57,14 @@ def test_several_measures(tmp_path: Path) -> None:
             read(grader, SHOWN, {**good, **one})
 
 
+@pytest.mark.parametrize(("kind", "number"), [("integer", 10**400), ("number", -1e101)])
+def test_number_that_no_score_holds(tmp_path: Path, kind: str, number: float) -> None:
+    """A number beyond the largest value of a score, 1e100, is a failure, and ends no grading."""
+    grader = load_rubric(rubric(tmp_path / "tone", {"a": {"type": kind}}))
+    done = judged(grader, SHOWN, {"a": number}, {"a": number})
+    assert [(one.value, one.reason) for one in done.findings] == [(None, "out_of_range: a is beyond 1e+100")]
+
+
 @pytest.mark.parametrize(
     ("properties", "message"),
     [
@@ -66,7 +74,11 @@ def test_several_measures(tmp_path: Path) -> None:
         ({"a": 3}, "must be of the type number"),
         ({"a": {"type": "number", "multipleOf": 2}}, "multipleOf isn't supported"),
         ({"a": {"type": "number", "minimum": "0"}}, "a bound must be a number"),
+        ({"a": {"type": "number", "minimum": float("nan")}}, "a bound must be a number of at most"),
+        ({"a": {"type": "number", "maximum": 10**400}}, "a bound must be a number of at most"),
+        ({"a": {"type": "integer", "minimum": 0.5}}, "must be a whole number, not 0.5"),
         ({"a": TONE, "b": {"type": "string", "enum": []}}, "enum must be a list"),
+        ({"a": {**TONE, "description": "\ud83d"}}, "half a character"),
         ({"a b": TONE}, "can't be called"),
         ({"model_dump": TONE}, "can't be called"),
     ],

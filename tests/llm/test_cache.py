@@ -125,6 +125,7 @@ def test_failure_is_shared_and_not_kept(tmp_path: Path) -> None:
         with pytest.raises(ModelError):
             await cached.ask(asked("a"))
         assert len(model.asked) == 2
+        assert (cached.hits, cached.misses) == (0, 2)  # who waited for what failed read nothing
 
     with ReplyCache(file_in(tmp_path)) as cache:
         asyncio.run(work(cache))

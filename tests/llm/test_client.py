@@ -135,7 +135,17 @@ def test_usage_and_thinking() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [[], {"type": "message"}, {"content": [], "usage": {}}, {"content": [], "usage": {"input_tokens": -1}}]
+    "body",
+    [
+        [],
+        {"type": "message"},
+        {"content": [], "usage": {}},
+        {"content": [], "usage": {"input_tokens": -1}},
+        {
+            "content": [],
+            "usage": {"input_tokens": 10**30, "output_tokens": 1},
+        },  # more than the file of replies can hold
+    ],
 )
 def test_json_that_is_no_message(body: Any) -> None:
     """JSON of another form is no reply, and isn't asked for again: it may have been charged."""
@@ -399,6 +409,49 @@ def test_no_credentials(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     with pytest.raises(InputError, match=r"Set ANTHROPIC_API_KEY\. .*lexical"):
         AnthropicModel()
+
+
+@pytest.mark.parametrize("key", ["sk-hidden\r", "sk-hidden\n", " sk-hidden", "“sk-hidden”"])
+def test_key_that_can_not_be_sent(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told at once, without the key; the network would repeat it in an error that is kept beside the run."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    with pytest.raises(InputError, match="ANTHROPIC_API_KEY holds") as told:
+        AnthropicModel()
+    assert "hidden" not in str(told.value)
+
+
+def test_header_that_can_not_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A header of the user's own may be a secret as well: it ends everything, and isn't shown."""
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Key: hid\rden")
+    with served(lambda api, body: MESSAGE) as api, pytest.raises(InputError, match="CUSTOM_HEADERS") as told:
+        reply_to(api, asked())
+    assert "den" not in str(told.value)
+    assert api.requests == []
+
+
+@pytest.mark.parametrize("address", ["api.example.org", "http://me:hid:den@[::bad", "ftp://me:hidden@a.org", "http://"])
+def test_address_that_is_none(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told at once what to write, and nothing of what stood there."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
+    with pytest.raises(InputError, match="ANTHROPIC_BASE_URL is no address") as told:
+        AnthropicModel()
+    assert "hid" not in str(told.value)
+
+
+def test_password_in_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The messages, which verdicts keep, show the address without it."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
+    with served(lambda api, body: refusal(400, "invalid_request_error", "no")) as api:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url.replace("//", "//me:hidden@") + "?key=hidden")
+
+        async def work() -> Reply:
+            async with AnthropicModel() as model:
+                return await model.ask(asked())
+
+        with pytest.raises(ModelError, match=r"127\.0\.0\.1.* answers 400") as told:
+            asyncio.run(work())
+    assert "hidden" not in str(told.value)
 
 
 def test_no_package() -> None:
