@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
 from graphkit.llm.gate import Gate
-from graphkit.llm.requests import Block, ModelError, Reply, Request, Usage
+from graphkit.llm.requests import BEFORE_REPEAT, Block, ModelError, Reply, Request, Usage
 
 if TYPE_CHECKING:
     import anthropic
@@ -218,6 +218,12 @@ class AnthropicModel:
                     waits = f"; it asks for a pause of {pause:.0f} s" if not final and pause > _LONGEST_WAIT else ""
                     lost = max(lost, int(doubled))
                     raise ModelError(f"{failure.what}{waits}", attempts=attempt, lost=lost) from error
+                if failure.lost and (before_repeat := BEFORE_REPEAT.get()) is not None:
+                    try:
+                        await before_repeat()
+                    except ModelError as refusal:
+                        what = f"{failure.what}; {refusal}"
+                        raise ModelError(what, refusal.label, attempts=attempt, lost=lost) from error
                 if failure.limited:
                     self._gate.shut(pause)
                 else:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from graphkit.errors import InputError
 from graphkit.llm.prices import PriceTable
-from graphkit.llm.requests import Model, ModelError, Reply, Request
+from graphkit.llm.requests import BEFORE_REPEAT, Model, ModelError, Reply, Request
 
 #: What floating point may add to a sum of prices.
 _TOLERANCE = 1e-9
@@ -108,19 +108,31 @@ class BudgetedModel:
         most = budget.most(request)
         if not await budget.reserved_for(most):
             raise ModelError(budget.refusal(most), label="over_budget", attempts=0)
-        spent = 0.0
+        spent, held, settled = 0.0, most, 0
+
+        async def again() -> None:
+            """Count a lost attempt, and keep back as much for the next one."""
+            nonlocal held, settled
+            budget.settle(held, most)
+            held, settled = 0.0, settled + 1
+            if not await budget.reserved_for(most):
+                raise ModelError(budget.refusal(most), label="over_budget")
+            held = most
+
+        token = BEFORE_REPEAT.set(again)
         try:
             reply = await self._model.ask(request)
             spent = budget.prices.cost(request.model, reply.usage) or 0.0
-            spent += reply.lost * most
+            spent += (reply.lost - settled) * most
         except ModelError as error:
-            spent = error.lost * most
+            spent = (error.lost - settled) * most
             raise
         except asyncio.CancelledError:
-            spent = most  # it may be on its way
+            spent = held  # it may be on its way
             raise
         finally:
-            budget.settle(most, spent)
+            BEFORE_REPEAT.reset(token)
+            budget.settle(held, spent)
         return reply
 
 

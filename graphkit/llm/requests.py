@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
@@ -151,6 +152,10 @@ class Model(Protocol):
             No reply could be had.
         """
         ...
+
+
+#: Awaited before a request is sent again whose reply got lost, for that attempt may have been charged: by who pays.
+BEFORE_REPEAT: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar("before_repeat", default=None)
 
 
 class ModelError(Exception):

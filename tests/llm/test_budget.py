@@ -14,7 +14,7 @@ from graphkit.llm.cache import CachedModel, ReplyCache
 from graphkit.llm.prices import PriceTable
 from graphkit.llm.requests import ModelError, Reply, Request, Usage
 from graphkit.records.usage import Prices
-from tests.helpers.api import Api, message, served, with_faults
+from tests.helpers.api import Api, Response, message, served, with_faults
 from tests.helpers.models import Counting, asked, with_client
 
 #: One unit a token of output, and nothing for the prompt: what a request can cost is its max_tokens.
@@ -71,6 +71,26 @@ def test_lost_attempts_are_counted() -> None:
 
     budget, _ = results(1000, Lossy(), [asked("late", "m", max_tokens=10), asked("never", "m", max_tokens=10)])
     assert (budget.spent, budget.reserved) == (31, 0)
+
+
+def test_no_attempt_is_sent_that_could_pass_the_limit() -> None:
+    """A request that can cost 10 loses its reply each time: of 25, two attempts are sent and count 20; no third is."""
+
+    def lose(api: Api, body: object) -> Response:
+        return Response(502, b"{}")
+
+    with served(lose) as api:
+
+        async def work(model: AnthropicModel) -> Budget:
+            budget = Budget(25, TABLE, ["m"])
+            with pytest.raises(ModelError) as caught:
+                await BudgetedModel(model, budget).ask(asked("x", "m", max_tokens=10))
+            assert (caught.value.label, caught.value.attempts, caught.value.lost) == ("over_budget", 2, 2)
+            assert "of 25, 20 are spent" in str(caught.value)
+            return budget
+
+        budget = with_client(api, work, backoff=0.0)
+    assert (len(api.requests), budget.spent, budget.reserved) == (2, 20, 0)
 
 
 def test_price_must_be_known() -> None:
