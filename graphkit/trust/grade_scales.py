@@ -31,10 +31,13 @@ class GradeScale:
         With their values; empty where any number from 0 to 1 may be given.
     right
         The labels, or the values from this bound on, that call an answer right.
+    lower
+        Whether lower values are the better ones.
     """
 
     labels: dict[str, float]
     right: frozenset[str] = frozenset()
+    lower: bool = False
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -68,19 +71,20 @@ class GradeScale:
 
         The beginning of a label does where no other begins alike.
         """
-        text = text.strip().lower().replace(" ", "_")
+        text = _plain(text)
         if not text:
             return None
         if not self.labels:
             return _share(text)
         if tuple(self.labels) == ("0", "1"):
             return "1" if text in _YES else "0" if text in _NO else None
-        if text in self.labels:
-            return text
         if text.removesuffix(".0") in self.labels:
             return text.removesuffix(".0")
-        begun = [label for label in self.labels if label.startswith(text) and not label.isdigit()]
-        return begun[0] if len(begun) == 1 else None
+        for alike in (str.__eq__, str.startswith):
+            found = [label for label in self.labels if alike(_plain(label), text) and not label.isdigit()]
+            if len(found) == 1:
+                return found[0]
+        return None
 
     @property
     def choices(self) -> str:
@@ -98,17 +102,24 @@ def scale_of(measure: str, scores: Iterable[Score]) -> GradeScale:
     """Return the scale of a measure: that of the grades in words where it has them, else of all of its values."""
     given = [score for score in scores if score.number is not None]
     words = {score.grade: float(score.number or 0.0) for score in given if score.grade is not None}
+    lower = lower_is_better(measure)
+    if any(score.grade is None for score in given):
+        words = {}  # a value without its word stands on no scale of words
     if words and words.keys() <= RUBRIC.keys():
         return GradeScale(RUBRIC, frozenset({"fully_correct"}))
-    if words and len(words) > 1 and all(score.grade is not None for score in given):
+    if len(words) > 1:
         known = dict(sorted(words.items(), key=lambda item: item[1]))
-        best = min(known.values()) if lower_is_better(measure) else max(known.values())
-        return GradeScale(known, frozenset(label for label, value in known.items() if value == best))
+        best = min(known.values()) if lower else max(known.values())
+        return GradeScale(known, frozenset(label for label, value in known.items() if value == best), lower)
     found = scales.scale_of(measure, [score.number for score in given if score.number is not None])
     if found is None:
-        return GradeScale({})
+        return GradeScale({}, lower=lower)
     labels = {str(value): float(value) for value in range(found.top + 1)}
-    return GradeScale(labels, frozenset(label for label, value in labels.items() if found.is_right(value)))
+    return GradeScale(labels, frozenset(label for label, value in labels.items() if found.is_right(value)), lower)
+
+
+def _plain(text: str) -> str:
+    return text.strip().lower().replace(" ", "_")
 
 
 def _share(text: str) -> str | None:
