@@ -114,7 +114,7 @@ def spot_check(
     from graphkit.cli.spot_checks import print_spot_check
     from graphkit.files.problems import Problems
     from graphkit.files.verdict_files import grades_folder
-    from graphkit.trust.grade_scales import scale_of
+    from graphkit.trust.grade_scales import persons_scale
     from graphkit.trust.labels import SheetRow, labels_of, read_sheet, rows_of, write_sheet
     from graphkit.trust.spot_check import check, draw
     from graphkit.trust.subjects import read_answers, read_questions
@@ -124,7 +124,7 @@ def spot_check(
     chosen = _subject(run, name, judge, scores, problems)
     by = chosen.measure(measure)
     graded = chosen.by(by)
-    scale = scale_of(by, graded)
+    scale = persons_scale(by, graded)
     sheet = csv or grades_folder(run) / "human.csv"
     rows = read_sheet(sheet) if sheet.exists() else []
     labels = labels_of(rows, name, by, scale, answers)

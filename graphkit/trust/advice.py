@@ -31,12 +31,14 @@ def _leaning(higher: int, apart: int, lower_is_better: bool) -> list[str]:
     better, worse = (lower, higher) if lower_is_better else (higher, lower)
     if better >= 2 * max(worse, 1):
         return [
-            f"the judge is too lenient: in {better} of {counted(apart, 'disagreement')} its grade is the {words[0]} one. "
+            f"the judge is too lenient: in {better} of {counted(apart, 'disagreement')} its grade is the "
+            f"{words[0]} one. "
             "Let the prompt say what an answer must contain for each grade, and show one that reads well and is wrong"
         ]
     if worse >= 2 * max(better, 1):
         return [
-            f"the judge is too strict: in {worse} of {counted(apart, 'disagreement')} its grade is the {words[1]} one. "
+            f"the judge is too strict: in {worse} of {counted(apart, 'disagreement')} its grade is the "
+            f"{words[1]} one. "
             "Let the prompt say what may be missing or worded differently, and show a plain answer that is right"
         ]
     return []

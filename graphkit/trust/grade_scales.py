@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from graphkit.analysis import scales
+from graphkit.errors import InputError
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.scores import Score
 
@@ -54,6 +55,11 @@ class GradeScale:
         """The highest value."""
         return max(self.labels.values(), default=1.0)
 
+    @property
+    def lowest(self) -> float:
+        """The lowest value."""
+        return min(self.labels.values(), default=0.0)
+
     def label_of(self, score: Score) -> str | None:
         """Return the label that a score gives; None where it gives none."""
         if score.number is None:
@@ -80,11 +86,10 @@ class GradeScale:
             return "1" if text in _YES else "0" if text in _NO else None
         if text.removesuffix(".0") in self.labels:
             return text.removesuffix(".0")
-        for alike in (str.__eq__, str.startswith):
-            found = [label for label in self.labels if alike(_plain(label), text) and not label.isdigit()]
-            if len(found) == 1:
-                return found[0]
-        return None
+        words = {label: _plain(label) for label in self.labels if not label.isdigit()}
+        same = [label for label, word in words.items() if word == text]
+        begun = same or [label for label, word in words.items() if word.startswith(text)]
+        return begun[0] if len(begun) == 1 else None
 
     @property
     def choices(self) -> str:
@@ -116,6 +121,24 @@ def scale_of(measure: str, scores: Iterable[Score]) -> GradeScale:
         return GradeScale({}, lower=lower)
     labels = {str(value): float(value) for value in range(found.top + 1)}
     return GradeScale(labels, frozenset(label for label, value in labels.items() if found.is_right(value)), lower)
+
+
+def persons_scale(measure: str, scores: Iterable[Score]) -> GradeScale:
+    """Return the scale of a measure on which a person can be asked.
+
+    Raises
+    ------
+    InputError
+        The values are numbers beyond 0 to 1, so that nothing tells between which ones a person's would lie.
+    """
+    given = list(scores)
+    scale = scale_of(measure, given)
+    beyond = [score.number for score in given if score.number is not None and not 0 <= score.number <= 1]
+    if beyond and not scale.labels:
+        what = f"{measure} has the value {beyond[0]:g}: it is neither from 0 to 1, nor a whole number from 0 to 10 only"
+        remedy = "Bring the scores to 0 to 1, or give each a grade in words."
+        raise InputError(what, where=given[0].run, remedy=remedy)
+    return scale
 
 
 def _plain(text: str) -> str:

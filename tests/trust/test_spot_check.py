@@ -136,6 +136,12 @@ def test_numbers_have_no_kappa() -> None:
     assert (found.sensitivity, found.confusion) == (None, {})
 
 
+def test_numbers_beyond_a_share_are_refused() -> None:
+    """Values of 3.5 and 80 are on no scale that a person could be asked on: they would be clipped to 1, and aren't."""
+    with pytest.raises(InputError, match=r"mine has the value 3\.5: it is neither from 0 to 1"):
+        check(values("mine", {"a": 3.5, "b": 80.0}), {"a": "1"})
+
+
 def test_nothing_in_common() -> None:
     """Labels of answers that the judge didn't grade give no figure, and no made-up one."""
     found = check(values("Correct", {"a": 1.0, "b": 0.0}), {"z": "1"})
