@@ -57,7 +57,7 @@ def read_table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         if not table.fieldnames:
             raise InputError("the file is empty", where=str(path), remedy="Its first line must name the columns.")
         for row in table:
-            if any(row.get(None) or ()):  # type: ignore[call-overload]
+            if any(row.get(None) or ()):
                 what, remedy = "the row has more cells than there are columns", "Put text with a comma between quotes."
                 raise InputError(what, where=f"{path}:{table.line_num}", remedy=remedy)
             yield table.line_num, {name: cell for name, cell in row.items() if name and cell is not None}
