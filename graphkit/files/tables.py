@@ -44,7 +44,7 @@ def read_table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     Raises
     ------
     InputError
-        The file can't be read, isn't UTF-8, has no columns, or is no CSV; or a row has more cells than there are columns.
+        The file can't be read, isn't UTF-8, has no columns, or is no CSV; or a row has more cells than columns.
     """
     with open_binary(path) as stream:
         try:
