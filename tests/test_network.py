@@ -46,12 +46,18 @@ def by_udp() -> None:
         opened.sendto(b"x", (ELSEWHERE, 443))
 
 
+def by_udp_to_bytes() -> None:
+    """Connect to an address as bytes that can be changed, which a socket takes, too."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
+        opened.connect((bytearray(ELSEWHERE.encode()), 443))
+
+
 def by_asyncio() -> None:
     """Connect as the asynchronous clients do."""
     asyncio.run(asyncio.wait_for(asyncio.open_connection(ELSEWHERE, 443), 5))
 
 
-@pytest.mark.parametrize("reach", [by_tcp, by_tcp_without_error, by_udp, by_asyncio])
+@pytest.mark.parametrize("reach", [by_tcp, by_tcp_without_error, by_udp, by_udp_to_bytes, by_asyncio])
 def test_an_address_elsewhere_is_refused(reach: Callable[[], None], refused: Refused) -> None:
     """Whichever way a socket reaches for another machine, it is refused before a packet is sent, and written down."""
     with pytest.raises(RefusedError, match="loopback only"):

@@ -219,6 +219,12 @@ def read_rows(path: Path, problems: Problems, metrics: Sequence[str] = ()) -> li
     names = list(dict.fromkeys(name for _, row in raw for name in row))
     own = {*Sample.model_fields, "question", "contexts", "answer", "ground_truth", *_BESIDE}
     numeric = [name for name in names if name not in own and all(_is_number(row.get(name)) for _, row in raw)]
+    for name in () if metrics else [one for one in names if one not in own and one not in numeric]:
+        values = [row.get(name) for _, row in raw]
+        if any(_is_number(one) and one is not None for one in values):
+            other = next(place for (place, _), one in zip(raw, values, strict=True) if not _is_number(one))
+            what = f"the column {name!r} isn't taken as values of a metric: some of it is no number"
+            problems.note(Problem(other, what, remedy="Name it by --metric once it holds numbers only."))
     for name in metrics:
         if name not in numeric:
             hint = did_you_mean(name, numeric)

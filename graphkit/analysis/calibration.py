@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.estimates import Estimate, bounded, normal_quantile, proportion
+from graphkit.records.bounds import over
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,11 @@ class PredictionPowered:
 
 
 def prediction_powered(
-    labels: Sequence[float], judged: Sequence[float], others: Sequence[float], highest: float = 1.0
+    labels: Sequence[float],
+    judged: Sequence[float],
+    others: Sequence[float],
+    highest: float = 1.0,
+    lowest: float = 0.0,
 ) -> PredictionPowered:
     """Return the mean that a person would give to all answers, by PPI++ (Angelopoulos, Duchi and Zrnic 2023).
 
@@ -51,14 +56,22 @@ def prediction_powered(
         The person's and the judge's grades of the same answers, which were drawn at random.
     others
         The judge's grades of all other answers; where there are none, the judge tells nothing more.
-    highest
-        The highest grade; the lowest is 0.
+    highest, lowest
+        The grades between which all lie.
+
+    Raises
+    ------
+    ValueError
+        Labels and the judge's grades aren't of the same answers, or a grade lies beyond the highest or the lowest.
     """
     import numpy
 
-    truth, own, rest = (numpy.asarray(some, dtype=float) / highest for some in (labels, judged, others))
+    extent = highest - lowest or 1.0  # where all grades are worth the same there is nothing to divide by
+    truth, own, rest = ((numpy.asarray(some, dtype=float) - lowest) / extent for some in (labels, judged, others))
     if truth.size != own.size:
         raise ValueError("each label needs the judge's grade of the same answer")
+    if any(over(float(abs(some - 0.5).max()), 0.5) for some in (truth, own, rest) if some.size):
+        raise ValueError(f"a grade isn't between {lowest:g} and {highest:g}")  # clipped, it would be another grade
     count, more = truth.size, rest.size
     if not count:
         return PredictionPowered(Estimate(None, reason="nobody graded any of it"), 0.0, None)
@@ -70,15 +83,16 @@ def prediction_powered(
     value = float((truth - trust * own).mean() + (trust * rest.mean() if more else 0.0))
     value = min(1.0, max(0.0, value))
     if count == 1:
-        estimate = Estimate(value * highest, reason="one label says nothing of the spread", size=1)
+        estimate = Estimate(lowest + value * extent, reason="one label says nothing of the spread", size=1)
         return PredictionPowered(estimate, trust, None)
     variance = float((truth - trust * own).var(ddof=1)) / count
     variance += trust**2 * float(rest.var(ddof=1)) / more if more > 1 else 0.0
     found = bounded(value, variance + _allowance(truth, own, trust), count)
     assert found.low is not None
     assert found.high is not None
-    estimate = Estimate(value * highest, found.low * highest, found.high * highest, size=count, shape=found.shape)
-    return PredictionPowered(estimate, trust, variance**0.5 * highest)
+    value, low, high = (lowest + one * extent for one in (value, found.low, found.high))
+    estimate = Estimate(value, low, high, size=count, shape=found.shape)
+    return PredictionPowered(estimate, trust, variance**0.5 * extent)
 
 
 def _allowance(truth: Any, own: Any, trust: float) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from graphkit.analysis.comparison import RunComparison
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.errors import GateError
-from graphkit.records.bounds import over, under
+from graphkit.records.bounds import equal, over, under
 from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.records.words import counted, shown
 from graphkit.scoring.results import Evaluation, Summary
@@ -121,9 +121,10 @@ def min_kappa(
         Those that have to be checked; by default, of each judge, those that a spot check of it was made of, and one at
         least.
     """
+    runs = list(runs)
     given: dict[tuple[str, str], dict[str, set[str | None]]] = {}
     for score in scores:
-        if score.grader not in (None, GRAPHKIT) and score.number is not None:
+        if score.run in runs and score.grader not in (None, GRAPHKIT) and score.number is not None:
             versions = given.setdefault((score.run, str(score.grader)), {}).setdefault(score.measure, set())
             versions.add(None if score.version is None else str(score.version))
     known = {(check.run, check.judge, check.measure): check for check in checks}
@@ -156,7 +157,7 @@ def _untrusted(check: KeptCheck | None, versions: set[str | None], floor: float)
         return f"the spot check is of version {checked}, the scores are of {others}: check it anew"
     if check.kappa is None or check.kappa_low is None:
         return f"the spot check has no interval of kappa ({check.reason})"
-    if under(check.kappa_low, floor):
+    if not (over(check.kappa_low, floor) or equal(check.kappa_low, floor)):  # NaN is neither, and passes no gate
         figure = f"{check.kappa:.3f}, its interval over {counted(check.n, 'answer')} begins at {check.kappa_low:.3f}"
         return f"kappa is {figure}, under {floor:.12g}"
     return None

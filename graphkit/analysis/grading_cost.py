@@ -29,6 +29,8 @@ class GradingCost:
         What of the cost was paid now: without the cached verdicts.
     run_cost, run_known
         What the graded run cost, and of how many answered questions that is known.
+    graded
+        How many answers the verdicts are on.
     """
 
     verdicts: int
@@ -41,11 +43,12 @@ class GradingCost:
     spent: float | None
     run_cost: float | None
     run_known: int
+    graded: int
 
     @property
     def share(self) -> float | None:
         """The cost of grading over the cost of the run; None where either isn't known in full, or the run was free."""
-        if self.cost is None or self.unknown or not self.run_cost:
+        if self.cost is None or self.unknown or not self.run_cost or self.run_known < self.graded:
             return None
         return self.cost / self.run_cost
 
@@ -89,4 +92,5 @@ def grading_cost(verdicts: Iterable[Verdict], run: Spread | None = None) -> Grad
         spent=None if None in fresh else math.fsum(cost for cost in fresh if cost is not None),
         run_cost=None if run is None else run.total,
         run_known=0 if run is None else run.known,
+        graded=len({(one.run, one.question) for one in given}),
     )

@@ -109,22 +109,26 @@ def spot_check(
     Labels are kept as they are given: the same command goes on where it was left.
     """
     from graphkit.analysis import gates
-    from graphkit.analysis.spot_checks import keep
+    from graphkit.analysis.spot_checks import KeptCheck, keep
     from graphkit.cli.asking import ask_grades
     from graphkit.cli.spot_checks import print_spot_check
     from graphkit.files.problems import Problems
     from graphkit.files.verdict_files import grades_folder
-    from graphkit.trust.grade_scales import scale_of
+    from graphkit.trust.grade_scales import persons_scale
     from graphkit.trust.labels import SheetRow, labels_of, read_sheet, rows_of, write_sheet
     from graphkit.trust.spot_check import check, draw
     from graphkit.trust.subjects import read_answers, read_questions
+
+    def hold(*checks: KeptCheck) -> None:
+        if min_kappa is not None:
+            gates.hold(gates.min_kappa([name], graded, checks, min_kappa, [by]))
 
     problems = Problems(on_error_value(on_error))
     name, answers = read_answers(run, problems)
     chosen = _subject(run, name, judge, scores, problems)
     by = chosen.measure(measure)
     graded = chosen.by(by)
-    scale = scale_of(by, graded)
+    scale = persons_scale(by, graded)
     sheet = csv or grades_folder(run) / "human.csv"
     rows = read_sheet(sheet) if sheet.exists() else []
     labels = labels_of(rows, name, by, scale, answers)
@@ -151,6 +155,7 @@ def spot_check(
             print_line(
                 f"{sheet}: {len(drawn)} answers to grade ({scale.choices}); fill the column grade, and run again"
             )
+        hold()  # nobody has checked the judge yet
         return
     if csv is None:
         kept = rows_of(rows)
@@ -163,6 +168,7 @@ def spot_check(
         waiting = [row for row in drawn if row.question not in labels.labels]
         if waiting and not ask_grades(waiting, known, scale, keep_row):
             say(f"stopped; what was graded is kept in {sheet}. The same command goes on.")
+            hold()
             return
         labels = labels_of(read_sheet(sheet) if sheet.exists() else [], name, by, scale, answers)
     if not labels.labels:
@@ -175,8 +181,7 @@ def spot_check(
     else:
         print_spot_check(found)
         print_line(f"kept in {place}")
-    if min_kappa is not None:
-        gates.hold(gates.min_kappa([name], graded, [found.kept()], min_kappa, [by]))
+    hold(found.kept())
 
 
 @judge.command()

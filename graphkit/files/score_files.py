@@ -99,7 +99,7 @@ def _cell(text: Any, number: bool) -> Any:
     if number:
         try:
             return json.loads(text.lower() if text.lower() in ("true", "false", "null") else text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return text
     return meant(text)
 

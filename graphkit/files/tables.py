@@ -39,12 +39,12 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
 
 
 def read_table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield (number of its last line, cells by column) of each row; what stands in no column is left out.
+    """Yield (number of its last line, cells by column) of each row; what stands in a column without a name is left out.
 
     Raises
     ------
     InputError
-        The file can't be read, isn't UTF-8, has no columns, or is no CSV.
+        The file can't be read, isn't UTF-8, has no columns, or is no CSV; or a row has more cells than columns.
     """
     with open_binary(path) as stream:
         try:
@@ -52,11 +52,14 @@ def read_table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         except UnicodeDecodeError as error:
             raise InputError("the file isn't text in UTF-8", where=f"{path}:{error.start}") from None
     limit = csv.field_size_limit(MAX_LINE)
-    table = csv.DictReader(io.StringIO(text, newline=""))
+    table = csv.DictReader(io.StringIO(text, newline=""), strict=True)  # else an open quote swallows all rows behind it
     try:
         if not table.fieldnames:
             raise InputError("the file is empty", where=str(path), remedy="Its first line must name the columns.")
         for row in table:
+            if any(row.get(None) or ()):
+                what, remedy = "the row has more cells than there are columns", "Put text with a comma between quotes."
+                raise InputError(what, where=f"{path}:{table.line_num}", remedy=remedy)
             yield table.line_num, {name: cell for name, cell in row.items() if name and cell is not None}
     except csv.Error as error:
         raise InputError(f"the file can't be read as CSV: {error}", where=f"{path}:{table.line_num}") from None

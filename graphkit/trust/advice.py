@@ -18,23 +18,27 @@ def advice(scale: GradeScale, person: Sequence[str], judge: Sequence[str]) -> tu
     higher = sum(scale.categories.index(two) > scale.categories.index(one) for one, two in pairs) if scale.labels else 0
     if not scale.labels:
         higher = sum(float(two) > float(one) for one, two in pairs)
-    said = _leaning(higher, len(pairs)) + _confused(scale, pairs, len(person)) + _one_grade(judge)
+    said = _leaning(higher, len(pairs), scale.lower) + _confused(scale, pairs, len(person)) + _one_grade(judge)
     if len(person) < FEW:
         said.append(f"{counted(len(person), 'label')} tell little: grade more answers before the judge is changed")
     return tuple(said)
 
 
-def _leaning(higher: int, apart: int) -> list[str]:
+def _leaning(higher: int, apart: int, lower_is_better: bool) -> list[str]:
     """Advise where the judge is mostly too lenient, or mostly too strict."""
     lower = apart - higher
-    if higher >= 2 * max(lower, 1):
+    words = ("lower", "higher") if lower_is_better else ("higher", "lower")
+    better, worse = (lower, higher) if lower_is_better else (higher, lower)
+    if better >= 2 * max(worse, 1):
         return [
-            f"the judge is too lenient: in {higher} of {counted(apart, 'disagreement')} its grade is the higher one. "
+            f"the judge is too lenient: in {better} of {counted(apart, 'disagreement')} its grade is the "
+            f"{words[0]} one. "
             "Let the prompt say what an answer must contain for each grade, and show one that reads well and is wrong"
         ]
-    if lower >= 2 * max(higher, 1):
+    if worse >= 2 * max(better, 1):
         return [
-            f"the judge is too strict: in {lower} of {counted(apart, 'disagreement')} its grade is the lower one. "
+            f"the judge is too strict: in {worse} of {counted(apart, 'disagreement')} its grade is the "
+            f"{words[1]} one. "
             "Let the prompt say what may be missing or worded differently, and show a plain answer that is right"
         ]
     return []

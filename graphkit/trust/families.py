@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from graphkit.files.jsonl import stem_of
 from graphkit.files.problems import Problems
 from graphkit.files.verdict_files import read_verdicts, verdicts_beside
 from graphkit.records.model_families import family_of, judges_of, self_evaluations
@@ -16,7 +17,7 @@ def answering_model(run_file: Path, answered_by: str | None = None) -> str | Non
     """Return what made a run: what the user says, else what `graphkit run` noted beside the file; None if unknown."""
     if answered_by:
         return answered_by
-    note = run_file.with_suffix(".made-by")
+    note = run_file.with_name(f"{stem_of(run_file)}.made-by")
     return note.read_text(encoding="utf-8").strip() or None if note.is_file() else None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from graphkit.analysis import scales
+from graphkit.errors import InputError
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.scores import Score
 
@@ -31,10 +32,13 @@ class GradeScale:
         With their values; empty where any number from 0 to 1 may be given.
     right
         The labels, or the values from this bound on, that call an answer right.
+    lower
+        Whether lower values are the better ones.
     """
 
     labels: dict[str, float]
     right: frozenset[str] = frozenset()
+    lower: bool = False
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -50,6 +54,11 @@ class GradeScale:
     def highest(self) -> float:
         """The highest value."""
         return max(self.labels.values(), default=1.0)
+
+    @property
+    def lowest(self) -> float:
+        """The lowest value."""
+        return min(self.labels.values(), default=0.0)
 
     def label_of(self, score: Score) -> str | None:
         """Return the label that a score gives; None where it gives none."""
@@ -68,18 +77,18 @@ class GradeScale:
 
         The beginning of a label does where no other begins alike.
         """
-        text = text.strip().lower().replace(" ", "_")
+        text = _plain(text)
         if not text:
             return None
         if not self.labels:
             return _share(text)
         if tuple(self.labels) == ("0", "1"):
             return "1" if text in _YES else "0" if text in _NO else None
-        if text in self.labels:
-            return text
         if text.removesuffix(".0") in self.labels:
             return text.removesuffix(".0")
-        begun = [label for label in self.labels if label.startswith(text) and not label.isdigit()]
+        words = {label: _plain(label) for label in self.labels if not label.isdigit()}
+        same = [label for label, word in words.items() if word == text]
+        begun = same or [label for label, word in words.items() if word.startswith(text)]
         return begun[0] if len(begun) == 1 else None
 
     @property
@@ -98,17 +107,42 @@ def scale_of(measure: str, scores: Iterable[Score]) -> GradeScale:
     """Return the scale of a measure: that of the grades in words where it has them, else of all of its values."""
     given = [score for score in scores if score.number is not None]
     words = {score.grade: float(score.number or 0.0) for score in given if score.grade is not None}
+    lower = lower_is_better(measure)
+    if any(score.grade is None for score in given):
+        words = {}  # a value without its word stands on no scale of words
     if words and words.keys() <= RUBRIC.keys():
         return GradeScale(RUBRIC, frozenset({"fully_correct"}))
-    if words and len(words) > 1 and all(score.grade is not None for score in given):
+    if len(words) > 1:
         known = dict(sorted(words.items(), key=lambda item: item[1]))
-        best = min(known.values()) if lower_is_better(measure) else max(known.values())
-        return GradeScale(known, frozenset(label for label, value in known.items() if value == best))
+        best = min(known.values()) if lower else max(known.values())
+        return GradeScale(known, frozenset(label for label, value in known.items() if value == best), lower)
     found = scales.scale_of(measure, [score.number for score in given if score.number is not None])
     if found is None:
-        return GradeScale({})
+        return GradeScale({}, lower=lower)
     labels = {str(value): float(value) for value in range(found.top + 1)}
-    return GradeScale(labels, frozenset(label for label, value in labels.items() if found.is_right(value)))
+    return GradeScale(labels, frozenset(label for label, value in labels.items() if found.is_right(value)), lower)
+
+
+def persons_scale(measure: str, scores: Iterable[Score]) -> GradeScale:
+    """Return the scale of a measure on which a person can be asked.
+
+    Raises
+    ------
+    InputError
+        The values are numbers beyond 0 to 1, so that nothing tells between which ones a person's would lie.
+    """
+    given = list(scores)
+    scale = scale_of(measure, given)
+    beyond = [score.number for score in given if score.number is not None and not 0 <= score.number <= 1]
+    if beyond and not scale.labels:
+        what = f"{measure} has the value {beyond[0]:g}: it is neither from 0 to 1, nor a whole number from 0 to 10 only"
+        remedy = "Bring the scores to 0 to 1, or give each a grade in words."
+        raise InputError(what, where=given[0].run, remedy=remedy)
+    return scale
+
+
+def _plain(text: str) -> str:
+    return text.strip().lower().replace(" ", "_")
 
 
 def _share(text: str) -> str | None:

@@ -76,7 +76,7 @@ def inflation(scale: GradeScale, judged: Mapping[str, str], labels: Mapping[str,
         person=sum(truth) / len(truth) if truth else None,
         excess=mean_difference(truth, own),
         raw=sum(every) / len(every) if every else None,
-        calibrated=prediction_powered(truth, own, rest, scale.highest),
+        calibrated=prediction_powered(truth, own, rest, scale.highest, scale.lowest),
     )
     if not scale.right:
         return means

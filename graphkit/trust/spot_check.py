@@ -19,7 +19,7 @@ from graphkit.analysis.spot_checks import KeptCheck
 from graphkit.records.bounds import over, under
 from graphkit.records.scores import Score
 from graphkit.trust.advice import advice
-from graphkit.trust.grade_scales import NEAR, GradeScale, scale_of
+from graphkit.trust.grade_scales import NEAR, GradeScale, persons_scale
 from graphkit.trust.inflation import Inflation, inflation
 
 #: How many answers are drawn where nobody says otherwise.
@@ -195,11 +195,16 @@ def check(
         All that the judge gave by this measure: those that nobody looked at count for the calibrated accuracy.
     width
         Of an interval, for how many labels it takes.
+
+    Raises
+    ------
+    InputError
+        No person can be asked on the scale of these values.
     """
     if not scores:
         raise ValueError("a spot check needs scores of a judge")
     first = scores[0]
-    scale = scale or scale_of(first.measure, scores)
+    scale = scale or persons_scale(first.measure, scores)
     judged = {score.question: label for score in scores if (label := scale.label_of(score)) is not None}
     both = [question for question in labels if question in judged]
     person, own = [labels[question] for question in both], [judged[question] for question in both]

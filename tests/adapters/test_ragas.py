@@ -218,6 +218,16 @@ def test_results_that_belong_nowhere(tmp_path: Path) -> None:
     assert "results.csv:4:" not in done.err
 
 
+def test_a_metric_that_holds_a_word_is_told(tmp_path: Path) -> None:
+    """A column of numbers with a word among them is no metric by itself, and isn't left out in silence."""
+    run = tiny(tmp_path / "data", QUESTIONS, ANSWERS)
+    file = results(tmp_path, "user_input,exact,faithfulness,note\nWho calls z?,1,0.5,good\nWhy?,1,failed,bad\n")
+    said = inside("ragas", "scores", file, "--run", run, "--on-error", "skip", cwd=tmp_path, code=0).err
+    assert "results.csv:3" in said
+    assert "the column 'faithfulness' isn't taken as values of a metric" in said
+    assert "'note'" not in said
+
+
 def test_a_metric_that_is_not_there(tmp_path: Path) -> None:
     """A column that isn't there, or holds text, is told with those that are."""
     run = tiny(tmp_path / "data", QUESTIONS, ANSWERS)

@@ -57,6 +57,19 @@ def test_ppi_of_larger_grades() -> None:
         assert one == pytest.approx(10 * two)
 
 
+def test_ppi_between_any_two_grades() -> None:
+    """From -1 to 1 it is that of 0 to 1, stretched; grades of one worth have it for certain, and none is clipped."""
+    labels, judged, others = [0, 1, 1, 0, 1], [0, 1, 0, 0, 1], [1, 0, 1, 1]
+    plain = prediction_powered(labels, judged, others)
+    moved = prediction_powered(*([2 * one - 1 for one in some] for some in (labels, judged, others)), 1.0, -1.0)
+    for name in ("value", "low", "high"):
+        assert getattr(moved.estimate, name) == pytest.approx(2 * getattr(plain.estimate, name) - 1)
+    assert (moved.trust, moved.error) == (pytest.approx(plain.trust), pytest.approx(2 * (plain.error or 0.0)))
+    assert prediction_powered([0, 0], [0, 0], [0], 0.0).estimate.value == 0.0
+    with pytest.raises(ValueError, match="a grade isn't between 0 and 1"):
+        prediction_powered([0.5], [0.5], [1.5])
+
+
 def test_ppi_at_the_edges() -> None:
     """No label gives no value, one no interval; a judge with one grade for all is of no use; ten ones aren't all."""
     assert prediction_powered([], [], [1, 0]).estimate.reason == "nobody graded any of it"

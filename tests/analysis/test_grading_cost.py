@@ -25,7 +25,7 @@ def test_the_share_of_grading() -> None:
     verdicts = [
         verdict("q1", cost=0.5, prompt_tokens=10, output_tokens=2),
         verdict("q2", cost=0.5, attempts=2),
-        verdict("q3", cost=1.0, cached=True),
+        verdict("q2", grader="binary", cost=1.0, cached=True),
     ]
     found = grading_cost(verdicts, RUN)
     assert (found.cost, found.spent, found.share, found.unknown) == (2.0, 1.0, 0.25, 0)
@@ -42,6 +42,7 @@ def test_the_share_of_grading() -> None:
     [
         ([None], RUN, None, None, "grading: 1 verdict at a cost that isn't known; the run cost 8.00"),
         ([0.5, None], RUN, 0.5, None, "for 0.5000, the cost of 1 isn't known; the run cost 8.00"),
+        ([0.5] * 3, RUN, 1.5, 1.5, "for 1.50; the run cost 8.00 (known of 2 answers)"),
         ([0.5], FREE, 0.5, 0.5, "for 0.5000; what the run cost isn't known"),
         ([0.5], None, 0.5, 0.5, "for 0.5000; what the run cost isn't known"),
         ([0.5], summarised([Figures(1.0, None, None, None, 0.0)])["cost"], 0.5, 0.5, "the run cost 0.0000"),
@@ -50,7 +51,7 @@ def test_the_share_of_grading() -> None:
 def test_what_is_not_known_is_not_nothing(
     costs: list[float | None], run: object, cost: float | None, spent: float | None, told: str
 ) -> None:
-    """Where a verdict's cost or the run's isn't known there is no share, and the line says so."""
+    """Where a verdict's cost or that of an answer isn't known there is no share, and the line says so."""
     found = grading_cost([verdict(f"q{place}", cost=one) for place, one in enumerate(costs)], run)  # type: ignore[arg-type]
     assert (found.cost, found.spent, found.share) == (cost, spent, None)
     assert told in str(found)

@@ -68,6 +68,19 @@ def test_each_judge_is_held() -> None:
     assert broken(kept(), scores=two) == ["r: nobody checked the judge k: run `graphkit judge spot-check`"]
 
 
+def test_only_the_asked_runs_are_held() -> None:
+    """Scores of a run that isn't asked about break no gate, as they count in no figure; those of r are held still."""
+    other = [one.model_copy(update={"run": "s"}) for one in SCORES]
+    assert broken(kept(), scores=[*SCORES, *other]) == []
+    assert broken(kept(), scores=other) == ["r: no judge gave it a score"]
+
+
+def test_what_is_no_number_passes_no_gate() -> None:
+    """NaN is neither under a floor nor over it: as the floor, or as the lower end in a file, it lets nobody pass."""
+    assert len(broken(kept(), floor=float("nan"))) == 1
+    assert len(broken(kept(float("nan")))) == 1
+
+
 def test_no_judge_at_all() -> None:
     """A run without a judge's score passes no gate on judges; graphkit itself, and nobody, are no judges."""
     own = [one.model_copy(update={"grader": name}) for one in SCORES for name in ("graphkit", None)]

@@ -80,6 +80,13 @@ def test_the_gate(run: Path) -> None:
     assert "--min-kappa is from -1 to 1" in inside(*evaluate, "7", cwd=run.parent, code=2).err
 
 
+def test_a_sheet_to_be_filled_passes_no_gate(run: Path, tmp_path: Path) -> None:
+    """Where the sheet is only written, nobody has checked the judge: a build with the gate doesn't pass."""
+    done = inside("judge", "spot-check", run, "--csv", "sheet.csv", "--min-kappa", "0.1", cwd=tmp_path, code=1)
+    assert "by RubricGrade: nobody checked it" in done.err
+    assert (tmp_path / "sheet.csv").exists()
+
+
 def test_a_sheet_is_written_and_read(run: Path, tmp_path: Path) -> None:
     """Where the sheet is absent, the sample is written without what the judge said; filled, it is compared."""
     command = ("judge", "spot-check", run, "--csv", "sheet.csv", "--n", "6")

@@ -74,6 +74,9 @@ def test_a_column_of_grades(tmp_path: Path, text: str, value: float | None, grad
         ("r,q1,EdgeRecall,high", "must be a number"),
         ("r,q1,EdgeRecall,NaN", "must be a number"),
         (",q1,EdgeRecall,1", "the field 'run' is missing"),
+        ("r,q1,EdgeRecall," + "[" * 100_000, "must be a number"),
+        ('r,"q1,EdgeRecall,1\nr,q2,EdgeRecall,1\nr,q3,EdgeRecall,1', "can't be read as CSV"),
+        ("r,q1,EdgeRecall,1,5", "more cells than there are columns"),
         ("r,q1,EdgeRecall,1\nr,q1,EdgeRecall,0", "already has a score by EdgeRecall"),
     ],
 )

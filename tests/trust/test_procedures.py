@@ -195,6 +195,8 @@ def test_self_evaluation_is_warned_of(tmp_path: Path) -> None:
     run.with_suffix(".made-by").write_text("baseline with claude-haiku-4-5\n")
     assert family_of(answering_model(run)) == "Claude"
     assert answering_model(run, "gpt-5") == "gpt-5"
+    # A run that was compressed afterwards was still made by the same.
+    assert answering_model(tmp_path / "r.jsonl.gz") == answering_model(run)
 
 
 def test_two_judges_on_the_same_answers() -> None:

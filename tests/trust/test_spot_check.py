@@ -136,6 +136,12 @@ def test_numbers_have_no_kappa() -> None:
     assert (found.sensitivity, found.confusion) == (None, {})
 
 
+def test_numbers_beyond_a_share_are_refused() -> None:
+    """Values of 3.5 and 80 are on no scale that a person could be asked on: they would be clipped to 1, and aren't."""
+    with pytest.raises(InputError, match=r"mine has the value 3\.5: it is neither from 0 to 1"):
+        check(values("mine", {"a": 3.5, "b": 80.0}), {"a": "1"})
+
+
 def test_nothing_in_common() -> None:
     """Labels of answers that the judge didn't grade give no figure, and no made-up one."""
     found = check(values("Correct", {"a": 1.0, "b": 0.0}), {"z": "1"})
@@ -176,6 +182,13 @@ def test_advice_by_where_they_disagree() -> None:
     assert "2 labels tell little" in advice(BINARY, ["0", "0"], ["1", "1"])[-1]
 
 
+def test_lenient_is_lower_where_lower_is_better() -> None:
+    """A judge that sees hallucinations in none of three answers that a person finds full of them is lenient."""
+    scores = values("HallucinationRate", {"a": 0.1, "b": 0.2, "c": 0.3})
+    said = check(scores, {"a": "0.9", "b": "0.9", "c": "0.9"}).advice
+    assert said[0].startswith("the judge is too lenient: in 3 of 3 disagreements its grade is the lower one")
+
+
 def test_advice_comes_below_four_fifths() -> None:
     """At 24 of 30 there is none, at 23 there is."""
     wrong = [question for question, grade in human_grades().items() if grade == "wrong"]
@@ -207,6 +220,25 @@ def test_what_a_person_may_say() -> None:
     assert points.right == {"7", "8", "9", "10"}
     share = scale_of("Faithfulness", values("Faithfulness", {"a": 0.3}))
     assert [share.read(text) for text in ("0.5", "1", ".25", "1.5", "nan", "y")] == ["0.5", "1", "0.25"] + [None] * 3
+
+
+def test_a_word_is_read_however_it_is_written() -> None:
+    """Words of a user's own keep their capitals and spaces, and a person need not; a whole word beats a beginning."""
+    numbers = {"a": 0.0, "b": 1.0, "c": 2.0}
+    words = {"a": "Bad", "b": "Partly good", "c": "Partly"}
+    scores = [one.model_copy(update={"grade": words[one.question]}) for one in values("mine", numbers)]
+    scale = scale_of("mine", scores)
+    said = ("Bad", "bad", "b", "Partly good", "partly", "p", "good")
+    assert [scale.read(text) for text in said] == ["Bad", "Bad", "Bad", "Partly good", "Partly", None, None]
+
+
+def test_values_without_their_words_are_numbers() -> None:
+    """Where a rubric's grade is missing beside a value, all are numbers: .5 alone can't be told from a word."""
+    first, *rest = graded()
+    scores = [first.model_copy(update={"grade": None, "value": 0.5}), *rest]
+    found = check(scores, {first.question: "0.5"})
+    assert found.agreement.value == 1.0
+    assert scale_of("RubricGrade", scores).labels == {}
 
 
 # The sheet ---------------------------------------------------------------------------------------------------------

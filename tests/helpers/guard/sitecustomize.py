@@ -49,7 +49,8 @@ def _refuse(what: str) -> str:
 
 def _to(socket: Any, address: Any) -> None:
     # What isn't a pair or longer is the path of a Unix socket.
-    if isinstance(address, tuple) and address and isinstance(address[0], str | bytes) and not is_local(address[0]):
+    text = isinstance(address, tuple) and address and isinstance(address[0], str | bytes | bytearray)
+    if text and not is_local(address[0]):
         raise RefusedError(_refuse(f"connection to {_text(address[0])}:{address[1] if len(address) > 1 else ''}"))
 
 
