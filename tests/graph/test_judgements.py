@@ -294,6 +294,19 @@ def test_a_right_answer_by_a_wrong_path(
     )
 
 
+def test_the_commit_of_a_step_that_was_never_read(empty_store: Store, tmp_path: Path) -> None:
+    """Where nothing was read at a step its commit is the pin of its own repository, as the question writes it."""
+    # The pins "p@q" of "y" and "c" of "y@b" have the keys "y@p%40q" and "y@b@c": both begin with "y@".
+    pins = {"y": "p@q", "y@b": "c"}
+    question = {"id": "q1", "question": "?", "commits": pins, "paths": [{"id": "p", "steps": [step("y:b", "y:c")]}]}
+    write_jsonl(tmp_path / "questions.jsonl", [question])
+    walked = [step("x:a", "x:b")]
+    run = [{"run": "r", "question_id": "q1", "traversal": walked, "answer": "x"}]
+    graphkit.evaluate(write_jsonl(tmp_path / "runs" / "r.jsonl", run), store=empty_store, measures=["EdgeRecall"])
+    load_scores(empty_store, [score(1.0)])
+    assert asked(empty_store, "right-answer-wrong-path", "source", "commit") == [("y:b", "p@q")]
+
+
 def test_plausible_verdicts_on_storefront(empty_store: Store, tmp_path: Path) -> None:
     """On a run of the fixture each kind of failure is as many as the verdicts themselves say."""
     run = "storefront-graph"
