@@ -284,13 +284,14 @@ def _is_outdated(score: Score, run: RunToGrade) -> bool:
 def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded, on_error: OnError) -> None:
     """Put scores and verdicts beside the answers, after the run itself where it isn't there."""
     from graphkit.graph.gradings import load_scores
-    from graphkit.graph.judgements import load_verdicts
+    from graphkit.graph.judgements import keep_verdicts
     from graphkit.scoring.evaluate import evaluate
 
     # What is wrong with the files was told when they were read to be graded.
     evaluate(run_file, source, measures=["EdgeRecall"], store=store, on_error=on_error, keep_rows=False)
     load_scores(store, graded.scores)
-    load_verdicts(store, graded.verdicts)
+    # Also where there is none: what the judge said before goes.
+    keep_verdicts(store, graded.run, graded.judge, graded.verdicts)
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
