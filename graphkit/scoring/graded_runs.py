@@ -29,9 +29,9 @@ from graphkit.measures.integration import NO_ANSWER
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Spread, figures_of, summarised
-from graphkit.records.verdicts import Verdict
+from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.records.words import counted
-from graphkit.scoring.grade import CONCURRENCY, DEFAULT_GRADERS, Graded, GradingJob, RunToGrade, answer_hash
+from graphkit.scoring.grade import CONCURRENCY, DEFAULT_GRADERS, Graded, GradingJob, RunToGrade
 from graphkit.scoring.opened_judges import (
     ANTHROPIC,
     LEXICAL,

@@ -17,7 +17,7 @@ from graphkit.graph.judgements import Judging, judgings, keep_verdicts, load_ver
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.records.scores import Score
-from graphkit.records.verdicts import Citation, Verdict
+from graphkit.records.verdicts import Citation, Verdict, answer_hash
 from tests.helpers.datasets import STOREFRONT, without_graph, write_jsonl
 from tests.helpers.verdicts import claim, plausible, verdict
 
@@ -158,6 +158,16 @@ def test_nothing_is_written_where_something_is_unknown(empty_store: Store, tmp_p
     with pytest.raises(InputError, match=r"1 verdict on r are of questions that .* such as 'q9'"):
         load_verdicts(empty_store, [verdict("q1"), verdict("q9")])
     assert held(empty_store) == {}
+
+
+def test_verdicts_on_other_answers_are_refused(empty_store: Store, tmp_path: Path) -> None:
+    """A verdict that tells which answer it is on isn't put beside another one, nor is any that is given with it."""
+    graphkit.evaluate(world(tmp_path), store=empty_store)
+    on_x = claims_verdict(answer_hash=answer_hash("x"))
+    with pytest.raises(InputError, match=r"1 verdict of lexical on r is on another answer .*'q2'"):
+        load_verdicts(empty_store, [on_x, verdict("q2", answer_hash=answer_hash("y"))])
+    assert held(empty_store) == {}
+    assert load_verdicts(empty_store, [on_x, verdict("q2")]) == {"r": 2}
 
 
 def test_an_interrupted_load_says_so(empty_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
