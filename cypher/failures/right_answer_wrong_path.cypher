@@ -49,7 +49,7 @@ RETURN q.id AS question, COLLECT { UNWIND judged AS name RETURN name ORDER BY na
   e[0] AS source, CASE WHEN e[1] = '' THEN null ELSE e[1] END AS relation, e[2] AS target, repo,
   coalesce([w IN walked WHERE (w[0] = e[0] AND w[3] <> '') OR (w[2] = e[0] AND w[4] <> '') |
       CASE WHEN w[0] = e[0] AND w[3] <> '' THEN w[3] ELSE w[4] END][0],
-    [pin IN q.pins WHERE pin STARTS WITH repo + '@' | substring(pin, size(repo) + 1)][0], c.sha) AS commit,
+    [i IN range(0, size(q.pinned_shas) - 1) WHERE q.pinned_repositories[i] = repo | q.pinned_shas[i]][0], c.sha) AS commit,
   reduce(all = [], w IN walked | CASE WHEN w[0] <> e[0] OR w[2] IN all THEN all ELSE all + [w[2]] END)[0..3] AS went_to
 ORDER BY question, path, position
 LIMIT $limit

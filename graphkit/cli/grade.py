@@ -174,11 +174,13 @@ def grade(
 def _show_estimate(found: GradingEstimate) -> None:
     import dataclasses
 
+    from graphkit.records.words import counted
+
     if as_json():
         print_json(dataclasses.asdict(found))
         return
-    kept = f" ({found.kept} more are answered by kept replies)" if found.kept else ""
-    print_line(f"{found.calls} calls{kept}, about {found.prompt_tokens} tokens of prompts")
+    kept = f" ({found.kept} more {'is' if found.kept == 1 else 'are'} answered by kept replies)" if found.kept else ""
+    print_line(f"{counted(found.calls, 'call')}{kept}, about {counted(found.prompt_tokens, 'token')} of prompts")
     if found.cost is None:
         print_line("what they cost isn't known: give the model's price by --prices FILE")
     else:

@@ -114,6 +114,7 @@ def spot_check(
     from graphkit.cli.spot_checks import print_spot_check
     from graphkit.files.problems import Problems
     from graphkit.files.verdict_files import grades_folder
+    from graphkit.records.words import counted
     from graphkit.trust.grade_scales import persons_scale
     from graphkit.trust.labels import SheetRow, labels_of, read_sheet, rows_of, write_sheet
     from graphkit.trust.spot_check import check, draw
@@ -152,9 +153,8 @@ def spot_check(
         if as_json():
             print_json({"sheet": str(sheet), "drawn": len(drawn)})
         else:
-            print_line(
-                f"{sheet}: {len(drawn)} answers to grade ({scale.choices}); fill the column grade, and run again"
-            )
+            to_grade = f"{counted(len(drawn), 'answer')} to grade ({scale.choices})"
+            print_line(f"{sheet}: {to_grade}; fill the column grade, and run again")
         hold()  # nobody has checked the judge yet
         return
     if csv is None:
@@ -313,11 +313,13 @@ def _named(run: Path, judge: str | None, scores: Sequence[Path] | None, problems
 
 
 def _subject(run: Path, name: str, judge: str | None, scores: Sequence[Path] | None, problems: Problems) -> Subject:
+    from graphkit.records.words import counted
     from graphkit.trust.subjects import subject
 
     found = subject(run, name, judge, scores or [], problems)
     if found.strangers:
-        say(f"note: {found.strangers} score(s) of other runs aren't used")
+        what = "is of another run and isn't used" if found.strangers == 1 else "are of other runs and aren't used"
+        say(f"note: {counted(found.strangers, 'score')} {what}")
     return found
 
 

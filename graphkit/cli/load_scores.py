@@ -26,7 +26,7 @@ def load_scores(
     from graphkit.files.score_files import read_scores
     from graphkit.files.verdict_files import holds_verdicts, read_verdicts
     from graphkit.graph.gradings import load_scores
-    from graphkit.graph.judgements import load_verdicts
+    from graphkit.graph.judgements import check_verdicts, load_verdicts
     from graphkit.records.words import counted
 
     problems = Problems(on_error_value(on_error))
@@ -35,6 +35,7 @@ def load_scores(
     scores = read_scores(scored, problems) if scored else []
     verdicts = read_verdicts(judged, problems) if judged else []
     with open_graph() as store:
+        check_verdicts(store, verdicts)  # before a score is written, which may be of the same former answers
         stored = load_scores(store, scores)
         kept = load_verdicts(store, verdicts)
     tell(problems)

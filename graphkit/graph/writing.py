@@ -29,7 +29,7 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def quiet(kind: str, count: int) -> None:
-    """Problems no progress."""
+    """Report no progress."""
 
 
 def clear(store: Store, query: str, parameters: dict[str, Any]) -> None:

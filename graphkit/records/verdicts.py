@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Literal, Self
 
 from pydantic import model_validator
@@ -165,3 +166,8 @@ class Verdict(Record):
                     there = counted(len(self.citations), "citation")
                     raise ValueError(f"claims.{number}.cited: there is no citation {place}, for there are {there}")
         return self
+
+
+def answer_hash(answer: str) -> str:
+    """Return the SHA-256 of an answer, by which a verdict on another one is told."""
+    return hashlib.sha256(answer.encode("utf-8", "surrogatepass")).hexdigest()

@@ -13,6 +13,7 @@ from graphkit.analysis.layers import score_layers
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
+from graphkit.files.reading import RecordReader
 from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
@@ -21,6 +22,9 @@ from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.model_families import judges_of, self_evaluations
 from graphkit.records.scores import Score
+from graphkit.records.structs import AnswerStruct
+from graphkit.records.verdicts import answer_hash
+from graphkit.records.words import counted
 from graphkit.report.data import DetailsBlock, PageOptions, ReportData, RunData
 from graphkit.report.escaping import script_json, visible
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
@@ -32,6 +36,9 @@ from graphkit.scoring.scorer import Job
 
 #: How much of a question is shown in the table.
 LISTED_TEXT = 240
+
+#: How many questions are named whose verdicts are out of date.
+OUTDATED = 5
 
 #: How many questions share a block of details: what is parsed when one of them is opened.
 BLOCK = 25
@@ -74,7 +81,8 @@ def gather(
         of_run.merge(dataset_problems)
         run = _scored(data, file, known, of_run, spools.enter_context(Spool(DetailsBlock, together=1)), options.scores)
         run.verdicts = verdicts_on(run.evaluation.run, options.verdicts, run.values)
-        run.warnings = _own_kind(run, options, file)
+        outdated = _without_outdated(run, file)
+        run.warnings = (*_own_kind(run, options, file), *outdated)
         if problems is not None:
             problems.append(of_run)
         if any(earlier.evaluation.run == run.evaluation.run for earlier in data.runs):
@@ -106,6 +114,30 @@ def _scored(
     run.values = {row.question: row.values for row in result.rows}
     run.evaluation = dataclasses.replace(result, rows=(), given=())
     return run
+
+
+def _without_outdated(run: RunData, file: Path) -> tuple[str, ...]:
+    """Take verdicts on former answers from a run, as far as they tell which they are on; return what to warn of."""
+    if not any(one.answer_hash for some in run.verdicts.values() for one in some):
+        return ()
+    now: dict[str, set[str]] = {}
+    for _, answer in RecordReader(file, AnswerStruct, Problems("skip")):
+        if answer.question_id in run.verdicts:
+            now.setdefault(answer.question_id, set()).add(answer_hash(answer.answer or ""))
+    told, outdated = run.verdicts, []
+    run.verdicts = {}
+    for question, some in told.items():
+        for one in some:
+            if one.answer_hash is None or one.answer_hash in now.get(question, ()):
+                run.verdicts.setdefault(question, []).append(one)
+            else:
+                outdated.append(question)
+    if not outdated:
+        return ()
+    what = "on an answer that has changed since isn't" if len(outdated) == 1 else "on answers that changed since aren't"
+    names = [*dict.fromkeys(outdated)]
+    some_names = ", ".join(names[:OUTDATED]) + (", ..." if len(names) > OUTDATED else "")
+    return (f"{counted(len(outdated), 'verdict')} {what} shown ({some_names}): have the run graded again",)
 
 
 def _own_kind(run: RunData, options: PageOptions, file: Path) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ a model's server reads again for less.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +24,7 @@ from graphkit.measures.case import Case
 from graphkit.records.model_families import self_evaluation
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
-from graphkit.records.verdicts import Verdict
+from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.scoring.evaluate import known_from_files
 from graphkit.scoring.results import Summary
 
@@ -240,11 +239,6 @@ class GradingJob:
             difficulty=about.difficulty,
             group=about.group,
         )
-
-
-def answer_hash(answer: str) -> str:
-    """Return the SHA-256 of an answer, by which a verdict on another one is told."""
-    return hashlib.sha256(answer.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def version_of(judge: Judge, grader: Grader) -> str:

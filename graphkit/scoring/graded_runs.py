@@ -29,9 +29,9 @@ from graphkit.measures.integration import NO_ANSWER
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Spread, figures_of, summarised
-from graphkit.records.verdicts import Verdict
+from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.records.words import counted
-from graphkit.scoring.grade import CONCURRENCY, DEFAULT_GRADERS, Graded, GradingJob, RunToGrade, answer_hash
+from graphkit.scoring.grade import CONCURRENCY, DEFAULT_GRADERS, Graded, GradingJob, RunToGrade
 from graphkit.scoring.opened_judges import (
     ANTHROPIC,
     LEXICAL,
@@ -285,13 +285,14 @@ def _is_outdated(score: Score, run: RunToGrade) -> bool:
 def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded, on_error: OnError) -> None:
     """Put scores and verdicts beside the answers, after the run itself where it isn't there."""
     from graphkit.graph.gradings import load_scores
-    from graphkit.graph.judgements import load_verdicts
+    from graphkit.graph.judgements import keep_verdicts
     from graphkit.scoring.evaluate import evaluate
 
     # What is wrong with the files was told when they were read to be graded.
     evaluate(run_file, source, measures=["EdgeRecall"], store=store, on_error=on_error, keep_rows=False)
     load_scores(store, graded.scores)
-    load_verdicts(store, graded.verdicts)
+    # Also where there is none: what the judge said before goes.
+    keep_verdicts(store, graded.run, graded.judge, graded.verdicts)
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:

@@ -97,6 +97,28 @@ def test_other_graders_stay_in_the_graph(run: Path, tmp_path: Path, graph: Graph
     assert rows[0]["n"] == 4
 
 
+def test_no_verdict_stays_in_the_graph_where_none_is_given(run: Path, tmp_path: Path, graph: Graph) -> None:
+    """Without gold answers the rubric asks nothing: its former verdicts leave the graph, as they leave the files."""
+    inside("grade", run, "-g", "rubric", cwd=tmp_path, env=graph.env, code=0)
+    assert graph.counts()["Verdict"] == 2
+    questions = [{name: text for name, text in one.items() if name != "gold_answer"} for one in ASKED]
+    to_grade(tmp_path, questions=questions)
+    inside("grade", run, "-g", "rubric", cwd=tmp_path, env=graph.env, code=0)
+    assert verdicts_beside(run, "lexical") == {}
+    assert "Verdict" not in graph.counts()
+
+
+def test_grades_of_former_answers_stay_out_of_the_graph(run: Path, tmp_path: Path, graph: Graph) -> None:
+    """What was said of answers that have changed since isn't put beside the new ones, neither scores nor verdicts."""
+    inside("grade", run, "-g", "rubric", "--no-store", cwd=tmp_path, code=0)
+    to_grade(tmp_path, [{**GIVEN[0], "answer": "Nobody does."}, *GIVEN[1:]])
+    inside("evaluate", run, "-m", "EdgeRecall", cwd=tmp_path, env=graph.env, code=0)
+    files = sorted(run.with_name("r.grades").iterdir())
+    done = inside("load-scores", *files, cwd=tmp_path, env=graph.env, code=2)
+    assert "1 verdict of lexical on r is on another answer than the graph holds, such as on 'q1'" in done.err
+    assert graph.store.read("MATCH (s:Score {measure: 'RubricGrade'}) RETURN count(s) AS n") == [{"n": 0}]
+
+
 def test_stale_gold_is_not_judged(tmp_path: Path) -> None:
     """Whose gold path names an edge that the knowledge graph doesn't hold is not judged, and says why."""
     stale: Row = {**ASKED[0], "paths": [[["a:m.py#x", "CALLS", "a:m.py#gone"]]]}

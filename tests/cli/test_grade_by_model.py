@@ -287,6 +287,13 @@ def test_dry_run_without_a_price(run: Path) -> None:
     assert "what they cost isn't known" in done.out
 
 
+def test_dry_run_of_one_call(tmp_path: Path) -> None:
+    """One call is told as one."""
+    (tmp_path / "prices.toml").write_text(PRICES)
+    done = grade(many(tmp_path, 1), None, "-g", "rubric", "--dry-run")
+    assert done.out.startswith("1 call, about ")
+
+
 def test_budget(run: Path) -> None:
     """A verdict that could pass the limit isn't asked for: what is done is kept, the command ends with 1, and goes on.
 

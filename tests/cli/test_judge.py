@@ -354,6 +354,6 @@ def test_what_is_missing_is_told(run: Path, tmp_path: Path) -> None:
     write_scores(folder / "other.scores.jsonl", mixed)
     assert "in several versions: 1, 2" in inside(*check, "-j", "other", cwd=tmp_path, code=2).err
     write_scores(folder / "other.scores.jsonl", graded(judge="other", run="another"))
-    assert "note: 30 score(s) of other runs aren't used" in inside(*check, cwd=tmp_path, code=0).err
+    assert "note: 30 scores are of other runs and aren't used" in inside(*check, cwd=tmp_path, code=0).err
     shutil.rmtree(folder)
     assert "no judge has graded this run" in inside(*check, cwd=tmp_path, code=2).err

@@ -17,7 +17,7 @@ from graphkit.graph.judgements import Judging, judgings, keep_verdicts, load_ver
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.records.scores import Score
-from graphkit.records.verdicts import Citation, Verdict
+from graphkit.records.verdicts import Citation, Verdict, answer_hash
 from tests.helpers.datasets import STOREFRONT, without_graph, write_jsonl
 from tests.helpers.verdicts import claim, plausible, verdict
 
@@ -160,6 +160,16 @@ def test_nothing_is_written_where_something_is_unknown(empty_store: Store, tmp_p
     assert held(empty_store) == {}
 
 
+def test_verdicts_on_other_answers_are_refused(empty_store: Store, tmp_path: Path) -> None:
+    """A verdict that tells which answer it is on isn't put beside another one, nor is any that is given with it."""
+    graphkit.evaluate(world(tmp_path), store=empty_store)
+    on_x = claims_verdict(answer_hash=answer_hash("x"))
+    with pytest.raises(InputError, match=r"1 verdict of lexical on r is on another answer .*'q2'"):
+        load_verdicts(empty_store, [on_x, verdict("q2", answer_hash=answer_hash("y"))])
+    assert held(empty_store) == {}
+    assert load_verdicts(empty_store, [on_x, verdict("q2")]) == {"r": 2}
+
+
 def test_an_interrupted_load_says_so(empty_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What dies between two batches is incomplete and told as interrupted, and the next load replaces it."""
     graphkit.evaluate(world(tmp_path), store=empty_store)
@@ -292,6 +302,19 @@ def test_a_right_answer_by_a_wrong_path(
     assert [sentence("right-answer-wrong-path", row) for row in found] == (
         ["was judged right, but step 1 was not walked (y at 2): y:b -R-> y:c; went to y:d instead"] if judged else []
     )
+
+
+def test_the_commit_of_a_step_that_was_never_read(empty_store: Store, tmp_path: Path) -> None:
+    """Where nothing was read at a step its commit is the pin of its own repository, as the question writes it."""
+    # The pins "p@q" of "y" and "c" of "y@b" have the keys "y@p%40q" and "y@b@c": both begin with "y@".
+    pins = {"y": "p@q", "y@b": "c"}
+    question = {"id": "q1", "question": "?", "commits": pins, "paths": [{"id": "p", "steps": [step("y:b", "y:c")]}]}
+    write_jsonl(tmp_path / "questions.jsonl", [question])
+    walked = [step("x:a", "x:b")]
+    run = [{"run": "r", "question_id": "q1", "traversal": walked, "answer": "x"}]
+    graphkit.evaluate(write_jsonl(tmp_path / "runs" / "r.jsonl", run), store=empty_store, measures=["EdgeRecall"])
+    load_scores(empty_store, [score(1.0)])
+    assert asked(empty_store, "right-answer-wrong-path", "source", "commit") == [("y:b", "p@q")]
 
 
 def test_plausible_verdicts_on_storefront(empty_store: Store, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.files.verdict_files import grades_folder, write_verdicts
-from graphkit.records.verdicts import Citation, Verdict
+from graphkit.records.verdicts import Citation, Verdict, answer_hash
 from graphkit.report import PageOptions, write_report
 from graphkit.report.said import CLAIMS, LISTED, TEXT, judged
 from tests.helpers import cli
@@ -111,6 +111,22 @@ def test_the_page_warns_of_a_judge_of_ones_own_kind(tmp_path: Path) -> None:
     other = [verdict("q1", judge="j", model="claude-opus-4-5", answered_by="gpt-5")]
     text = Page(write_report([tiny(tmp_path)], tmp_path / "p.html", PageOptions(verdicts=other)).read_text()).text
     assert "Warning:" not in text
+
+
+def test_a_verdict_on_a_former_answer_is_told_and_not_shown(tmp_path: Path) -> None:
+    """What was said of an answer that the run no longer gives doesn't stand beside the one that it gives now."""
+    run = tiny(tmp_path)
+    answers = [{**one, "answer": "now"} for one in cli.ANSWERS if isinstance(one, dict)]
+    write_jsonl(run, answers)
+    said = [
+        verdict("q1", answer_hash=answer_hash("now")),
+        verdict("q2", answer_hash=answer_hash("then")),
+        verdict("q2", grader="rubric"),
+    ]
+    page = Page(write_report([run], tmp_path / "p.html", PageOptions(verdicts=said)).read_text())
+    shown = page.json("j-0-0")
+    assert [[one["grader"] for one in shown[place]] for place in ("0", "1")] == [["claims"], ["rubric"]]
+    assert "Warning: 1 verdict on an answer that has changed since isn't shown (q2)" in page.text
 
 
 def hostile_verdicts(run: Path) -> list[Verdict]:
