@@ -61,10 +61,12 @@ def test_ppi_between_any_two_grades() -> None:
     """From -1 to 1 it is that of 0 to 1, stretched; grades of one worth have it for certain, and none is clipped."""
     labels, judged, others = [0, 1, 1, 0, 1], [0, 1, 0, 0, 1], [1, 0, 1, 1]
     plain = prediction_powered(labels, judged, others)
-    moved = prediction_powered(*([2 * one - 1 for one in some] for some in (labels, judged, others)), 1.0, -1.0)
+    first, second, third = ([2 * one - 1 for one in some] for some in (labels, judged, others))
+    moved = prediction_powered(first, second, third, 1.0, -1.0)
     for name in ("value", "low", "high"):
         assert getattr(moved.estimate, name) == pytest.approx(2 * getattr(plain.estimate, name) - 1)
-    assert (moved.trust, moved.error) == (pytest.approx(plain.trust), pytest.approx(2 * (plain.error or 0.0)))
+    assert moved.trust == pytest.approx(plain.trust)
+    assert moved.error == pytest.approx(2 * (plain.error or 0.0))
     assert prediction_powered([0, 0], [0, 0], [0], 0.0).estimate.value == 0.0
     with pytest.raises(ValueError, match="a grade isn't between 0 and 1"):
         prediction_powered([0.5], [0.5], [1.5])
