@@ -21,6 +21,7 @@ from graphkit.cli.options import (
     assignment,
     engine_value,
     given_scores,
+    kappa_floor,
     label_value,
     on_error_value,
 )
@@ -112,8 +113,7 @@ def evaluate(
     upper = [_gate("--fail-over", text) for text in fail_over or []]
     if min_scored is not None and not 0 <= min_scored <= 1:
         raise InputError(f"--min-scored is a share of the questions, from 0 to 1, not {min_scored:g}")
-    if min_kappa is not None and not -1 <= min_kappa <= 1:
-        raise InputError(f"--min-kappa is from -1 to 1, not {min_kappa:g}")
+    kappa_floor(min_kappa)
     layered = not measures
     given = given_scores(scores or [], skip)
     by_others = {score.measure for score in given}

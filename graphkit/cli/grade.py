@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, settings, tell, with_graph
-from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, on_error_value
+from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, kappa_floor, on_error_value
 from graphkit.errors import GateError, InputError
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ def grade(
     from graphkit.trust.families import answering_model
 
     problems = Problems(on_error_value(on_error))
+    kappa_floor(min_kappa)
     if no_cache and cache is not None:
         raise InputError("--cache names a file of replies, and --no-cache keeps none")
     replies = cache_path(settings().data, cache) if judge == ANTHROPIC and not no_cache else cache

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphkit.cli.base import Commands, as_json, print_json, print_line, say, tell, with_json
-from graphkit.cli.options import ON_ERROR, SEED, AnsweredByOption, DatasetOption, OnErrorOption, on_error_value
+from graphkit.cli.options import (
+    ON_ERROR,
+    SEED,
+    AnsweredByOption,
+    DatasetOption,
+    OnErrorOption,
+    kappa_floor,
+    on_error_value,
+)
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -119,6 +127,8 @@ def spot_check(
     from graphkit.trust.labels import SheetRow, labels_of, read_sheet, rows_of, write_sheet
     from graphkit.trust.spot_check import check, draw
     from graphkit.trust.subjects import read_answers, read_questions
+
+    kappa_floor(min_kappa)
 
     def hold(*checks: KeptCheck) -> None:
         if min_kappa is not None:

@@ -86,6 +86,13 @@ def given_verdicts(files: list[Path], skip: OnError) -> list[Verdict]:
     return given
 
 
+def kappa_floor(value: float | None) -> float | None:
+    """Return what ``--min-kappa`` asks for, before any work is done for it."""
+    if value is not None and not -1 <= value <= 1:
+        raise InputError(f"--min-kappa is from -1 to 1, not {value:g}")
+    return value
+
+
 def engine_value(text: str) -> Engine:
     """Return what ``--engine`` asks for."""
     if text == "python":

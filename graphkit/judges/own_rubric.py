@@ -50,7 +50,9 @@ def load_rubric(folder: Path) -> Grader:
     """
     name = folder.resolve().name
     if not folder.is_dir():
-        raise InputError("there is no such folder", where=str(folder), remedy="A rubric is a folder with two files.")
+        raise InputError(
+            "there is no such folder", where=str(folder), remedy="A rubric is a folder with prompt.txt and schema.json."
+        )
     if not _NAME.match(name):
         raise InputError(
             f"{name!r} can't be the name of a measure",

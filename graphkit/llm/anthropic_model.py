@@ -115,7 +115,8 @@ class AnthropicModel:
             import anthropic
         except ImportError:
             raise InputError(
-                f"{self._user} needs the Anthropic client", remedy="pip install 'graphkit[anthropic]'"
+                f"{self._user} needs the Anthropic client",
+                remedy="pip install 'graphkit[anthropic]'. All that asks no model works without, as the judge lexical.",
             ) from None
         try:
             client = anthropic.AsyncAnthropic(timeout=self._timeout, max_retries=0)

@@ -23,6 +23,7 @@ from graphkit.llm.anthropic_model import AnthropicModel, NotThereError, paramete
 from graphkit.llm.budget import Budget
 from graphkit.llm.cache import ReplyCache
 from graphkit.llm.requests import ModelError, Request
+from graphkit.records.words import counted
 
 #: What the API takes in one batch, with room for what JSON adds.
 MOST_REQUESTS = 100_000
@@ -238,7 +239,7 @@ class Batches:
                     return True
             else:
                 self._confirm(intent, batch["id"])
-                self._tell(f"batch {batch['id']}: {intent.requests} request(s) submitted")
+                self._tell(f"batch {batch['id']}: {counted(intent.requests, 'request')} submitted")
                 return True
         self._drop(intent)
         assert failure is not None
@@ -264,7 +265,9 @@ class Batches:
     async def _resolve(self, outcome: BatchOutcome) -> None:
         """Find out of each intent that has no id whether it was submitted; forget those that weren't."""
         for intent in self._intents("id IS NULL"):
-            self._tell(f"{intent.requests} request(s) may have been submitted by a process that was ended; looking")
+            self._tell(
+                f"{counted(intent.requests, 'request')} may have been submitted by a process that was ended; looking"
+            )
             if not await self._found(intent):
                 self._drop(intent)
 
@@ -331,7 +334,7 @@ class Batches:
                     await self._read(intent, batch, outcome)
             if left := self._intents("id IS NOT NULL AND ended_at IS NULL"):
                 requests = sum(intent.requests for intent in left)
-                self._tell(f"{len(left)} batch(es) under way, {requests} request(s)")
+                self._tell(f"{counted(len(left), 'batch', 'batches')} under way, {counted(requests, 'request')}")
                 await asyncio.sleep(self._interval)
 
     async def _retrieved(self, batch: str) -> dict[str, Any]:
@@ -362,7 +365,7 @@ class Batches:
             connection.execute("UPDATE batches SET ended_at = ? WHERE number = ?", (time.time(), intent.number))
         missing = ModelError(f"batch {intent.id} has no result for the request")
         self._fail((digest for (digest,) in left), missing, outcome)
-        self._tell(f"batch {intent.id}: {len(read)} result(s) read")
+        self._tell(f"batch {intent.id}: {counted(len(read), 'result')} read")
 
     def _keep(self, digest: str, result: Mapping[str, Any], outcome: BatchOutcome) -> None:
         rows = self._cache.rows("SELECT request FROM batched WHERE digest = ?", (digest,))

@@ -84,7 +84,7 @@ def read_sheet(path: Path) -> list[tuple[str, dict[str, str]]]:
             line = {name: _plain(cell) for name, cell in row.items() if isinstance(name, str) and cell is not None}
             rows.append((f"{path}:{table.line_num}", line))
     except csv.Error as error:
-        raise InputError(f"not a CSV file: {error}", where=f"{path}:{table.line_num}") from None
+        raise InputError(f"not a CSV file: {error}", where=f"{path}:{max(table.line_num, 1)}") from None
     finally:
         csv.field_size_limit(limit)
     return rows
