@@ -8,9 +8,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pytest
+from typing import Any, NoReturn
 
 from graphkit.files.assets import storefront_folder
 from tests.helpers import ROOT
@@ -33,7 +31,14 @@ def pallets() -> Path:
     found = find_pallets()
     if found is not None:
         return found
-    missing = "the pallets data is in neither ../shared/data nor the folder that GRAPHKIT_DATA names"
+    return _absent("the pallets data is in neither ../shared/data nor the folder that GRAPHKIT_DATA names")
+
+
+def _absent(missing: str) -> NoReturn:
+    """Skip a test whose data isn't there, and fail it where the data is required."""
+    # The benchmarks find the data here as well, and have no pytest.
+    import pytest
+
     if ENVIRONMENT.get("CI") or ENVIRONMENT.get("GRAPHKIT_REQUIRE_DATA") == "1":
         pytest.fail(missing, pytrace=False)
     pytest.skip(missing)
@@ -71,10 +76,7 @@ def real_logs() -> Path:
     found = find_logs()
     if found is not None:
         return found
-    missing = "the logs are in neither ../shared/data nor the folder that GRAPHKIT_DATA names"
-    if ENVIRONMENT.get("CI") or ENVIRONMENT.get("GRAPHKIT_REQUIRE_DATA") == "1":
-        pytest.fail(missing, pytrace=False)
-    pytest.skip(missing)
+    return _absent("the logs are in neither ../shared/data nor the folder that GRAPHKIT_DATA names")
 
 
 def shared_log(name: str) -> list[Any]:
