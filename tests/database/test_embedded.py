@@ -279,6 +279,15 @@ def test_folder_that_is_a_file(tmp_path: Path) -> None:
     assert file.read_text("utf-8") == "mine"
 
 
+def test_folder_of_a_dataset(tmp_path: Path) -> None:
+    """A dataset named as the database's folder (--data for --dataset) gets no file of a database."""
+    (tmp_path / "questions.jsonl").write_text("", "utf-8")
+    with pytest.raises(DatabaseError, match="folder of a dataset") as caught:
+        opened(tmp_path)
+    assert "--dataset" in str(caught.value)
+    assert [one.name for one in tmp_path.iterdir()] == ["questions.jsonl"]
+
+
 def test_folder_below_a_file(tmp_path: Path) -> None:
     """A folder that can't be made is named with the reason and a way out."""
     (tmp_path / "file").write_text("mine", "utf-8")

@@ -22,6 +22,12 @@ def prepared(directory: Path) -> Path:
             where=str(directory),
             remedy="Name another folder (--data or GRAPHKIT_HOME), or move the file away.",
         )
+    if (directory / "questions.jsonl").exists():
+        raise DatabaseError(
+            "The place for the embedded database is the folder of a dataset, whose files it would lie among",
+            where=str(directory),
+            remedy="Name the dataset by --dataset, and by --data or GRAPHKIT_HOME another folder for the database.",
+        )
     with os_errors(directory):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     return directory
