@@ -105,7 +105,7 @@ class Meaning:
         What is so, and why that usually is, with an example and what to do.
     """
 
-    of: Literal["ids", "edges"]
+    of: Literal["ids", "chunks", "edges"]
     what: str
     why: str
 
@@ -121,6 +121,8 @@ class MetInLog:
     ----------
     ids
         The distinct ids of the records, each with the name that the log has of it.
+    chunks, ends
+        Those of retrieved chunks, and of the ends of edges.
     held
         How many edges the knowledge graph holds forward, reversed, by another relation, or not at all.
     example
@@ -129,12 +131,15 @@ class MetInLog:
 
     known: Known
     ids: dict[str, str] = field(default_factory=dict)
+    chunks: set[str] = field(default_factory=set)
+    ends: set[str] = field(default_factory=set)
     held: Counter[str] = field(default_factory=Counter)
     example: dict[str, str] = field(default_factory=dict)
 
     def count_edge(self, source: str, relation: str | None, target: str, held: Held) -> None:
         """Count an edge."""
         self.held[held] += 1
+        self.ends |= {source, target}
         self.example.setdefault(held, f"{source} -{relation or ''}-> {target}")
 
     def known_ids(self) -> dict[str, int]:
@@ -142,8 +147,11 @@ class MetInLog:
         known = self.known
         parts = {"gold": known.gold, "artifacts": known.artifacts, "edges": known.edges}
         counts = {name: sum(one in part for one in self.ids) for name, part in parts.items()}
-        all_known = sum(one in known.gold or one in known.artifacts or one in known.edges for one in self.ids)
-        return {"all": len(self.ids), "known": all_known, **counts}
+        return {"all": len(self.ids), "known": sum(map(self._knows, self.ids)), **counts}
+
+    def _knows(self, one: str) -> bool:
+        known = self.known
+        return one in known.gold or one in known.artifacts or one in known.edges
 
     def known_edges(self) -> dict[str, int]:
         """Return how many edges the knowledge graph holds in which way."""
@@ -179,10 +187,14 @@ class MetInLog:
         fewest
             Of fewer ids, or edges, nothing is said.
         """
-        counts = self.known_ids()
+        if self._hardly_known(self.ids, fewest):
+            return self._strange_ids("ids", "hardly an id is known", self.ids, every())
+        # One of the two may have ids of another form: those that are known of the other don't help it.
+        if self._hardly_known(self.chunks, fewest):
+            return self._strange_ids("chunks", "hardly an id that was retrieved is known", self.chunks, every())
+        if self._hardly_known(self.ends, fewest):
+            return self._strange_ids("edges", "hardly an end of the traversed edges is known", self.ends, every())
         edges = self.held.total()
-        if counts["all"] >= fewest and self._hardly_known(counts):
-            return self._strange_ids(every())
         if not self.known.has_edges or edges < fewest:
             return None
         if self.held["reversed"] > edges / 2:
@@ -199,29 +211,33 @@ class MetInLog:
         what = f"their ends are known, but not what lies between, as in {self._shown(held)}"
         return Meaning("edges", "hardly an edge is known", f"{what}; check that the log is of this graph")
 
-    def _hardly_known(self, counts: dict[str, int]) -> bool:
-        """Tell whether hardly an id is known. Gold alone is but a part of what a system may rightly find."""
+    def _hardly_known(self, ids: Collection[str], fewest: int) -> bool:
+        """Tell whether of enough ids hardly one is known. Gold is but a part of what a system may rightly find."""
+        if len(ids) < max(fewest, 1):
+            return False
+        known = sum(map(self._knows, ids))
         if not (self.known.has_artifacts or self.known.has_edges):
-            return not counts["known"] and bool(counts["all"])
-        return counts["known"] < HARDLY * counts["all"]
+            return not known
+        return known < HARDLY * len(ids)
 
     def _shown(self, held: str) -> str:
         return shortened(self.example[held], 300)
 
-    def _strange_ids(self, every: Collection[str]) -> Meaning:
-        what = "hardly an id is known"
+    def _strange_ids(
+        self, of: Literal["ids", "chunks", "edges"], what: str, ids: Collection[str], every: Collection[str]
+    ) -> Meaning:
         if not every:
             why = "the dataset has neither gold nor artifacts nor edges; check --dataset"
             return Meaning("ids", "no id is known", why)
-        one, name = next((one, name) for one, name in self.ids.items() if one not in every)
+        one, name = next((one, name) for one, name in self.ids.items() if one in ids and one not in every)
         near = closest(one, every)
         such = f", where the dataset has such as {shortened(near)!r}" if near is not None else ""
         example = f"as {shortened(name)!r}{such}"
         for test, form, remedy in _FORMS:
             if test(name, near or ""):
-                return Meaning("ids", what, f"{form}, {example}; {remedy}")
+                return Meaning(of, what, f"{form}, {example}; {remedy}")
         remedy = "give `graphkit import` --ids FILE or --id-pattern, or check --dataset"
-        return Meaning("ids", what, f"they have another form, {example}; {remedy}")
+        return Meaning(of, what, f"they have another form, {example}; {remedy}")
 
 
 def _is_digest(name: str) -> bool:

@@ -142,6 +142,7 @@ class Recorder:
         name = self._id(chunk.name, where)
         if name is None:
             return None
+        self._told.chunks.add(name)
         record: dict[str, Any] = {"id": name}
         commit = chunk.commit
         if commit is not None and len(commit) > LONGEST_NAME:

@@ -26,9 +26,13 @@ NO_ORDER = "the traversal is a set of edges: it has no order"
 NEITHER_LOGGED = "the record doesn't say what was retrieved, or what was traversed (not logged)"
 
 
+#: How the reason begins where a record has an error.
+FAILED = "failed: "
+
+
 def failed(error: str) -> str:
     """Return the reason why a record with an error isn't scored."""
-    return f"failed: {error}"
+    return f"{FAILED}{error}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,27 +51,28 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
     """Score a run that the graph holds. The result is that of the Python engine, to 1e-9."""
     invalid = invalid_questions(store, dataset)
     columns = [measure_values(store, dataset, run, measure, invalid) for measure in measures]
-    totals = Totals(len(measures))
+    totals = Totals(len(measures), invalid.values())
     questions = store.read(cypher("read/answers"), {"dataset": dataset, "run": run})
     for index, column in enumerate(columns):
-        numbers = [column[str(question["question"])] for question in questions]
-        totals.take(index, [number for number in numbers if not isinstance(number, Unscored)])
+        values = [column[str(question["question"])] for question in questions]
+        totals.take(index, [value for value in values if not isinstance(value, Unscored)])
+        totals.leave_out(index, values)
     rows = []
     for question in questions:
         name = str(question["question"])
         totals.questions += 1
         totals.missing += bool(question["missing"])
         totals.failed += bool(question["failed"])
-        values: list[float | str] = []
-        for column in columns:
-            value = column[name]
-            if isinstance(value, Unscored):
-                values.append(value.reason)
-            else:
-                values.append(value)
         if keep_rows:
+            own = (column[name] for column in columns)
             labels = (question["category"], question["difficulty"], question["group"])
-            rows.append(Row(name, tuple(values), tuple(str(label) if label else None for label in labels)))
+            rows.append(
+                Row(
+                    name,
+                    tuple(value.reason if isinstance(value, Unscored) else value for value in own),
+                    tuple(str(label) if label else None for label in labels),
+                )
+            )
     return Evaluation(
         run=run,
         dataset=dataset,
@@ -81,4 +82,5 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
         invalid=invalid,
         measures=totals.summaries([str(measure) for measure in measures]),
         rows=tuple(rows),
+        unscored=totals.unscored([str(measure) for measure in measures]),
     )

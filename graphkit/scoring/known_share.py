@@ -13,6 +13,7 @@ from graphkit.files.known import Meaning, MetInLog, read_known
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.measures.edges import EdgeMeasure
+from graphkit.measures.paths import PathMeasure
 from graphkit.measures.registry import declared
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 
@@ -54,7 +55,7 @@ class KnownShare:
         named = declared(measure)
         if self.meaning is None or named is None or not named.computed or named.layer != "retrieval":
             return False
-        return self.meaning.of == "ids" or isinstance(named, EdgeMeasure)
+        return self.meaning.of == "ids" or (self.meaning.of == "edges") == isinstance(named, EdgeMeasure | PathMeasure)
 
     def as_json(self) -> dict[str, Any]:
         """Return the same for programs."""
@@ -78,12 +79,12 @@ def known_share(dataset: Dataset, run_file: Path) -> KnownShare | None:
     looked_at = [answer for _, answer in islice(answers, RECORDS + 1)]
     more = len(looked_at) > RECORDS
     looked_at = looked_at[:RECORDS]
-    ids = dict.fromkeys(chunk.id for answer in looked_at for chunk in answer.retrieved or ())
-    ids |= dict.fromkeys(
+    chunks = dict.fromkeys(chunk.id for answer in looked_at for chunk in answer.retrieved or ())
+    ids = chunks | dict.fromkeys(
         end for answer in looked_at for step in answer.traversal or () for end in (step.source, step.target)
     )
     known, graph = read_known(dataset, _questions(dataset), ids)
-    met = MetInLog(known, {one: one for one in ids})
+    met = MetInLog(known, {one: one for one in ids}, set(chunks))
     for answer in looked_at:
         for step in answer.traversal or ():
             held = graph.held(step.source, step.relation, step.target)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import html
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.errors import InputError
+from graphkit.measures.base import FAILED, MISSING, Unscored
 from graphkit.measures.registry import bounds_of
 from graphkit.records.bounds import exact_parts
 from graphkit.records.usage import Spread, Tally
@@ -28,6 +30,10 @@ Label = Literal["category", "difficulty", "group"]
 #: What questions are summarised by, in the order of a row's labels.
 LABELS: tuple[Label, ...] = ("category", "difficulty", "group")
 NO_LABEL = "(none)"
+
+#: How many reasons of one measure are told apart.
+MOST_REASONS = 20
+OTHER_REASONS = "other reasons"
 
 #: Why a question has no value by a measure that others give.
 NOT_GIVEN = "no score was given"
@@ -87,6 +93,9 @@ class Evaluation:
         The questions that aren't scored for their gold is stale, and why.
     efficiency
         Latency, model calls, tokens and cost over the records, as far as they say.
+    unscored
+        Of each measure, why questions have no value by it, each reason with their number: what failed, is missing or
+        invalid is counted there alone.
     measures
         The summary of each measure, by its text.
     rows
@@ -111,6 +120,7 @@ class Evaluation:
     given: tuple[Score, ...] = field(default=(), repr=False)
     warnings: tuple[str, ...] = ()
     known: KnownShare | None = field(default=None, repr=False)
+    unscored: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
 
     def with_scores(self, scores: Iterable[Score]) -> Evaluation:
         """Return the result with scores that others gave this run: from here on nothing asks who gave a value.
@@ -142,7 +152,10 @@ class Evaluation:
         )
         names = [*self.measures, *values]
         measures = {**self.measures, **{name: _summary(name, names.index(name), rows) for name in values}}
-        return dataclasses.replace(self, measures=measures, rows=rows, given=(*self.given, *own))
+        reasons = {name: count_reasons(column.values()) for name, column in values.items()}
+        return dataclasses.replace(
+            self, measures=measures, rows=rows, given=(*self.given, *own), unscored={**self.unscored, **_some(reasons)}
+        )
 
     def known_efficiency(self) -> dict[str, Spread]:
         """Return the figures of efficiency that some record knows."""
@@ -185,6 +198,7 @@ class Evaluation:
             "invalid": len(self.invalid),
             "measures": _as_json(self.measures),
             "efficiency": {name: dataclasses.asdict(cost) for name, cost in self.known_efficiency().items()},
+            "unscored": {name: dict(reasons) for name, reasons in self.unscored.items()},
             "warnings": list(self.warnings),
             **({"known": self.known.as_json()} if self.known is not None else {}),
         }
@@ -260,15 +274,42 @@ def _summary(name: str, place: int, rows: Sequence[Row]) -> Summary:
     return Summary.of(name, values, len(values), len(rows))
 
 
+def count_reasons(values: Iterable[float | str | Unscored]) -> Counter[str]:
+    """Return how many values are each reason, those left out that are counted by themselves: failed, and no record."""
+    reasons = (value.reason if isinstance(value, Unscored) else value for value in values)
+    found = Counter(one for one in reasons if isinstance(one, str) and one != MISSING and not one.startswith(FAILED))
+    return _bounded(found)
+
+
+def _bounded(reasons: Counter[str]) -> Counter[str]:
+    """Return reasons with those beyond the most frequent as one: a measure of one's own may name each question."""
+    if len(reasons) <= MOST_REASONS:
+        return reasons
+    kept = Counter(dict((reasons - Counter({OTHER_REASONS: reasons[OTHER_REASONS]})).most_common(MOST_REASONS)))
+    kept[OTHER_REASONS] += reasons.total() - kept.total()
+    return kept
+
+
+def _some(reasons: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    return {name: dict(found.most_common()) for name, found in reasons.items() if found}
+
+
 class Totals:
     """Running sums of each measure: what the means are made of.
 
     The sums are kept exactly, in parts, so that a mean doesn't depend on how a run was cut into batches.
+
+    Parameters
+    ----------
+    apart
+        The reasons of questions that are counted by themselves.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, apart: Iterable[str] = ()) -> None:
+        self.apart = frozenset(apart)
         self.parts: list[list[float]] = [[] for _ in range(count)]
         self.scored = [0] * count
+        self.reasons: list[Counter[str]] = [Counter() for _ in range(count)]
         self.questions = self.failed = self.missing = 0
         self.efficiency = Tally()
 
@@ -277,10 +318,18 @@ class Totals:
         self.parts[index] = exact_parts([*values, *self.parts[index]])
         self.scored[index] += len(values)
 
+    def leave_out(self, index: int, values: Iterable[float | str | Unscored]) -> None:
+        """Count why some questions have no value by the measure of that index."""
+        found = count_reasons(values)
+        for reason in self.apart & found.keys():
+            del found[reason]
+        self.reasons[index] = _bounded(self.reasons[index] + found)
+
     def add(self, other: Totals) -> None:
         """Add the sums of another part of the run."""
         self.parts = [exact_parts(first + second) for first, second in zip(self.parts, other.parts, strict=True)]
         self.scored = [first + second for first, second in zip(self.scored, other.scored, strict=True)]
+        self.reasons = [_bounded(first + second) for first, second in zip(self.reasons, other.reasons, strict=True)]
         self.questions += other.questions
         self.failed += other.failed
         self.missing += other.missing
@@ -292,3 +341,7 @@ class Totals:
             name: Summary.of(name, parts, scored, self.questions)
             for name, parts, scored in zip(names, self.parts, self.scored, strict=True)
         }
+
+    def unscored(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Return of each measure that leaves questions out why, each reason with their number, most frequent first."""
+        return _some(dict(zip(names, self.reasons, strict=True)))

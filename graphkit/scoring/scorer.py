@@ -115,7 +115,7 @@ class Scorer:
 
     def begin(self) -> None:
         """Forget what was scored so far: totals, rows and problems start anew."""
-        self.totals = Totals(len(self.measures))
+        self.totals = Totals(len(self.measures), self.job.invalid.values())
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
         self.about: list[tuple[tuple[str | None, ...], Outcome | None]] = []
@@ -165,12 +165,11 @@ class Scorer:
         for index in self.own:
             self._check(index)
         for index, column in enumerate(zip(*self.values, strict=True)):
-            numbers = (
-                column
-                if Unscored not in map(type, column)
-                else [value for value in column if type(value) is not Unscored]
-            )
-            totals.take(index, numbers)
+            if Unscored not in map(type, column):
+                totals.take(index, column)
+            else:
+                totals.take(index, [value for value in column if type(value) is not Unscored])
+                totals.leave_out(index, column)
         rows = [
             Row(name, _plain(values), *about)
             for name, values, about in zip(self.names, self.values, self.about, strict=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -43,6 +44,7 @@ def test_json_is_one_object_a_run(tmp_path: Path) -> None:
             "BoundaryRecall": {"mean": 0.0, "scored": 1, "total": 2, "lowest": 0.0, "highest": 0.5},
         },
         "efficiency": {},
+        "unscored": {"BoundaryRecall": {"gold crosses no repository boundary": 1}},
         "warnings": [],
         # x, y and w, all of them gold; the dataset has neither artifacts nor edges.
         "known": {
@@ -270,6 +272,24 @@ def test_what_unscored_questions_would_allow_is_shown(tmp_path: Path) -> None:
     assert "1/2, so 0.25 to 0.75" in inside(*asked, cwd=tmp_path, code=0).out
     whole = inside("evaluate", tiny(tmp_path / "whole"), "--no-store", "-m", "EdgeRecall", cwd=tmp_path, code=0)
     assert ", so " not in whole.out
+
+
+def test_what_keeps_questions_from_being_scored_is_told(tmp_path: Path) -> None:
+    """Each reason is named once, with the measures that it holds for; what failed has no reason beside its count."""
+    asked = [*QUESTIONS, {**QUESTIONS[1], "id": "q3"}]
+    answers: list[dict[str, Any]] = [
+        {"run": "r", "question_id": "q1", "retrieved": ["a:m.py#x"]},
+        {"run": "r", "question_id": "q2", "retrieved": []},
+        {"run": "r", "question_id": "q3", "error": "timed out"},
+    ]
+    run = tiny(tmp_path, asked, answers)
+    options = ("-m", "EdgeRecall", "-m", "PathPrefix", "-m", "BoundaryRecall")
+    shown = inside("evaluate", "--no-store", *options, run, cwd=tmp_path, code=0).out.splitlines()
+    # Both edges of q1 lead from a: the first within it, the second into b; the one of q2 stays in a.
+    reason = "r: not scored, since the record has no traversal (not logged): "
+    assert reason + "EdgeRecall (2), PathPrefix (2), BoundaryRecall (1)" in shown
+    assert "r: not scored, since gold crosses no repository boundary: BoundaryRecall (1)" in shown
+    assert sum("not scored, since" in line for line in shown) == 2
 
 
 def test_unordered_takes_walks_as_sets_of_edges(tmp_path: Path) -> None:

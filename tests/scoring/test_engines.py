@@ -22,7 +22,7 @@ from graphkit.graph.executed_code import keep_executions
 from graphkit.graph.judgements import keep_verdicts
 from graphkit.graph.queries import Query, cypher, named_queries, schema_statements
 from graphkit.graph.runs import load_run
-from graphkit.measures.base import DEFAULT_K, Measure, Unscored
+from graphkit.measures.base import DEFAULT_K, MISSING, Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.paths import first_divergences
@@ -208,6 +208,20 @@ def test_engines_agree(full_store: Store, runs: list[Run], by_python: dict[Run, 
         assert by_cypher.missing == answers.count(None)
         assert by_cypher.failed == sum(answer is not None and answer.error is not None for answer in answers)
     assert unequal == []
+
+
+def test_engines_count_the_same_reasons(full_store: Store, runs: list[Run]) -> None:
+    """Both engines count as often each reason but failure, a missing record and stale gold, as the rows say."""
+    for run in runs:
+        result = graphkit.evaluate(run.file, run.dataset, measures=MEASURED)
+        counted: dict[str, Counter[str]] = {}
+        for row in result.rows:
+            for measure, value in zip(MEASURED, row.values, strict=True):
+                apart = row.question in result.invalid or value == MISSING or str(value).startswith("failed: ")
+                if isinstance(value, str) and not apart:
+                    counted.setdefault(str(measure), Counter())[value] += 1
+        assert result.unscored == counted
+        assert score_run(full_store, run.dataset.name, run.name, MEASURED).unscored == counted
 
 
 def test_engines_give_equal_ratios_as_equal_floats(

@@ -135,6 +135,42 @@ def test_what_hardly_known_means(
     assert explained == (["EdgeRecall", "nDCG@10"] if of == "ids" else ["EdgeRecall"])
 
 
+def numbered(answer: dict[str, Any]) -> None:
+    """Give the retrieved chunks numbers as ids, and leave the walk as it is."""
+    first = 100 * int(answer["question_id"].removeprefix("sf-"))
+    answer["retrieved"] = [{**chunk, "id": first + rank} for rank, chunk in enumerate(answer["retrieved"])]
+
+
+def by_last_name(answer: dict[str, Any]) -> None:
+    """Name the ends of each edge without file and repository, and leave the chunks as they are."""
+    for step in answer["traversal"]:
+        step |= {end: "::" + step[end].rpartition("#")[2] for end in ("source", "target")}
+
+
+@pytest.mark.parametrize(
+    ("change", "of", "words", "explained"),
+    [
+        (numbered, "chunks", "hardly an id that was retrieved is known: they have another form, as '100'", ["nDCG@10"]),
+        (
+            by_last_name,
+            "edges",
+            "hardly an end of the traversed edges is known: they have another form, as '::",
+            ["EdgeRecall", "PathPrefix"],
+        ),
+    ],
+)
+def test_one_of_chunks_and_edges_has_other_ids(
+    change: Change, of: str, words: str, explained: list[str], tmp_path: Path
+) -> None:
+    """Known ids of the walk don't hide that no chunk's is known, nor the other way round."""
+    found = changed(tmp_path, change)
+    assert found.ids["known"] > found.ids["all"] / 10
+    assert found.meaning is not None
+    assert found.meaning.of == of
+    assert str(found.meaning).startswith(words)
+    assert [name for name in ("EdgeRecall", "PathPrefix", "nDCG@10") if found.explains(name)] == explained
+
+
 def test_few_ids_mean_nothing(tmp_path: Path) -> None:
     """Of fewer than ten ids nothing is concluded, and of ten one that is known is enough."""
     artifacts = [{"id": "n0"}]
