@@ -57,18 +57,11 @@ $(VENV)/.test: $(VENV)/.run requirements/test.txt
 	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-.venv-ragas/.done: requirements/ragas.txt pyproject.toml
-	@echo "Making .venv-ragas (once; under two minutes)"
-	@$(PYTHON) -m venv .venv-ragas
-	@.venv-ragas/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/ragas.txt
-	@.venv-ragas/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
-	@touch $@
-
-.venv-live/.done: requirements/live.txt pyproject.toml
-	@echo "Making .venv-live (once; some minutes)"
-	@$(PYTHON) -m venv .venv-live
-	@.venv-live/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/live.txt
-	@.venv-live/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+.venv-ragas/.done .venv-live/.done: .venv-%/.done: requirements/%.txt pyproject.toml
+	@echo "Making .venv-$* (once; some minutes)"
+	@$(PYTHON) -m venv .venv-$*
+	@.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/$*.txt
+	@.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Compiles the locked versions anew: with hashes, for every platform, without index addresses.
