@@ -382,7 +382,7 @@ class ToolCall(Record):
     arguments: Arguments = Field(default_factory=dict, validation_alias=_names(TOOL_CALL, "arguments"))
     result: StrictStr | None = Field(default=None, validation_alias=_names(TOOL_CALL, "result"))
     failed: StrictBool = False
-    seen: tuple[CitedId, ...] | None = None
+    seen: tuple[Id, ...] | None = None
 
 
 class ToolCallForm(ToolCall):

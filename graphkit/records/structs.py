@@ -145,7 +145,7 @@ class ToolCallStruct(Struct, gc=False, forbid_unknown_fields=True):
     arguments: dict[str, Any] = {}
     result: str | None = None
     failed: bool = False
-    seen: list[Label] | None = None
+    seen: list[Name] | None = None
 
     def __post_init__(self) -> None:
         checked_arguments(self.arguments)

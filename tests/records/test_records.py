@@ -337,6 +337,7 @@ def test_question_is_strict(fields: dict[str, Any]) -> None:
         {"tool_calls": [{"name": "t", "failed": 1}]},
         {"tool_calls": [{"name": "t", "seen": "x:a"}]},
         {"tool_calls": [{"name": "t", "seen": [1001 * "a"]}]},
+        {"tool_calls": [{"name": "t", "seen": [""]}]},
         {"tool_calls": [{"function": {"arguments": "{}"}}]},
     ],
     ids=str,
