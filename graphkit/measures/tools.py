@@ -109,7 +109,7 @@ class ToolInOrder(ToolMeasure):
     """The most expected calls that were made in their order, others in between, over the expected calls.
 
     It is the longest common subsequence of both. Calls match as for ToolRecall. No call is 0. Which expected call was
-    the first that wasn't made, or only before its turn, the page and ``graphkit failures`` say.
+    the first that wasn't made, or only before its turn, the report's page says.
     """
 
     definition = "longest common subsequence of the expected and the made tool calls / expected tool calls"

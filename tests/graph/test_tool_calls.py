@@ -13,6 +13,7 @@ from graphkit.database.store import Store
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.removal import remove_run
 from graphkit.graph.rows import RESULT
+from graphkit.scoring.evaluate import Engine
 from tests.helpers.datasets import write_jsonl
 from tests.helpers.loading import contents
 
@@ -40,7 +41,7 @@ def run(tmp_path: Path) -> Path:
     """
     steps = [{"source": A, "relation": "R", "target": B}, {"source": B, "relation": "R", "target": C}]
     expected = ["search", "read", {"name": "test", "arguments": {"deep": True}}, {"name": "search"}]
-    asked = {"question": "?", "paths": [{"steps": steps}], "expected_tool_calls": expected}
+    asked: dict[str, Any] = {"question": "?", "paths": [{"steps": steps}], "expected_tool_calls": expected}
     write_jsonl(tmp_path / "d" / "questions.jsonl", [{"id": name, **asked} for name in ("q1", "q2")])
     calls = [
         called("search", A, B, arguments={"query": "</script> 'f'"}, result="r" * 5000),
@@ -105,8 +106,9 @@ def test_named_queries(empty_store: Store, run: Path) -> None:
 def test_engines_give_the_same(empty_store: Store, run: Path) -> None:
     """With a database and without, by either engine, a run has the same values."""
     alone = graphkit.evaluate(run, measures=MEASURES)
-    for engine in ("python", "cypher"):
-        kept = graphkit.evaluate(run, store=empty_store, measures=MEASURES, engine=engine)  # type: ignore[arg-type]
+    engines: tuple[Engine, ...] = ("python", "cypher")
+    for engine in engines:
+        kept = graphkit.evaluate(run, store=empty_store, measures=MEASURES, engine=engine)
         assert [row.values for row in kept.rows] == [row.values for row in alone.rows]
 
 
