@@ -218,7 +218,7 @@ class Lack:
     Attributes
     ----------
     early
-        The tool was called so, but only before the expected calls that come first.
+        The call was made, but only before those that are expected before it.
     """
 
     position: int
@@ -226,7 +226,7 @@ class Lack:
     early: bool
 
     def __str__(self) -> str:
-        what = "was called only before its turn" if self.early else "was not called"
+        what = "was made only before its turn" if self.early else "was not made"
         return f"expected call {self.position + 1}, {self.name}, {what}"
 
 

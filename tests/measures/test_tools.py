@@ -132,9 +132,9 @@ def test_failed_calls() -> None:
 def test_first_lack() -> None:
     """What was expected first and not made in its turn, and whether it was made before: the page says so."""
     assert first_lack(Case(EXPECTED, MADE)) == Lack(2, "read", early=True)
-    assert str(first_lack(Case(EXPECTED, MADE))) == "expected call 3, read, was called only before its turn"
+    assert str(first_lack(Case(EXPECTED, MADE))) == "expected call 3, read, was made only before its turn"
     lack = first_lack(Case(EXPECTED, called("search", "list")))
-    assert str(lack) == "expected call 2, read, was not called"
+    assert str(lack) == "expected call 2, read, was not made"
     assert first_lack(Case(asked("read"), called("list", "read"))) is None
     assert first_lack(Case(asked("read"), unlogged())) is None
     by_arguments = Case(asked(call("read", path="a.py")), called("read"))
