@@ -20,6 +20,7 @@ CREATE CONSTRAINT claim_key IF NOT EXISTS FOR (c:Claim) REQUIRE c.key IS UNIQUE;
 CREATE CONSTRAINT citation_key IF NOT EXISTS FOR (c:Citation) REQUIRE c.key IS UNIQUE;
 CREATE INDEX question_dataset IF NOT EXISTS FOR (q:Question) ON (q.dataset);
 CREATE INDEX answer_run_question IF NOT EXISTS FOR (a:Answer) ON (a.run, a.question);
+CREATE INDEX tool_call_run IF NOT EXISTS FOR (c:ToolCall) ON (c.run);
 CREATE INDEX score_run_measure IF NOT EXISTS FOR (s:Score) ON (s.run, s.measure);
 CREATE INDEX verdict_run_judge IF NOT EXISTS FOR (v:Verdict) ON (v.run, v.judge);
 CREATE INDEX claim_run_judge IF NOT EXISTS FOR (c:Claim) ON (c.run, c.judge);

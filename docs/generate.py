@@ -31,10 +31,11 @@ taken over the scored questions and is shown with `scored/total`. k is the quest
 `--k`, else 5.
 
 What a record doesn't say isn't known, and not nothing. A record without `traversal` isn't scored by what asks for the
-walk, one without `retrieved` not by what asks for the ranking, the chunks or (without `evidence_files`) the files, and
-one without `answer` not by what asks for its text: the reason says that it wasn't logged. An empty list, or text, says
-that nothing was walked, retrieved or answered: that is 0 where a definition says so. Repositories and commits are told
-by what there is of both. (Such a record used to count as one that had walked or retrieved nothing, and was scored 0.)
+walk, one without `retrieved` not by what asks for the ranking, the chunks or (without `evidence_files`) the files, one
+without `tool_calls` not by what asks for the calls of tools, and one without `answer` not by what asks for its text:
+the reason says that it wasn't logged. An empty list, or text, says that nothing was walked, retrieved, called or
+answered: that is 0 where a definition says so. Repositories and commits are told by what there is of both. (Such a
+record used to count as one that had walked or retrieved nothing, and was scored 0.)
 """
 
 #: Between these lines of the page of imports stands the table of formats.

@@ -125,9 +125,11 @@ def evaluate(
     from graphkit.cli.progress import shown_progress
     from graphkit.cli.scorecards import print_outcomes, print_scorecard
     from graphkit.cli.tables import print_groups, print_scoreboard
+    from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
     from graphkit.graph.writing import quiet
     from graphkit.measures.registry import DEFAULT_MEASURES, either_way, parse_measure, resolve_measures
+    from graphkit.scoring.called import tool_measures
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.export import check_output, write_results
     from graphkit.trust.families import own_kind
@@ -161,8 +163,6 @@ def evaluate(
         say("note: edges are compared without their direction; right paths aren't told, and failures are told by it")
         scoring = scoring.renamed(lambda name: str(either_way(parse_measure(name))))
     chosen = list(dict.fromkeys(chosen))
-    if chosen_engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
-        say(f"note: computed in Python, for there is no Cypher of them: {', '.join(others)}")
     results: list[Evaluation] = []
     cards: list[Scorecard] = []
     how = {
@@ -179,6 +179,11 @@ def evaluate(
         nullcontext() if no_store else open_graph() as store,
         shown_progress("evaluate") if store is not None else nullcontext(quiet) as progress,
     ):
+        if layered:
+            called = [name for run in files for name in tool_measures(Dataset.of_run(run, dataset), run)]
+            chosen = list(dict.fromkeys([*chosen, *(resolve_measures(called) if called else ())]))
+        if chosen_engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
+            say(f"note: computed in Python, for there is no Cypher of them: {', '.join(others)}")
         for run in files:
             problems = Problems(skip, strict=strict)
             result = evaluate(

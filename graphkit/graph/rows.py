@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from itertools import combinations
@@ -17,6 +18,9 @@ from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct
 
 Rows = list[dict[str, Any]]
+
+#: How many characters of what a call gave back the graph keeps: an agent reads whole files, many times.
+RESULT = 1000
 
 
 def digest(value: Any) -> str:
@@ -157,6 +161,8 @@ def question_row(question: QuestionStruct, dataset: str, invalid: str | None = N
         "stack_key": f"{dataset}/{question.stack}" if question.stack else None,
         "pins": [commit_key(repo, sha) for repo, sha in sorted(question.commits.items())],
         "pinned_repositories": sorted(question.commits),
+        "expected_tools": [call.name for call in question.expected_tool_calls],
+        "expected_arguments": [_json(call.arguments) for call in question.expected_tool_calls],
         "pinned_shas": [sha for _, sha in sorted(question.commits.items())],
         "invalid": invalid or "",
     }
@@ -175,12 +181,17 @@ def _steps(edges: list[tuple[str, str | None, str]]) -> dict[str, Any]:
     }
 
 
+def _json(arguments: dict[str, Any] | None) -> str:
+    """Return arguments as one text: a property can't hold an object. None is the empty text."""
+    return "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+
+
 def _without_null(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value is not None}
 
 
 def answer_row(answer: AnswerStruct) -> dict[str, Any]:
-    """Return the row of an answer with its retrieved paths, traversed steps and chunks."""
+    """Return the row of an answer with its retrieved paths, traversed steps, chunks and calls of tools."""
     case = Case(_NO_GOLD, answer)
     key = answer_key(answer.run, answer.question_id)
     mark = {"run": answer.run, "question": answer.question_id}
@@ -227,6 +238,7 @@ def answer_row(answer: AnswerStruct) -> dict[str, Any]:
         "evidence_files": None if answer.evidence_files is None else sorted(case.files),
         "chunks_logged": case.chunks_logged,
         "walk_logged": case.walk_logged,
+        "calls_logged": answer.tool_calls is not None,
         "ordered": case.ordered,
         "ordered_logged": case.ordered,
         "ranking": [chunk.id for chunk in case.chunks],
@@ -243,6 +255,23 @@ def answer_row(answer: AnswerStruct) -> dict[str, Any]:
         "steps": steps,
         "chunks": chunks,
         "retrieved": retrieved,
+        "calls": [
+            {
+                "answer": key,
+                "properties": {
+                    **mark,
+                    "position": position,
+                    "name": call.name,
+                    "arguments": _json(call.arguments),
+                    "result": call.result[:RESULT] if call.result is not None else None,
+                    "result_size": len(call.result) if call.result is not None else None,
+                    "failed": call.failed,
+                    "shown": call.seen is not None,
+                },
+                "seen": call.seen or [],
+            }
+            for position, call in enumerate(answer.tool_calls or ())
+        ],
     }
 
 

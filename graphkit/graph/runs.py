@@ -143,6 +143,7 @@ def clear_run(store: Store, run: str) -> None:
     clear_verdicts(store, run)
     clear_executions(store, run)
     clear(store, "load/clear_traversed", {"run": run})
+    clear(store, "load/clear_tool_calls", {"run": run})
     clear(store, "load/clear_answers", {"run": run})
 
 
@@ -170,7 +171,9 @@ def _write_answers(store: Store, run: str, rows: list[dict[str, Any]]) -> None:
     """Write answers with all that belongs to them in one transaction, so that each is there whole or not at all."""
     steps = [step for row in rows for step in row["steps"]]
     chunks = {chunk["key"]: chunk for row in rows for chunk in row["chunks"]}
-    name_artifacts(store, {node for step in steps for node in (step["source"], step["target"])})
+    calls = [call for row in rows for call in row["calls"]]
+    walked = {node for step in steps for node in (step["source"], step["target"])}
+    name_artifacts(store, walked.union(*(call["seen"] for call in calls)))
     store.write_many(
         [
             (
@@ -181,5 +184,6 @@ def _write_answers(store: Store, run: str, rows: list[dict[str, Any]]) -> None:
             (cypher("load/traversed"), {"rows": steps}),
             (cypher("load/chunks"), {"rows": list(chunks.values())}),
             (cypher("load/retrieved"), {"rows": [chunk for row in rows for chunk in row["retrieved"]]}),
+            (cypher("load/tool_calls"), {"rows": calls}),
         ]
     )

@@ -9,8 +9,9 @@ from typing import Any
 
 from graphkit.imports.names import Names
 from graphkit.imports.told import Told
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
+from graphkit.records.arguments import holdable
 from graphkit.records.directions import KnowledgeEdges, PlacedEdge
 from graphkit.records.ids import repo_of
 from graphkit.records.words import shortened
@@ -116,8 +117,9 @@ class Recorder:
             told.failed += 1
             if logged.error_type is not None:
                 record["error_type"] = logged.error_type
-        if logged.tool_calls:
-            told.unread["tool_calls"] += 1
+        if logged.tool_calls is not None:
+            record["tool_calls"] = [self._tool_call(call, logged.where) for call in logged.tool_calls]
+            told.with_calls += 1
         if logged.run is not None:
             told.runs[shortened(logged.run)] += 1
         if logged.model is not None:
@@ -154,6 +156,23 @@ class Recorder:
             record["score"] = chunk.score
         if chunk.text is not None:
             record["text"] = chunk.text
+        return record
+
+    def _tool_call(self, call: LoggedToolCall, where: str) -> dict[str, Any]:
+        record: dict[str, Any] = {"name": call.name[:LONGEST_NAME]}
+        if len(call.name) > LONGEST_NAME:
+            self._told.leave_out("ends of tools' names that are too long", f"{where}: {shortened(call.name)}")
+        if call.arguments and holdable(call.arguments):
+            record["arguments"] = call.arguments
+        elif call.arguments:
+            self._told.leave_out("arguments that no record can hold", f"{where}: {shortened(call.name)}")
+        if call.result is not None:
+            record["result"] = call.result
+        if call.failed:
+            record["failed"] = True
+        if call.seen is not None:
+            ids = (self._id(name, where, counted=False) for name in call.seen)
+            record["seen"] = list(dict.fromkeys(one for one in ids if one is not None))
         return record
 
     def _walk(self, logged: LoggedAnswer) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ class Told(MetInLog):
     failed: int = 0
     walks: int = 0
     rankings: int = 0
+    with_calls: int = 0
     unordered: int = 0
     taken: Counter[str] = field(default_factory=Counter)
     how: dict[str, int] = field(default_factory=dict)
@@ -57,6 +58,7 @@ class Told(MetInLog):
         lines = [*self.readers]
         of = counted(self.answers, "answer")
         details = [f"{self.rankings} with what was retrieved", f"{self.walks} with edges"]
+        details += [f"{self.with_calls} with calls of tools"] * bool(self.with_calls)
         details += [f"{self.failed} failed"] * bool(self.failed)
         lines.append(f"{of}: {', '.join(details)}")
         if self.taken:

@@ -44,6 +44,8 @@ from graphkit.measures.own import checked, checked_name, import_kind, installed,
 from graphkit.measures.paths import PathExact, PathInOrder, PathPrefix
 from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success, nDCG
 from graphkit.measures.repositories import CrossRepoPrecision, CrossRepoRecall
+from graphkit.measures.seen import Redundancy, StepsToGold, UsedShare
+from graphkit.measures.tools import ArgumentMatch, ToolExact, ToolInOrder, ToolPrecision, ToolRecall
 
 Kind = TypeVar("Kind", bound=Measure)
 
@@ -74,6 +76,14 @@ MEASURES: tuple[type[Measure], ...] = (
     FilePrecision,
     FileRecall,
     SymbolRecall,
+    ToolRecall,
+    ToolPrecision,
+    ToolExact,
+    ToolInOrder,
+    ArgumentMatch,
+    StepsToGold,
+    Redundancy,
+    UsedShare,
     FactualCorrectness,
     Groundedness,
     HallucinationRate,

@@ -116,6 +116,8 @@ class Trail:
         self._by_id: dict[str, int] = {}
         self._waiting: deque[int] = deque()
         self._found: list[list[LoggedChunk]] = []
+        self._shown: dict[int, list[LoggedChunk]] = {}
+        self._unread: set[int] = set()
 
     def called(self, name: Any, arguments: Any, call: Any = None) -> None:
         """Add a call, with the id by which its result is known."""
@@ -123,6 +125,7 @@ class Trail:
         if not isinstance(given, dict):
             if given not in (None, ""):
                 self.notes[UNREAD_ARGUMENTS] = None
+                self._unread.add(len(self.calls))
             given = {}
         one = LoggedToolCall(text(name) or "unnamed", given)
         key = identifier(call)
@@ -146,6 +149,8 @@ class Trail:
         found = found_in(content)
         if found is not None:
             self._found.append(found)
+            if index is not None:
+                self._shown.setdefault(index, []).extend(found)
         elif index is not None and searches(self.calls[index].name):
             self.notes[PLAIN] = None
 
@@ -165,7 +170,10 @@ class Trail:
         answer.retrieved = self._retrieved()
         if self.calls or tools:
             answer.tool_calls = self.calls
-            answer.opened = [name for call in self.calls for name in self._opened(call)]
+            opened = [self._opened(call) for call in self.calls]
+            for index, names in enumerate(opened):
+                self.calls[index].seen = self._seen(index, names)
+            answer.opened = [name for names in opened for name in names]
             answer.ordered = True
         answer.notes += self.notes
 
@@ -182,6 +190,16 @@ class Trail:
         if len(names) > MOST_NAMES:
             self.notes[MANY] = None
         return list(dict.fromkeys(names[:MOST_NAMES]))
+
+    def _seen(self, index: int, opened: list[str]) -> list[str] | None:
+        """Return what a call showed: what it opened, and what its result found; None where that isn't known."""
+        call, found = self.calls[index], self._shown.get(index)
+        if call.failed or _plain(call.name) in _SUBMIT:
+            return []
+        if found is None and not opened:
+            # An empty result shows nothing; any other text may show something.
+            return [] if index not in self._unread and call.result is not None and not call.result.strip() else None
+        return list(dict.fromkeys([*opened, *(chunk.name for chunk in found or ())]))
 
     def _retrieved(self) -> list[LoggedChunk] | None:
         """Return what was found, each at its first place. Scores of several searches can't be compared."""

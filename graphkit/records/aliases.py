@@ -32,6 +32,7 @@ QUESTION: Spellings = {
     "min_sources": ("minimum_sources",),
     "test_cases": ("tests",),
     "entry_point": ("function_name",),
+    "expected_tool_calls": ("expected_tools", "reference_tool_calls"),
 }
 
 CODE_TEST: Spellings = {
@@ -50,6 +51,13 @@ ANSWER: Spellings = {
     "latency_ms": ("latency",),
     "prompt_tokens": ("input_tokens",),
     "output_tokens": ("completion_tokens",),
+    "tool_calls": ("tools_called",),
+}
+
+TOOL_CALL: Spellings = {
+    "name": ("tool_name", "function_name"),
+    "arguments": ("args", "input_parameters"),
+    "result": ("output",),
 }
 
 EDGE: Spellings = {"relation": ("type", "label")}

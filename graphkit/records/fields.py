@@ -87,7 +87,7 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, defer_build=True)
 
     #: The objects that fields may be written with whose parts are no records, by field.
-    forms: ClassVar[Mapping[str, type[Form]]] = {}
+    forms: ClassVar[Mapping[str, type[BaseModel]]] = {}
 
     def __getitem__(self, field: str) -> Any:
         """Return a field as a mapping would: ``question["id"]`` is ``question.id``."""

@@ -8,12 +8,13 @@ identifiers (of questions, chunks and nodes), which may be whole numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AliasChoices, Field, field_validator
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field, field_validator
 from pydantic.types import StrictBool, StrictStr
 
-from graphkit.records.aliases import ANSWER, CODE_TEST, EDGE, QUESTION, Spellings
+from graphkit.records.aliases import ANSWER, CODE_TEST, EDGE, QUESTION, TOOL_CALL, Spellings
+from graphkit.records.arguments import arguments_of_text, checked_arguments
 from graphkit.records.fields import (
     Amount,
     CitedId,
@@ -30,7 +31,15 @@ from graphkit.records.fields import (
     Text,
     Time,
 )
-from graphkit.records.shapes import citation_ids, error_text, gains, gold_paths, retrieved_chunks, walk_steps
+from graphkit.records.shapes import (
+    citation_ids,
+    error_text,
+    gains,
+    gold_paths,
+    retrieved_chunks,
+    tool_calls,
+    walk_steps,
+)
 
 Difficulty = Literal["easy", "medium", "hard"]
 
@@ -128,6 +137,42 @@ class CodeTest(Record):
     tolerance: Share = 1e-6
 
 
+#: What a tool is given, by the names of its arguments.
+Arguments = Annotated[
+    dict[StrictStr, Any],
+    BeforeValidator(arguments_of_text, json_schema_input_type=dict[StrictStr, Any] | StrictStr),
+    AfterValidator(checked_arguments),
+]
+
+
+class ExpectedToolCall(Record):
+    """A call that a good run makes: of a tool by its name, with these arguments, or null for any."""
+
+    name: Name = Field(validation_alias=_names(TOOL_CALL, "name"))
+    arguments: Arguments | None = Field(default=None, validation_alias=_names(TOOL_CALL, "arguments"))
+
+
+class FunctionForm(Form):
+    """The function of a call as chat completions have it."""
+
+    name: Name
+    arguments: Any = None
+
+
+class FunctionCallForm(Form):
+    """A call as chat completions have it."""
+
+    function: FunctionForm
+
+
+class ExpectedToolCallForm(ExpectedToolCall):
+    """What an expected call may have beside its own fields, where it is written as chat completions do."""
+
+    function: Any = None
+    id: Any = None
+    type: Any = None
+
+
 class Question(Record):
     """A question with its gold annotation, one line of ``questions.jsonl``.
 
@@ -151,9 +196,14 @@ class Question(Record):
         The function that the tests call, such as ``place_order``.
     code_language
         Of the code that is asked for; Python where nothing is said.
+    expected_tool_calls
+        The calls of tools that a good run makes, in order.
     """
 
-    forms: ClassVar[Mapping[str, type[Form]]] = {"relevant": RelevantForm}
+    forms: ClassVar[Mapping[str, type[BaseModel]]] = {
+        "relevant": RelevantForm,
+        "expected_tool_calls": ExpectedToolCallForm,
+    }
 
     id: Id = Field(validation_alias=_names(QUESTION, "id"))
     question: Text = Field(validation_alias=_names(QUESTION, "question"))
@@ -176,6 +226,9 @@ class Question(Record):
     repository_context: dict[Name, StrictStr] = Field(default_factory=dict)
     entry_point: Name | None = Field(default=None, validation_alias=_names(QUESTION, "entry_point"))
     code_language: Name | None = None
+    expected_tool_calls: tuple[ExpectedToolCall, ...] = Field(
+        default=(), validation_alias=_names(QUESTION, "expected_tool_calls")
+    )
 
     # What ``json_schema_input_type`` names are the forms that a validator takes, for the JSON Schema.
     @field_validator(
@@ -203,6 +256,15 @@ class Question(Record):
     @classmethod
     def _conflicts(cls, value: Any) -> Any:
         return [{"resolution": item} if isinstance(item, str) else item for item in _listed(value)]
+
+    @field_validator(
+        "expected_tool_calls",
+        mode="before",
+        json_schema_input_type=list[Name | ExpectedToolCall | FunctionCallForm] | None,
+    )
+    @classmethod
+    def _expected_tool_calls(cls, value: Any) -> Any:
+        return tool_calls(_listed(value))
 
 
 def _listed(value: Any) -> Any:
@@ -302,17 +364,50 @@ class ErrorForm(Form):
     message: Any = None
 
 
+class ToolCall(Record):
+    """One call of a tool, as it was made.
+
+    Attributes
+    ----------
+    result
+        What it gave back, as text.
+    failed
+        Whether it ended in an error.
+    seen
+        The ids that the call showed, in order: what its arguments opened, and what its result found. Null where that
+        isn't known, as of a search whose result is plain text; an empty list where it showed nothing.
+    """
+
+    name: Name = Field(validation_alias=_names(TOOL_CALL, "name"))
+    arguments: Arguments = Field(default_factory=dict, validation_alias=_names(TOOL_CALL, "arguments"))
+    result: StrictStr | None = Field(default=None, validation_alias=_names(TOOL_CALL, "result"))
+    failed: StrictBool = False
+    seen: tuple[Id, ...] | None = None
+
+
+class ToolCallForm(ToolCall):
+    """What a call may have beside its own fields, where it is written as chat completions do."""
+
+    function: Any = None
+    id: Any = None
+    type: Any = None
+
+
 class Answer(Record):
     """What one run did with one question: one line of ``runs/NAME.jsonl``.
 
     ``traversal`` is written as steps, as node lists, as ``[source, relation, target]`` triples, or as networkx
-    node-link JSON. Where ``traversal`` or ``retrieved`` is absent or null, it isn't known what was walked or retrieved
-    (it wasn't logged); an empty list says that nothing was. Where ``ordered`` is false the traversal is a set of edges,
-    whose order means nothing. A record with an ``error`` (a sentence) is a result: kept,
+    node-link JSON. Where ``traversal``, ``retrieved`` or ``tool_calls`` is absent or null, it isn't known what was
+    walked, retrieved or called (it wasn't logged); an empty list says that nothing was. Where ``ordered`` is false the
+    traversal is a set of edges, whose order means nothing. A record with an ``error`` (a sentence) is a result: kept,
     counted, and not scored; ``failed_at`` is the time at which a runner gave the question up (ISO 8601).
     """
 
-    forms: ClassVar[Mapping[str, type[Form]]] = {"citations": CitationForm, "error": ErrorForm}
+    forms: ClassVar[Mapping[str, type[BaseModel]]] = {
+        "citations": CitationForm,
+        "error": ErrorForm,
+        "tool_calls": ToolCallForm,
+    }
 
     run: Name = Field(validation_alias=_names(ANSWER, "run"))
     question_id: Id = Field(validation_alias=_names(ANSWER, "question_id"))
@@ -330,6 +425,7 @@ class Answer(Record):
     error: StrictStr | None = None
     error_type: StrictStr | None = None
     failed_at: StrictStr | None = None
+    tool_calls: tuple[ToolCall, ...] | None = Field(default=None, validation_alias=_names(ANSWER, "tool_calls"))
 
     @field_validator("retrieved", mode="before", json_schema_input_type=list[Id | Chunk] | None)
     @classmethod
@@ -355,6 +451,15 @@ class Answer(Record):
     @classmethod
     def _citations(cls, value: Any) -> Any:
         return citation_ids(value)
+
+    @field_validator(
+        "tool_calls",
+        mode="before",
+        json_schema_input_type=list[Name | ToolCall | FunctionCallForm] | None,
+    )
+    @classmethod
+    def _tool_calls(cls, value: Any) -> Any:
+        return tool_calls(value)
 
     @field_validator("error", mode="before", json_schema_input_type=StrictStr | ErrorForm | None)
     @classmethod
@@ -396,7 +501,7 @@ class Compatibility(Record):
     A row with an ``environment`` is a deployment: its commits were in use together from the time ``at``.
     """
 
-    forms: ClassVar[Mapping[str, type[Form]]] = {"commits": CommitForm}
+    forms: ClassVar[Mapping[str, type[BaseModel]]] = {"commits": CommitForm}
 
     id: Name
     commits: dict[Name, Name]

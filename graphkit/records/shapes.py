@@ -162,6 +162,29 @@ def citation_ids(value: Any) -> Any:
     ]
 
 
+def tool_calls(value: Any) -> Any:
+    """Bring calls of tools into objects: a plain string is a tool's name. Null, for what isn't known, stays.
+
+    ``{"function": {"name": N, "arguments": A}}``, as chat completions have a call, is the call of N with A.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple):
+        raise ValueError("calls of tools must be a list, in the order in which they were made")
+    return [_tool_call(item) for item in value]
+
+
+def _tool_call(item: Any) -> Any:
+    if isinstance(item, str):
+        return {"name": item}
+    if isinstance(item, dict) and isinstance(item.get("function"), dict):
+        return {
+            **item,
+            **{field: item["function"][field] for field in ("name", "arguments") if field in item["function"]},
+        }
+    return item
+
+
 def error_text(value: Any) -> Any:
     """Bring an error into one line: ``{"type": T, "message": M}`` becomes ``T: M``."""
     if isinstance(value, dict):

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 
 from graphkit.errors import InputError
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, LONGEST_WAIT, WIDEST
+from graphkit.records.arguments import checked_arguments
 
 # The models are imported when a record needs them: lines in the canonical spelling don't.
 if TYPE_CHECKING:
@@ -74,6 +75,16 @@ class CodeTestStruct(Struct, gc=False, forbid_unknown_fields=True):
     tolerance: Annotated[float, Meta(ge=0, le=1)] = 1e-6
 
 
+class ExpectedToolCallStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.ExpectedToolCall`."""
+
+    name: Name
+    arguments: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        checked_arguments(self.arguments or {})
+
+
 class QuestionStruct(Struct, gc=False):
     """Twin of :class:`graphkit.records.models.Question`."""
 
@@ -98,6 +109,7 @@ class QuestionStruct(Struct, gc=False):
     repository_context: dict[Name, str] = {}
     entry_point: Name | None = None
     code_language: Name | None = None
+    expected_tool_calls: list[ExpectedToolCallStruct] = []
 
 
 class ChunkStruct(Struct, gc=False, forbid_unknown_fields=True):
@@ -126,6 +138,19 @@ class WalkStepStruct(Struct, gc=False, forbid_unknown_fields=True):
     target_commit: Label | None = None
 
 
+class ToolCallStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.ToolCall`."""
+
+    name: Name
+    arguments: dict[str, Any] = {}
+    result: str | None = None
+    failed: bool = False
+    seen: list[Name] | None = None
+
+    def __post_init__(self) -> None:
+        checked_arguments(self.arguments)
+
+
 class AnswerStruct(Struct, gc=False):
     """Twin of :class:`graphkit.records.models.Answer`."""
 
@@ -145,6 +170,7 @@ class AnswerStruct(Struct, gc=False):
     error: str | None = None
     error_type: str | None = None
     failed_at: str | None = None
+    tool_calls: list[ToolCallStruct] | None = None
 
 
 class ArtifactStruct(Struct, gc=False, forbid_unknown_fields=True):

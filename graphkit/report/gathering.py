@@ -31,6 +31,7 @@ from graphkit.report.escaping import script_json, visible
 from graphkit.report.executed import executions_on
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.said import verdicts_on
+from graphkit.scoring.called import tool_measures
 from graphkit.scoring.evaluate import known_from_files
 from graphkit.scoring.from_files import score_file
 from graphkit.scoring.results import Row
@@ -66,14 +67,14 @@ def gather(
     InputError
         A file can't be used, the runs are of several datasets, or two of them have the same name.
     """
-    computed = _measures(options.config, options.measures)
+    called = [name for file in runs if file.exists() for name in tool_measures(_dataset(options, file), file)]
+    computed = _measures(options.config, [*called, *options.measures])
     data: ReportData | None = None
     dataset_problems = Problems(options.on_error)
     for file in runs:
         if not file.exists():
             raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
-        folder = options.dataset or options.folders.get(file)
-        own = Dataset(folder) if folder is not None else Dataset.of_run(file)
+        own = _dataset(options, file)
         if data is not None and own.questions_file.resolve() != data.dataset.questions_file.resolve():
             raise InputError("the run is of another dataset", where=str(file), remedy="Write a page for each dataset.")
         if data is None:
@@ -94,6 +95,11 @@ def gather(
     if data is None:
         raise InputError("no run was named")
     return data
+
+
+def _dataset(options: PageOptions, file: Path) -> Dataset:
+    folder = options.dataset or options.folders.get(file)
+    return Dataset(folder) if folder is not None else Dataset.of_run(file)
 
 
 def _scored(

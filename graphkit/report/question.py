@@ -13,6 +13,7 @@ from graphkit.measures.paths import Divergence, first_divergences
 from graphkit.records.commits import Version
 from graphkit.records.ids import path_of, repo_of, symbol_of
 from graphkit.records.structs import ChunkStruct
+from graphkit.report.calls import calls_of
 from graphkit.report.escaping import visible
 from graphkit.report.layout import draw
 
@@ -141,6 +142,8 @@ def detail(
         "more_chunks": max(len(case.chunks) - CHUNKS, 0),
         "lost": _lost(case),
     }
+    if (calls := calls_of(case)) is not None:
+        shown["calls"] = calls
     return shown, flags, share
 
 

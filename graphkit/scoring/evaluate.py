@@ -20,6 +20,7 @@ from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.records.structs import AnswerStruct
+from graphkit.scoring.called import tool_measures
 from graphkit.scoring.from_files import score_file
 from graphkit.scoring.known_share import known_share
 from graphkit.scoring.results import Evaluation, Row
@@ -58,7 +59,8 @@ def evaluate(
     dataset
         Its dataset; by default the folder whose ``runs/`` holds the log. Records in memory need one.
     measures
-        Names or values; by default those of ``graphkit.measures.registry.DEFAULT_MEASURES``.
+        Names or values; by default those of ``graphkit.measures.registry.DEFAULT_MEASURES``, and where the run logs its
+        calls of tools those of :func:`graphkit.scoring.called.tool_measures`.
     k
         The cut-off of measures that name none; 5 by default.
     engine
@@ -116,6 +118,8 @@ def evaluate(
     require_computed(chosen)
     run_file = Path(run)
     source = Dataset.of_run(run_file, dataset)
+    if not measures:
+        chosen += resolve_measures(called) if (called := tool_measures(source, run_file)) else ()
     told_by_caller = problems is not None
     problems = problems if problems is not None else Problems(on_error, strict=strict)
     if engine == "cypher" and store is None:

@@ -12,6 +12,7 @@ import zstandard
 
 from graphkit.measures.base import NO_ORDER
 from graphkit.measures.registry import DEFAULT_MEASURES
+from graphkit.scoring.evaluate import evaluate
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, QUESTIONS, graphkit, inside, one_unscored, tiny, write_lines
 from tests.helpers.datasets import read_jsonl
@@ -101,6 +102,29 @@ def test_default_measures(tmp_path: Path) -> None:
     """Where no measure is named, the documented ones come first, in their order, then what else the layers need."""
     done = graphkit("evaluate", "--no-store", "--json", tiny(tmp_path), cwd=tmp_path, code=0)
     assert list(done.object()["measures"])[: len(DEFAULT_MEASURES)] == list(DEFAULT_MEASURES)
+
+
+def test_measures_of_tool_calls_come_where_they_are_logged(tmp_path: Path) -> None:
+    """A run that logs its calls is also scored by them, and against the expected ones where a question has some.
+
+    y is shown by the first call, x and w by the second, w again by the third: of q2's gold x and w after 2 calls, and
+    of four ids one again. q1 logs none. Neither a run without calls nor named measures get any more.
+    """
+    calls = [{"name": "read", "seen": ids} for ids in (["a:m.py#y"], ["a:m.py#x", "a:m.py#w"], ["a:m.py#w"])]
+    logged = tiny(tmp_path, answers=[ANSWERS[0], {**ANSWERS[1], "tool_calls": calls}])
+    found = graphkit("evaluate", "--no-store", "--json", logged, cwd=tmp_path, code=0).object()["measures"]
+    assert (found["StepsToGold"]["mean"], found["StepsToGold"]["scored"]) == (2.0, 1)
+    assert (found["Redundancy"]["mean"], found["UsedShare"]["scored"]) == (0.25, 0)
+    assert "ToolRecall" not in found
+    assert list(evaluate(logged).measures)[-3:] == ["StepsToGold", "Redundancy", "UsedShare"]
+    asked = [{**one, "expected_tools": ["read", "test"]} for one in QUESTIONS]
+    expected = tiny(tmp_path / "expected", asked, [{**ANSWERS[0], "tools_called": ["read"]}, ANSWERS[1]])
+    found = graphkit("evaluate", "--no-store", "--json", expected, cwd=tmp_path, code=0).object()["measures"]
+    assert (found["ToolRecall"]["mean"], found["ToolRecall"]["scored"]) == (0.5, 1)
+    assert list(evaluate(expected, measures=["RR"]).measures) == ["RR"]
+    said = [{**ANSWERS[0], "answer": "tool_calls"}]
+    for none in (tiny(tmp_path / "none", asked), tiny(tmp_path / "said", answers=said)):
+        assert list(evaluate(none).measures) == list(DEFAULT_MEASURES)
 
 
 def test_several_runs_keep_their_order_and_names(tmp_path: Path) -> None:

@@ -30,9 +30,11 @@ from graphkit.records.models import (
     Component,
     Conflict,
     Edge,
+    ExpectedToolCall,
     GoldPath,
     Question,
     Step,
+    ToolCall,
     WalkStep,
 )
 from graphkit.records.structs import (
@@ -110,8 +112,8 @@ def test_twins_have_the_same_defaults(kind: type[msgspec.Struct]) -> None:
 def test_every_struct_is_held() -> None:
     """The structs of both large files and of the knowledge graph, and of their parts, are those that are compared."""
     assert {model_of(kind) for kind in STRUCTS} == {
-        *(Question, GoldPath, Step, Component, Conflict, CodeTest),
-        *(Answer, Chunk, WalkStep),
+        *(Question, GoldPath, Step, Component, Conflict, CodeTest, ExpectedToolCall),
+        *(Answer, Chunk, WalkStep, ToolCall),
         *(Artifact, Edge),
     }
 
@@ -200,7 +202,20 @@ def records(model: type[Record], parts: dict[str, st.SearchStrategy[Any]]) -> st
 
 STEP = records(WalkStep, {"source": st.just("x:a"), "target": st.just("x:b"), "optional": st.booleans()})
 CHUNK = records(Chunk, {"id": st.just("x:a"), "rank": st.integers(0, 2), "score": st.floats(0, 1)})
-ANSWERS = records(Answer, {"retrieved": st.lists(CHUNK | TEXT, max_size=2), "traversal": st.lists(STEP, max_size=2)})
+ARGUMENTS = st.dictionaries(TEXT, LOOSE, max_size=2)
+CALL = records(ToolCall, {"arguments": ARGUMENTS, "seen": st.lists(TEXT, max_size=2)}) | st.fixed_dictionaries(
+    {"function": st.fixed_dictionaries({}, optional={"name": TEXT, "arguments": ARGUMENTS | TEXT, "x": TEXT})},
+    optional={"id": TEXT, "x": TEXT, "name": TEXT},
+)
+EXPECTED_CALL = records(ExpectedToolCall, {"arguments": ARGUMENTS | st.just('{"a": 1}')})
+ANSWERS = records(
+    Answer,
+    {
+        "retrieved": st.lists(CHUNK | TEXT, max_size=2),
+        "traversal": st.lists(STEP, max_size=2),
+        "tool_calls": st.lists(CALL | TEXT, max_size=2),
+    },
+)
 #: Traversals in every form, right and wrong ones.
 NODE = st.sampled_from(["x:a", "x:b", "", "R"])
 LISTED = st.lists(NODE | st.none() | STEP | st.lists(NODE | st.none(), min_size=2, max_size=3), max_size=3)
@@ -214,7 +229,14 @@ WALKS = st.builds(
 )
 PATH = st.fixed_dictionaries({"steps": st.lists(STEP, max_size=2)}, optional={"id": TEXT, "x": TEXT})
 GOLD = st.lists(PATH, max_size=2)
-QUESTIONS = records(Question, {"paths": GOLD, "relevant": st.dictionaries(TEXT, st.floats() | st.integers(-1, 2))})
+QUESTIONS = records(
+    Question,
+    {
+        "paths": GOLD,
+        "relevant": st.dictionaries(TEXT, st.floats() | st.integers(-1, 2)),
+        "expected_tool_calls": st.lists(EXPECTED_CALL | TEXT, max_size=2),
+    },
+)
 
 
 def agree(kind: type[msgspec.Struct], lines: list[dict[str, Any]]) -> None:
@@ -318,6 +340,17 @@ def test_unknown_fields_are_counted_without_the_models(
     lines = [{**least, **more} for more in ({"colour": "red"}, {"size": [{"x": 1}]}, {"colour": None})]
     lines += [{**least, "colour": {}, "size": 1}, least]
     assert told(kind, *lines) == {"colour": 3, "size": 2}
+
+
+def test_unknown_fields_of_calls_are_told() -> None:
+    """A call may have what chat completions write; any other field of it is told, and arguments have any names."""
+    call = {"name": "t", "arguments": {"anything": 1}, "seen": []}
+    written = {"id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}}
+    assert told(AnswerStruct, {**RAN, "tool_calls": [call, written]}) == {}
+    counted = {"tool_calls.sene": 1, "tool_calls.took": 1}
+    assert told(AnswerStruct, {**RAN, "tool_calls": [{**call, "sene": []}, {**written, "took": 3}]}) == counted
+    asked = {**ASKED, "expected_tools": [{"name": "t", "arguements": {}}]}
+    assert told(QuestionStruct, asked) == {"expected_tool_calls.arguements": 1}
 
 
 def test_unknown_values_are_let_go() -> None:

@@ -70,6 +70,7 @@ def hostile_dataset(folder: Path) -> Path:
                 "commits": {"api": text},
                 "paths": [{"id": text, "steps": [[source, text, target], [target, text, f"{target}2"]]}],
                 "relevant": {source: 1, f"{text} lost": 2},
+                "expected_tool_calls": [{"name": text, "arguments": {text: text}}],
             }
         )
         answers.append(
@@ -82,6 +83,7 @@ def hostile_dataset(folder: Path) -> Path:
                     {"source": target, "relation": text, "target": f"{text}:elsewhere"},
                 ],
                 "answer": text,
+                "tool_calls": [{"name": text, "arguments": {text: [text]}, "result": text, "seen": [source, text]}],
                 **({"error": text} if number == 1 else {}),
             }
         )

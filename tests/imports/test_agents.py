@@ -33,7 +33,7 @@ def dataset(tmp_path: Path) -> Path:
     return folder
 
 
-def opened(*names: dict[str, str]) -> list[dict[str, Any]]:
+def opened(*names: dict[str, Any]) -> list[dict[str, Any]]:
     """A conversation in which tools open these, one a turn."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Who calls f?"}]
     for number, arguments in enumerate(names):
@@ -78,6 +78,30 @@ def test_what_was_opened_is_a_walk_where_the_knowledge_graph_has_an_edge(tmp_pat
     assert "ordered" not in record
     assert "retrieved" not in record
     assert run.figures["ids"]["known"] == 3
+
+
+def test_calls_of_tools_are_recorded_with_what_they_showed(tmp_path: Path, dataset: Path) -> None:
+    """In order, with arguments and results; names become ids. What a record can't hold is left out, and told.
+
+    c.py is known as core:c.py; the call with a number beyond 64 bits keeps its name and what it showed.
+    """
+    run = made(tmp_path, dataset, {"messages": opened({"path": "c.py"}, {"path": "none.py", "size": 2**70})})
+    (record,) = run.records
+    assert record["tool_calls"] == [
+        {"name": "view", "arguments": {"path": "c.py"}, "result": "...", "seen": ["core:c.py"]},
+        {"name": "view", "result": "...", "seen": ["none.py"]},
+    ]
+    assert run.figures["left_out"] == {"arguments that no record can hold": 1}
+    assert "tool_calls" not in run.figures["unread"]
+    assert "1 with calls of tools" in run.told[1]
+
+
+def test_calls_that_were_not_logged_are_not_none(tmp_path: Path, dataset: Path) -> None:
+    """Without tools nothing is known of calls; with tools that nobody used there were none."""
+    talk = {"messages": opened()}
+    assert "tool_calls" not in made(tmp_path, dataset, talk).records[0]
+    with_tools = talk | {"tools": [{"type": "function", "function": {"name": "view"}}]}
+    assert made(tmp_path, dataset, with_tools).records[0]["tool_calls"] == []
 
 
 def test_a_pattern_may_make_a_path_that_is_known_without_its_repository(tmp_path: Path, dataset: Path) -> None:

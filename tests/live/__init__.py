@@ -1,1 +1,1 @@
-"""Live runs of the libraries whose logs graphkit reads: a version that logs differently fails here."""
+"""Live runs of other libraries: a version that logs, or measures tool calls, in another way fails here."""

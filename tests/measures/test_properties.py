@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -49,6 +50,12 @@ CHUNKS = st.lists(
     st.fixed_dictionaries({"id": NODES}, optional={"commit": st.sampled_from(["1", "2", "3", "?"]), "text": st.text()}),
     max_size=6,
 )
+CALL = st.fixed_dictionaries(
+    {"name": st.sampled_from("rs")},
+    optional={"arguments": st.dictionaries(st.sampled_from("ab"), st.sampled_from([1, 1.0, True, None, [1]]))},
+)
+CALLS = st.lists(CALL, max_size=4)
+SEEN = st.lists(NODES, max_size=3) | st.none()
 QUESTIONS = st.builds(
     lambda paths, fields: question(*paths, **fields),
     PATHS,
@@ -61,6 +68,7 @@ QUESTIONS = st.builds(
             "expected_files": st.lists(st.sampled_from(["x/a", "y/e", "z/z"])),
             "expected_symbols": st.lists(st.sampled_from(["f", "g"])),
             "gold_answer": st.text(),
+            "expected_tool_calls": CALLS,
         },
     ),
 )
@@ -69,7 +77,11 @@ ANSWERS = st.builds(
     WALKS,
     st.fixed_dictionaries(
         {"retrieved": CHUNKS},
-        optional={"evidence_files": st.lists(st.sampled_from(["x/a", "y/e"])), "answer": st.text()},
+        optional={
+            "evidence_files": st.lists(st.sampled_from(["x/a", "y/e"])),
+            "answer": st.text(),
+            "tool_calls": st.lists(st.builds(lambda call, seen: {**call, "seen": seen}, CALL, SEEN), max_size=5),
+        },
     ),
 )
 
@@ -86,15 +98,16 @@ EVERY: tuple[Measure, ...] = resolve_measures(
 
 @settings(max_examples=300, deadline=None)
 @given(QUESTIONS, ANSWERS)
-def test_each_value_is_a_share_or_has_a_reason(asked: Question, run: Answer) -> None:
-    """Every measure gives a number from 0 to 1, or says why there is none."""
+def test_each_value_is_within_its_bounds_or_has_a_reason(asked: Question, run: Answer) -> None:
+    """Every measure gives a number within its bounds, a share but for a number of calls, or says why there is none."""
     case = Case(asked, run, COMMITS)
     for measure in EVERY:
         found = measure.score(case)
         if isinstance(found, Unscored):
             assert found.reason
         else:
-            assert 0.0 <= found <= 1.0 + 1e-12, measure
+            lowest, highest = measure.lowest or 0.0, math.inf if measure.highest is None else measure.highest
+            assert lowest <= found <= highest + 1e-12, measure
 
 
 def test_a_case_holds_structs() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import pickle
 import re
 from typing import Any
@@ -26,6 +27,7 @@ from graphkit.measures.registry import (
     require_computed,
     resolve_measures,
 )
+from graphkit.measures.tools import NO_CALLS
 from tests.helpers import ROOT
 from tests.helpers.cases import question, reason, unlogged, value
 
@@ -116,10 +118,12 @@ def test_bounds_direction_and_thresholds_fit_together() -> None:
     with_target = 0
     for kind in MEASURES:
         assert kind.lowest is not None
-        assert kind.highest is not None
-        assert kind.lowest < kind.highest
+        # A number of calls has no end.
+        highest = math.inf if kind.highest is None else kind.highest
+        assert (kind.highest is None) == (kind.__name__ == "StepsToGold")
+        assert kind.lowest < highest
         for bound in (kind.target, kind.severe):
-            assert bound is None or kind.lowest <= bound <= kind.highest
+            assert bound is None or kind.lowest <= bound <= highest
         if kind.target is not None and kind.severe is not None:
             assert (kind.severe < kind.target) == kind.higher_is_better, kind.__name__
             with_target += 1
@@ -154,11 +158,13 @@ def test_thresholds_belong_to_a_measure_with_its_parameters(
     assert (thresholds.target, thresholds.severe) == (target, severe)
 
 
-def test_lower_is_better_for_three() -> None:
+def test_lower_is_better_for_five() -> None:
     """Of graphkit's measures less is better of these only."""
     assert [kind.__name__ for kind in MEASURES if not kind.higher_is_better] == [
         "Incoherent",
         "OffPin",
+        "StepsToGold",
+        "Redundancy",
         "HallucinationRate",
     ]
 
@@ -274,6 +280,8 @@ UNLOGGED = {
     **dict.fromkeys(("PathExact", "PathInOrder", "PathPrefix"), NO_TRAVERSAL),
     **dict.fromkeys(("FilePrecision", "FileRecall", "SymbolRecall", "Integration", "Coherence"), NO_RETRIEVAL),
     **dict.fromkeys(("CrossRepoPrecision", "CrossRepoRecall", "Incoherent", "OffPin"), NEITHER_LOGGED),
+    **dict.fromkeys(("ToolRecall", "ToolPrecision", "ToolExact", "ToolInOrder", "ArgumentMatch"), NO_CALLS),
+    **dict.fromkeys(("StepsToGold", "Redundancy", "UsedShare"), NO_CALLS),
 }
 
 #: A question that every measure has something to compare with.
@@ -286,6 +294,7 @@ ASKED = question(
     facts=["`f`"],
     conflicts=[{"resolution": "`f`"}],
     commits={"a": "1"},
+    expected_tool_calls=[{"name": "read", "arguments": {"path": "m.py"}}],
 )
 
 

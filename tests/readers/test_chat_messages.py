@@ -214,6 +214,38 @@ def test_a_call_that_failed_opened_nothing() -> None:
     assert answer.tool_calls[0].failed
 
 
+def seen(*messages: dict[str, Any]) -> list[list[str] | None]:
+    """What each call of a conversation showed."""
+    return [one.seen for one in one(*messages).tool_calls or ()]
+
+
+def test_what_a_call_showed_is_what_it_opened_and_found() -> None:
+    """A search that lists, a file that names another, and each name once."""
+    found = json.dumps({"results": [{"path": "b.py", "symbol": "f"}, {"path": "a.py"}, {"path": "a.py"}]})
+    assert seen(
+        asked(call("search", {"query": "f", "path": "src"}, "c1"), call("read", {"path": "a.py"}, "c2")),
+        result(found, "c1"),
+        result("def g(): f()", "c2"),
+        asked(call("outline", {"path": "a.py"}, "c3")),
+        result('{"path": "a.py", "items": [{"id": "n1"}]}', "c3"),
+    ) == [["b.py#f", "a.py"], ["a.py"], ["a.py", "n1"]]
+
+
+def test_what_a_call_showed_is_not_known_where_only_a_text_tells() -> None:
+    """Plain text of a search or a shell says nothing, nor does a call without a result; an empty one shows nothing."""
+    plain, nothing = result("a.py:3: f()"), result("")
+    assert seen(asked(call("grep", {"pattern": "f"})), plain) == [None]
+    assert seen(asked(call("grep", {"pattern": "f"})), nothing) == [[]]
+    assert seen(asked(call("grep", {"pattern": "f"})), result('{"results": []}')) == [[]]
+    assert seen(asked(call("bash", {"command": "cat a.py"})), plain) == [None]
+    assert seen(asked(call("grep", {"pattern": "f"}))) == [None]
+    assert seen(asked(call("submit", {"answer": "x"})), plain) == [[]]
+    broken = asked({"id": "c1", "function": {"name": "read", "arguments": '{"path": "a.p'}})
+    assert seen(broken, nothing) == [None]
+    failed = {"role": "tool", "tool_call_id": "c1", "content": "no such file", "status": "error"}
+    assert seen(asked(call("read", {"path": "a.py"})), failed) == [[]]
+
+
 def test_what_is_not_read_is_noted() -> None:
     """A shell's command, arguments that were cut short, and more names than a call is believed to open."""
     shell = one(asked(call("bash", {"command": "cat a.py"})))

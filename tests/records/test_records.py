@@ -114,7 +114,7 @@ def test_forms_of_a_traversal(traversal: Any, expected: list[Walked]) -> None:
     assert walked(traversal) == expected
 
 
-@pytest.mark.parametrize("field", ["traversal", "retrieved"])
+@pytest.mark.parametrize("field", ["traversal", "retrieved", "tool_calls"])
 def test_what_was_not_logged_is_not_nothing(field: str) -> None:
     """An absent or null traversal, or ranking, isn't known; an empty one says that there was nothing."""
     for kind in (Answer, AnswerStruct):
@@ -206,6 +206,57 @@ def test_forms_of_chunks_facts_citations_and_errors() -> None:
     assert answer(error="boom").error == "boom"
 
 
+def test_forms_of_tool_calls() -> None:
+    """A call is an object, a tool's name, or a function as chat completions have it, with its arguments as text."""
+    function = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a.py"}'}}
+    plain = {"name": "read", "args": {"path": "a.py"}, "output": "text", "failed": True, "seen": ["x:a", 7]}
+    calls = answer(tool_calls=["list", function, plain, {"name": "read", "arguments": ""}]).tool_calls
+    assert [(one.name, one.arguments, one.result, one.failed, one.seen) for one in calls or ()] == [
+        ("list", {}, None, False, None),
+        ("read", {"path": "a.py"}, None, False, None),
+        ("read", {"path": "a.py"}, "text", True, ("x:a", "7")),
+        ("read", {}, None, False, None),
+    ]
+    expected = question(expected_tools=["list", function, {"name": "read", "args": {}}]).expected_tool_calls
+    assert [(one.name, one.arguments) for one in expected] == [
+        ("list", None),
+        ("read", {"path": "a.py"}),
+        ("read", {}),
+    ]
+    assert question(expected_tool_calls=None).expected_tool_calls == ()
+
+
+def nested(depth: int) -> Any:
+    """Return lists within lists, this deep."""
+    return [] if depth == 1 else [nested(depth - 1)]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        3,
+        "x",
+        "[1]",
+        {"a": float("nan")},
+        {"a": [float("inf")]},
+        {"a": 2**63},
+        {"a": {1}},
+        {"a": {1: 2}},
+        {"a": nested(32)},
+    ],
+    ids=repr,
+)
+def test_arguments_are_json_within_bounds(arguments: Any) -> None:
+    """Arguments are a JSON object of what files and databases can hold, nested 32 deep at most."""
+    with pytest.raises(ValidationError):
+        answer(tool_calls=[{"name": "t", "arguments": arguments}])
+    with pytest.raises(ValidationError):
+        question(expected_tool_calls=[{"name": "t", "arguments": arguments}])
+    fits = {"a": nested(31), "b": 2**63 - 1}
+    assert answer(tool_calls=[{"name": "t", "arguments": fits}]).tool_calls is not None
+
+
 def test_commits_of_a_compatibility_row() -> None:
     """Commits are a map, a list of repo@sha, or a list of objects; a name may hold an @ of its own."""
     expected = {"x": "A", "@scope/y": "B"}
@@ -279,6 +330,15 @@ def test_question_is_strict(fields: dict[str, Any]) -> None:
         {"model_calls": -1},
         {"answer": 3},
         {"error": 3},
+        {"tool_calls": "read"},
+        {"tool_calls": [3]},
+        {"tool_calls": [{"name": ""}]},
+        {"tool_calls": [{"name": "t", "result": {}}]},
+        {"tool_calls": [{"name": "t", "failed": 1}]},
+        {"tool_calls": [{"name": "t", "seen": "x:a"}]},
+        {"tool_calls": [{"name": "t", "seen": [1001 * "a"]}]},
+        {"tool_calls": [{"name": "t", "seen": [""]}]},
+        {"tool_calls": [{"function": {"arguments": "{}"}}]},
     ],
     ids=str,
 )

@@ -119,8 +119,14 @@ def test_schema_takes_other_forms() -> None:
             "ordered": False,
             "citations": ["a", {"chunk": "b"}],
             "error": {"type": "T", "message": "m"},
+            "tool_calls": [
+                "read",
+                {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}},
+                {"tool_name": "f", "args": '{"a": 1}', "output": "x"},
+            ],
         }
     )
+    validator(Question).validate({**ASKED, "expected_tools": ["read", {"function": {"name": "f"}}, {"name": "g"}]})
     for at in ("2026-01-01T00:00:00Z", "2026-01-01 00:00:00+02:00", 1_700_000_000):
         row = {"id": "s", "commits": ["x@A", {"repo": "y", "sha": "B"}], "at": at}
         Compatibility.model_validate(row)

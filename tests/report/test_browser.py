@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,27 @@ def test_open_by_keyboard_and_close_by_escape(opened: Opened, storefront_page: P
     page.keyboard.press("Escape")
     page.locator("dialog[open]").wait_for(state="detached")
     assert page.evaluate("document.activeElement.textContent") == "sf-04"
+
+
+def test_calls_of_tools_are_shown(opened: Opened, tmp_path: Path) -> None:
+    """Each call with its arguments, what it showed and gave back; what is expected first and wasn't made is said."""
+    asked = [{**one, "expected_tools": ["read", "test"]} for one in cli.QUESTIONS]
+    calls = [{"name": "read", "arguments": {"path": "m.py"}, "result": "<b>x</b>", "seen": ["a:m.py#x", "a:z.py"]}]
+    calls.append({"name": "bash", "arguments": {}, "failed": True})
+    run = cli.tiny(tmp_path, asked, [{**cli.ANSWERS[0], "tool_calls": calls}, cli.ANSWERS[1]])
+    opened.open(write_report([run], tmp_path / "r.html"), "#r/q1")
+    opened.page.locator("#calls").wait_for()
+    rows = opened.page.locator("#calls tbody tr").all()
+    cells = [[cell.strip() for cell in row.locator("td").all_inner_texts()] for row in rows]
+    assert cells == [
+        ["1", "read", '{"path": "m.py"}', "a:m.py#x, a:z.py", "<b>x</b>"],
+        ["2", "bash failed", "", "not known", ""],
+    ]
+    assert opened.page.locator("#calls b").all_inner_texts() == ["a:m.py#x"]
+    assert opened.page.locator("#lack").inner_text() == "expected call 2, test, was not made"
+    opened.page.evaluate("location.hash = '#r/q2'")
+    opened.page.locator("#d-title", has_text="q2").wait_for()
+    assert opened.page.locator("#calls").count() == 0
 
 
 def test_the_drawing_tells_left_from_never_entered(opened: Opened, storefront_page: Path) -> None:
@@ -413,7 +435,10 @@ def test_hostile_text_is_shown_and_never_run(opened: Opened, tmp_path: Path) -> 
         page.locator("dialog[open] #drawing").wait_for()
         assert page.locator("dialog .question").text_content() == visible(text)
         assert page.locator("#answer").text_content() == visible(text)
-        assert page.locator("dialog pre.chunk").text_content() == visible(text)
+        # Arguments and result of the call, then the chunk.
+        given, *others = page.locator("dialog pre.chunk").all_text_contents()
+        assert (json.loads(given), others) == ({text: [text]}, [visible(text)] * 2)
+        assert page.locator("#calls td bdi").text_content() == visible(text)
         assert page.locator("dialog :is(script, img, iframe, a)").count() == 0
         page.keyboard.press("Escape")
         page.locator("dialog[open]").wait_for(state="detached")

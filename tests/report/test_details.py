@@ -186,6 +186,30 @@ def test_an_invalid_question_is_blamed_on_nobody() -> None:
     assert detail(Case(gold, answer([(X, "CALLS", Y)])), ())[0]["invalid"] is None
 
 
+def test_calls_are_told_with_what_they_showed() -> None:
+    """Gold ids are 1, those shown before 2, both 3; long texts are cut, and a run that logs no calls has none.
+
+    y, gold, is shown by both calls, w by the second. Expected are read y, which was made, and read w, which wasn't.
+    """
+    gold = question([(X, "CALLS", Y)], expected_tools=["look", {"name": "read", "args": {"id": W}}])
+    calls = [
+        {"name": "look", "seen": [Y], "result": "r" * 500},
+        {"name": "read", "args": {"id": "ü"}, "seen": [Y, W, W], "failed": True},
+        {"name": "shell"},
+    ]
+    shown = detail(Case(gold, answer(tool_calls=calls)), ())[0]["calls"]
+    assert [call["seen"] for call in shown["made"]] == [[[Y, 1]], [[Y, 3], [W, 0]], None]
+    assert [call["failed"] for call in shown["made"]] == [False, True, False]
+    assert [call["arguments"] for call in shown["made"]] == ["", '{"id": "ü"}', ""]
+    assert shown["made"][0]["result"] == "r" * 299 + "…"
+    assert shown["expected"] == [["look", None], ["read", f'{{"id": "{W}"}}']]
+    assert shown["lack"] == "expected call 2, read, was not made"
+    assert "calls" not in detail(Case(gold, answer()), ())[0]
+    many = detail(Case(gold, answer(tool_calls=[{"name": "t", "seen": [str(n) for n in range(25)]}] * 70)), ())[0]
+    assert (len(many["calls"]["made"]), many["calls"]["more"]) == (60, 10)
+    assert (len(many["calls"]["made"][0]["seen"]), many["calls"]["made"][0]["more_seen"]) == (20, 5)
+
+
 def test_chunks_carry_their_gain_and_what_was_lost_is_named() -> None:
     """Each chunk has the gain of the annotation, and a relevant id that was not retrieved is listed with its own."""
     gold = question(relevant={X: 3, Z: 2})

@@ -405,6 +405,26 @@
     ];
   };
 
+  // The calls of tools ------------------------------------------------------------------------------------------------
+  const callSections = (calls) => {
+    if (!calls) return null;
+    const id = ([text, bits], place) => [place ? ", " : "", bits & 1 ? el("b", { class: "met data" }, text) : data_(text), bits & 2 ? el("span", { class: "dim" }, " again") : null];
+    const row = (call, place) => el("tr", {},
+      el("td", { class: "num" }, place + 1),
+      el("td", {}, brief(call.name, 60), call.failed ? mark(["bad", "failed"]) : null),
+      el("td", {}, call.arguments ? el("pre", { class: "chunk" }, call.arguments) : ""),
+      el("td", {}, call.seen === null ? el("span", { class: "dim" }, "not known") : call.seen.map(id), call.more_seen ? el("span", { class: "dim" }, ` and ${call.more_seen} more`) : null),
+      el("td", {}, call.result ? el("pre", { class: "chunk" }, call.result) : ""));
+    return el("section", { id: "calls" },
+      el("h3", {}, "Calls of tools"),
+      calls.lack === null ? null : el("p", { class: "note", id: "lack" }, calls.lack),
+      calls.expected.length ? el("details", {}, el("summary", {}, `What is expected, ${counted(calls.expected.length + calls.more_expected, "call")}`),
+        el("ol", {}, calls.expected.map(([name, given]) => el("li", {}, data_(name), given === null ? el("span", { class: "dim" }, " with any arguments") : [" ", data_(given || "without arguments")]))),
+        calls.more_expected ? el("p", { class: "dim" }, `and ${calls.more_expected} more`) : null) : null,
+      calls.made.length ? table("In order, with the ids that each showed: gold ones in bold", ["call", "tool", "arguments", "showed", "result"], calls.made.map(row)) : el("p", { class: "dim" }, "No tool was called."),
+      calls.more ? el("p", { class: "dim" }, `and ${counted(calls.more, "more call")}`) : null);
+  };
+
   const sections = (detail, number) => {
     const clashes = clashesOf(detail);
     const flags = run().flags[number];
@@ -447,6 +467,7 @@
           detail.facts.length ? el("ul", {}, detail.facts.map((fact) => el("li", { class: "data" }, fact))) : null)),
       codeSections(number),
       judgedSections(detail, number),
+      callSections(detail.calls),
       el("h3", {}, "Retrieved chunks"),
       detail.chunks.length ? table("In order of rank, with the gain that the annotation gives each", ["rank", "gain", "score", "chunk", "text"], detail.chunks.map(chunkRow)) : el("p", { class: "dim" }, flags & (BITS.failed | BITS.absent) || detail.chunks_logged ? "Nothing was retrieved." : "The record has no retrieved chunks (not logged)."),
       detail.more_chunks ? el("p", { class: "dim" }, `and ${detail.more_chunks} more`) : null,

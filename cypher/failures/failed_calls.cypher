@@ -1,0 +1,12 @@
+// title: Failed calls
+// answers: Which calls of tools ended in an error, with what arguments, and what did they give back?
+// order: 91
+// parameters: run, question = null, limit = 20
+// columns: question, call, name, arguments, result
+MATCH (r:Run {id: $run})
+MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
+MATCH (a:Answer {run: $run, question: q.id})-[:CALLED]->(c:ToolCall) WHERE c.failed
+RETURN q.id AS question, c.position + 1 AS call, c.name AS name, c.arguments AS arguments,
+  CASE WHEN c.result_size > 200 THEN substring(c.result, 0, 200) + '...' ELSE c.result END AS result
+ORDER BY question, call
+LIMIT $limit

@@ -1,0 +1,153 @@
+"""Measures of what the calls of tools showed: how soon all gold, how often again, and what of it the answer uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.case import Case
+from graphkit.measures.identifiers import SHORTEST
+from graphkit.measures.integration import NO_ANSWER
+from graphkit.measures.text import last_component, named, words_of
+from graphkit.measures.tools import NO_CALLS, NOTHING_CALLED
+from graphkit.records.ids import path_of, symbol_of
+from graphkit.records.structs import ToolCallStruct
+
+NO_GOLD_IDS = "no gold path with a required step, and no relevant ids"
+NOTHING_SEEN = "no call showed anything"
+NOT_KNOWN = "what the calls showed isn't known"
+NOT_KNOWN_BEFORE = "what a call showed isn't known that came before all gold was seen"
+
+
+@dataclass(frozen=True)
+class StepsToGold(Measure):
+    """Calls of tools until all gold ids were seen: opened by a call, or found in its result.
+
+    Gold ids are the nodes of the required gold steps, of alternative paths those that were all seen first; without
+    gold paths they are the relevant ids. Where not all of them were seen it is not scored, and the reason says how many
+    were. Nor is it where a call came before that of which it isn't known what it showed (a search whose result is plain
+    text): all gold may have been seen earlier. With ``upper=True`` such a call counts as having shown nothing, and the
+    value is an upper bound.
+    """
+
+    upper: bool = False
+
+    definition = "number of tool calls until all gold ids were seen"
+    source = "search length (Cooper 1968), in calls of tools"
+    higher_is_better = False
+    lowest = 1.0
+    highest = None
+
+    def value(self, case: Case) -> float | Unscored:
+        units = gold_ids(case)
+        if not units:
+            return Unscored(NO_GOLD_IDS)
+        calls = case.answer.tool_calls if case.answer is not None else None
+        if calls is None:
+            return Unscored(NO_CALLS)
+        first: dict[str, int] = {}
+        for number, call in enumerate(calls, 1):
+            for one in call.seen or ():
+                first.setdefault(one, number)
+        # Of alternatives the one that lacks least, and of those the one that was seen first.
+        chosen = [min(options, key=lambda ids: _progress(ids, first)) for options in units]
+        needed = set().union(*chosen)
+        if lacking := len(needed - first.keys()):
+            return Unscored(f"{len(needed) - lacking} of {len(needed)} gold ids were seen by the calls")
+        steps = max(first[one] for one in needed)
+        if not self.upper and any(call.seen is None for call in calls[:steps]):
+            return Unscored(NOT_KNOWN_BEFORE)
+        return float(steps)
+
+
+@dataclass(frozen=True)
+class Redundancy(Measure):
+    """Ids that a call showed though a call before it had, over the ids that the calls showed; each once a call.
+
+    Calls of which it isn't known what they showed are left out; without any other it is not scored, nor where nothing
+    was shown.
+    """
+
+    definition = "ids that a tool call showed again / ids that the tool calls showed, each once a call"
+    source = "share of repeated work in an agent's trajectory"
+    higher_is_better = False
+
+    def value(self, case: Case) -> float | Unscored:
+        shown = _shown(case)
+        if isinstance(shown, Unscored):
+            return shown
+        count = sum(map(len, shown))
+        return (count - len(set().union(*shown))) / count
+
+
+@dataclass(frozen=True)
+class UsedShare(Measure):
+    """Distinct ids that the calls of tools showed and the answer names, over the distinct ids that they showed.
+
+    An answer names an id that it cites, and one whose text it holds as a whole word and in the same case, or the path
+    of a file, or the last component of a symbol of more than 4 characters. Ids that are numbers have to be cited. Calls
+    of which it isn't known what they showed are left out; without any other it is not scored, nor where nothing was
+    shown, or no answer was logged.
+    """
+
+    definition = "distinct ids that the tool calls showed and the answer names / distinct ids that they showed"
+    source = "share of what was read that the answer draws on; names as for Integration"
+    layer = "reasoning"
+
+    def value(self, case: Case) -> float | Unscored:
+        answer = case.answer
+        if answer is None or answer.answer is None:
+            return Unscored(NO_ANSWER)
+        shown = _shown(case)
+        if isinstance(shown, Unscored):
+            return shown
+        ids = set().union(*shown)
+        cited, text = set(answer.citations), answer.answer
+        words = words_of(text)
+        used = [one for one in ids if one in cited or any(named(name, text, words) for name in _names(one))]
+        return len(used) / len(ids)
+
+
+def _progress(ids: list[str], first: dict[str, int]) -> tuple[int, int]:
+    """Return how many of some ids weren't seen, and the call after which the others were."""
+    there = [first[one] for one in ids if one in first]
+    return len({one for one in ids if one not in first}), max(there, default=0)
+
+
+def gold_ids(case: Case) -> list[list[list[str]]]:
+    """Return the ids that have to be seen: of each unit of gold its alternatives, else the relevant ids as one."""
+    units = []
+    for unit in case.units:
+        options = [[end for source, _, target in path.required for end in (source, target)] for path in unit]
+        if any(options):
+            units.append([ids for ids in options if ids])
+    if units:
+        return units
+    relevant = [one for one, gain in case.question.relevant.items() if gain > 0]
+    return [[relevant]] if relevant else []
+
+
+def _shown(case: Case) -> list[set[str]] | Unscored:
+    """Return what each call showed of which that is known, or why nothing can be told."""
+    calls: list[ToolCallStruct] | None = case.answer.tool_calls if case.answer is not None else None
+    if calls is None:
+        return Unscored(NO_CALLS)
+    if not calls:
+        return Unscored(NOTHING_CALLED)
+    shown = [set(call.seen) for call in calls if call.seen is not None]
+    if any(shown):
+        return shown
+    return Unscored(NOTHING_SEEN if len(shown) == len(calls) else NOT_KNOWN)
+
+
+def _names(one: str) -> Iterator[str]:
+    """Yield what an answer may call an id by."""
+    if one and not one.isdecimal():
+        yield one
+    symbol = symbol_of(one)
+    if symbol is None:
+        if (path := path_of(one)) is not None:
+            yield path
+    elif len(last := last_component(symbol)) >= SHORTEST:
+        yield last

@@ -1,0 +1,250 @@
+"""Measures of which tools were called, with what, and in which order: the calls of a run against those expected.
+
+A failed call is a call, unless ``failed=False`` leaves those out. Two arguments are equal where their JSON is: whatever
+the order of an object's keys, and 1 equals 1.0, but not true. An expected call without arguments takes any.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphkit.measures.base import Measure, Unscored
+from graphkit.measures.case import Case
+from graphkit.records.arguments import canonical
+from graphkit.records.structs import ExpectedToolCallStruct, ToolCallStruct
+
+NO_CALLS = "the record has no tool calls (not logged)"
+NOTHING_EXPECTED = "no expected tool calls"
+NOTHING_CALLED = "no tool was called"
+NO_ARGUMENTS = "no expected tool call names arguments"
+NONE_MATCHED = "no tool whose arguments are expected was called"
+TOO_MANY = "the calls are too many to find which of them was meant by which expected one"
+
+#: The most pairs of an expected call and a call of its tool that :class:`ArgumentMatch` looks at.
+MOST_PAIRS = 250_000
+
+Expected = Sequence[ExpectedToolCallStruct]
+Calls = Sequence[ToolCallStruct]
+
+
+@dataclass(frozen=True)
+class CallMeasure(Measure):
+    """Base of the measures that compare calls with those expected."""
+
+    failed: bool = True
+
+    def value(self, case: Case) -> float | Unscored:
+        expected = case.question.expected_tool_calls
+        if not expected:
+            return Unscored(NOTHING_EXPECTED)
+        calls = case.answer.tool_calls if case.answer is not None else None
+        if calls is None:
+            return Unscored(NO_CALLS)
+        return self._compared(expected, calls if self.failed else [call for call in calls if not call.failed])
+
+    @abstractmethod
+    def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
+        """Return the value, where something is expected and the calls are known."""
+
+
+@dataclass(frozen=True)
+class ToolMeasure(CallMeasure):
+    """Base of those that match calls by the tool's name, and with ``arguments=True`` by all arguments as well."""
+
+    arguments: bool = False
+
+
+@dataclass(frozen=True)
+class ToolRecall(ToolMeasure):
+    """Expected calls that were made, over the expected calls; each call is one expected call at most.
+
+    Calls match by the tool's name; with ``arguments=True`` their arguments have to be equal as well, unless the
+    expected call names none. With ``failed=False`` calls that failed aren't counted. No call is 0. It is 1 just where
+    the trajectory match of agentevals is true in the mode "superset" (tool arguments "ignore", or "exact").
+    """
+
+    definition = "expected tool calls that were made / expected tool calls"
+    source = 'agentevals trajectory match "superset"; pydantic-evals TrajectoryMatch "any_order", its recall'
+
+    def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
+        return matched(expected, calls, self.arguments) / len(expected)
+
+
+@dataclass(frozen=True)
+class ToolPrecision(ToolMeasure):
+    """Calls that were expected, over the calls; an expected call is one call at most.
+
+    Calls match as for ToolRecall. Without a call it is not scored. It is 1 just where the trajectory match of
+    agentevals is true in the mode "subset" and there is a call.
+    """
+
+    definition = "tool calls that were expected / tool calls"
+    source = 'agentevals trajectory match "subset"; pydantic-evals TrajectoryMatch "any_order", its precision'
+
+    def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
+        return matched(expected, calls, self.arguments) / len(calls) if calls else Unscored(NOTHING_CALLED)
+
+
+@dataclass(frozen=True)
+class ToolExact(ToolMeasure):
+    """1 if the calls are the expected ones in the same order, and no other, else 0.
+
+    Calls match as for ToolRecall.
+    """
+
+    definition = "1 if the tool calls are the expected ones in order with nothing else, else 0"
+    source = 'agentevals trajectory match "strict" of one call a message; pydantic-evals TrajectoryMatch "exact"'
+
+    def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
+        if len(calls) != len(expected):
+            return 0.0
+        return float(all(fits(one, call, self.arguments) for one, call in zip(expected, calls, strict=True)))
+
+
+@dataclass(frozen=True)
+class ToolInOrder(ToolMeasure):
+    """The most expected calls that were made in their order, others in between, over the expected calls.
+
+    It is the longest common subsequence of both. Calls match as for ToolRecall. No call is 0. Which expected call was
+    the first that wasn't made, or only before its turn, the report's page says.
+    """
+
+    definition = "longest common subsequence of the expected and the made tool calls / expected tool calls"
+    source = 'pydantic-evals TrajectoryMatch "in_order", its recall'
+
+    def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
+        return longest_in_order(expected, calls, self.arguments) / len(expected)
+
+
+@dataclass(frozen=True)
+class ArgumentMatch(CallMeasure):
+    """Expected arguments that the matched calls have, equal in value, over the expected arguments of these calls.
+
+    Expected calls that name arguments are matched with calls of the same tool, one with one and as many as can be, so
+    that most arguments are equal, and of such matchings so that fewest are expected. Arguments beyond the expected ones
+    don't matter. Where no such tool was called it is not scored: ToolRecall tells that. With ``failed=False`` calls
+    that failed aren't matched.
+    """
+
+    definition = "expected arguments that the matched tool calls have, equal in value / expected arguments of these"
+    source = "pydantic-evals ArgumentCorrectness (subset), graded; BFCL compares calls in this way, all or nothing"
+
+    def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
+        wanted: dict[str, list[dict[str, str]]] = {}
+        for one in expected:
+            if one.arguments:
+                wanted.setdefault(one.name, []).append({name: canonical(held) for name, held in one.arguments.items()})
+        if not wanted:
+            return Unscored(NO_ARGUMENTS)
+        made: dict[str, list[ToolCallStruct]] = {}
+        for call in calls:
+            if call.name in wanted:
+                made.setdefault(call.name, []).append(call)
+        if not made:
+            return Unscored(NONE_MATCHED)
+        if sum(len(wanted[name]) * len(there) for name, there in made.items()) > MOST_PAIRS:
+            return Unscored(TOO_MANY)
+        pairs = [_most_equal(wanted[name], there) for name, there in made.items()]
+        return sum(equal for equal, _ in pairs) / sum(count for _, count in pairs)
+
+
+def _most_equal(wanted: list[dict[str, str]], calls: list[ToolCallStruct]) -> tuple[int, int]:
+    """Return how many arguments the best matching has equal, and how many are expected of those matched."""
+    from scipy.optimize import linear_sum_assignment
+
+    texts = [{name: canonical(held) for name, held in call.arguments.items()} for call in calls]
+    equal = [[sum(there.get(name) == held for name, held in one.items()) for there in texts] for one in wanted]
+    # One more equal argument outweighs all that may be expected.
+    weight = sum(map(len, wanted)) + 1
+    worth = [[count * weight - len(one) for count in row] for one, row in zip(wanted, equal, strict=True)]
+    rows, columns = linear_sum_assignment(worth, maximize=True)
+    pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
+    return sum(equal[row][column] for row, column in pairs), sum(len(wanted[row]) for row, _ in pairs)
+
+
+def fits(expected: ExpectedToolCallStruct, call: ToolCallStruct, arguments: bool) -> bool:
+    """Tell whether a call is one that is expected: of the same tool and, where that counts, with equal arguments."""
+    if call.name != expected.name:
+        return False
+    if not arguments or expected.arguments is None:
+        return True
+    return canonical(call.arguments) == canonical(expected.arguments)
+
+
+def matched(expected: Expected, calls: Calls, arguments: bool) -> int:
+    """Return how many expected calls can be matched with calls, one with one."""
+    if not arguments:
+        return (Counter(one.name for one in expected) & Counter(call.name for call in calls)).total()
+    exact = Counter((one.name, canonical(one.arguments)) for one in expected if one.arguments is not None)
+    either = Counter(one.name for one in expected if one.arguments is None)
+    names = {one.name for one in expected}
+    made = Counter((call.name, canonical(call.arguments)) for call in calls if call.name in names)
+    # What asks for certain arguments first: what takes any takes what is left.
+    found = exact & made
+    left = Counter[str]()
+    for (name, _), count in (made - found).items():
+        left[name] += count
+    return found.total() + (either & left).total()
+
+
+def longest_in_order(expected: Expected, calls: Calls, arguments: bool) -> int:
+    """Return the length of the longest common subsequence: a bit for each expected call, a step for each call."""
+    exact: dict[tuple[str, str], int] = {}
+    either: dict[str, int] = {}
+    for place, one in enumerate(expected):
+        if arguments and one.arguments is not None:
+            key = one.name, canonical(one.arguments)
+            exact[key] = exact.get(key, 0) | 1 << place
+        else:
+            either[one.name] = either.get(one.name, 0) | 1 << place
+    names = {name for name, _ in exact}
+    whole = row = (1 << len(expected)) - 1
+    for call in calls:
+        there = either.get(call.name, 0)
+        if call.name in names:
+            there |= exact.get((call.name, canonical(call.arguments)), 0)
+        found = row & there
+        row = ((row + found) | (row - found)) & whole
+    return len(expected) - row.bit_count()
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """The first expected call that wasn't made in its turn: its position from 0, its tool, and whether it came before.
+
+    Attributes
+    ----------
+    early
+        The call was made, but only before those that are expected before it.
+    """
+
+    position: int
+    name: str
+    early: bool
+
+    def __str__(self) -> str:
+        what = "was made only before its turn" if self.early else "was not made"
+        return f"expected call {self.position + 1}, {self.name}, {what}"
+
+
+def first_lack(case: Case, arguments: bool = False) -> Lack | None:
+    """Return the first expected call that wasn't made after those expected before it; None where none is lacking.
+
+    Each expected call is looked for behind the call that was taken for the one before.
+    """
+    calls = case.answer.tool_calls if case.answer is not None and case.answer.error is None else None
+    if calls is None:
+        return None
+    start = 0
+    taken: set[int] = set()
+    for position, one in enumerate(case.question.expected_tool_calls):
+        found = next((place for place in range(start, len(calls)) if fits(one, calls[place], arguments)), None)
+        if found is None:
+            early = any(fits(one, calls[place], arguments) for place in range(start) if place not in taken)
+            return Lack(position, one.name, early)
+        taken.add(found)
+        start = found + 1
+    return None
