@@ -274,6 +274,7 @@ def score_file(
         measures=totals.summaries([str(measure) for measure in job.measures]),
         invalid=dict(job.invalid),
         efficiency=totals.efficiency.spreads(),
+        without_commit=(totals.without_commit, totals.commit_of_artifact) if job.versions else None,
     )
 
 
