@@ -6,13 +6,14 @@
 MATCH (r:Run {id: $run})
 // Without a commit that its dataset knows, coherence isn't scored.
 MATCH (q:Question {dataset: r.dataset}) WHERE coalesce(q.invalid, '') = '' AND ($question IS NULL OR q.id = $question)
-  AND (EXISTS { MATCH (:Dataset {name: r.dataset})-[:LISTS]->(:Commit) } OR EXISTS { MATCH (:Commit {history: true}) }
+  AND (EXISTS { MATCH (:Dataset {name: r.dataset})-[:LISTS]->(:Commit) }
+    OR EXISTS { MATCH (s:Dataset) WHERE s.name = r.dataset AND size(s.histories) > 0 }
     OR EXISTS { MATCH (:Stack {dataset: r.dataset})-[:PINS]->(:Commit) })
 MATCH (a:Answer {run: $run, question: q.id}) WHERE a.error IS NULL
-  AND EXISTS { MATCH (a)-[use:RETRIEVED]->(read:Chunk) WHERE NOT use.repeat AND read.commit IS NOT NULL }
+  AND EXISTS { MATCH (a)-[use:RETRIEVED]->(read:Chunk) WHERE NOT use.repeat AND coalesce(use.commit_key, read.commit) IS NOT NULL }
 MATCH (a)-[x:RETRIEVED]->(k:Chunk) WHERE NOT x.repeat
-WITH r.dataset AS dataset, q.id AS question, q.pins AS pins, k.commit_key AS commit, k.branch AS branch, k.repo AS repo,
-  count(*) AS chunks
+WITH r.dataset AS dataset, q.id AS question, q.pins AS pins, coalesce(x.commit_key, k.commit_key) AS commit,
+  k.branch AS branch, k.repo AS repo, count(*) AS chunks
 ORDER BY question, commit, branch, repo
 WITH dataset, question, pins, collect({commit: commit, branch: branch, repo: repo, chunks: chunks}) AS versions
 UNWIND range(0, size(versions) - 1) AS i
@@ -32,14 +33,16 @@ WITH dataset, uses, pinned, c, d, first, first_branch, first_repo, second, secon
   CASE WHEN c IS NULL THEN [] ELSE COLLECT {
     MATCH (c)<-[l:LISTS]-(s:Dataset) WHERE s.name = dataset
     RETURN {branch: l.branch, ms: l.committed_ms}
-  } + CASE WHEN c.history THEN [{branch: c.branch, ms: c.committed_ms}] ELSE [] END + COLLECT {
+  } + CASE WHEN c.history AND EXISTS { MATCH (s:Dataset) WHERE s.name = dataset AND c.repo IN s.histories }
+    THEN [{branch: c.branch, ms: c.committed_ms}] ELSE [] END + COLLECT {
     MATCH (c)<-[:PINS]-(s:Stack) WHERE s.dataset = dataset
     RETURN {branch: null, ms: null} LIMIT 1
   } END[0] AS c_known,
   CASE WHEN d IS NULL THEN [] ELSE COLLECT {
     MATCH (d)<-[l:LISTS]-(s:Dataset) WHERE s.name = dataset
     RETURN {branch: l.branch, ms: l.committed_ms}
-  } + CASE WHEN d.history THEN [{branch: d.branch, ms: d.committed_ms}] ELSE [] END + COLLECT {
+  } + CASE WHEN d.history AND EXISTS { MATCH (s:Dataset) WHERE s.name = dataset AND d.repo IN s.histories }
+    THEN [{branch: d.branch, ms: d.committed_ms}] ELSE [] END + COLLECT {
     MATCH (d)<-[:PINS]-(s:Stack) WHERE s.dataset = dataset
     RETURN {branch: null, ms: null} LIMIT 1
   } END[0] AS d_known

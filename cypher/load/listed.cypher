@@ -5,4 +5,5 @@
 MATCH (s:Dataset {name: $dataset})
 UNWIND $rows AS row
 MATCH (c:Commit {key: row.key})
-CREATE (s)-[:LISTS {branch: row.branch, committed_at: datetime(row.committed_at), committed_ms: row.committed_ms}]->(c)
+CREATE (s)-[:LISTS {branch: row.branch, tags: row.tags, committed_at: datetime(row.committed_at),
+  committed_ms: row.committed_ms}]->(c)

@@ -4,7 +4,8 @@
 // columns:
 UNWIND $rows AS row
 CREATE (s:Stack {key: row.key, id: row.id, dataset: $dataset, compatible: row.compatible,
-  environment: row.environment, source: row.source})
+  environment: row.environment, source: row.source,
+  repositories: row.repositories, names: row.names})
 WITH s, row
 UNWIND row.members AS member
 MATCH (c:Commit {key: member})

@@ -2,14 +2,16 @@
 // answers: Which share of the pairs of retrieved chunks comes from commits that belong together?
 // parameters: dataset, run, window_ms, default_branches, no_chunk, no_commit, no_commits_known, unlogged
 // columns: question, value, reason
-// Known to a dataset are the commits that it lists or pins, and those of repositories whose history was read.
-WITH EXISTS { MATCH (:Dataset {name: $dataset})-[:LISTS]->(:Commit) } OR EXISTS { MATCH (:Commit {history: true}) }
+// Known to a dataset are the commits that it lists or pins, and those of its repositories whose history was read.
+WITH EXISTS { MATCH (:Dataset {name: $dataset})-[:LISTS]->(:Commit) }
+  OR EXISTS { MATCH (d:Dataset {name: $dataset}) WHERE size(d.histories) > 0 }
   OR EXISTS { MATCH (:Stack {dataset: $dataset})-[:PINS]->(:Commit) } AS known
 MATCH (q:Question {dataset: $dataset})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, known, COLLECT {
   MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat
-  WITH c.commit_key AS commit, c.branch AS branch, count(*) AS chunks, count(c.commit) AS committed
+  WITH coalesce(r.commit_key, c.commit_key) AS commit, c.branch AS branch, count(*) AS chunks,
+    count(coalesce(r.commit_key, c.commit)) AS committed
   RETURN {commit: commit, branch: branch, chunks: chunks, committed: committed} AS version
   ORDER BY commit, branch
 } AS versions
@@ -32,14 +34,16 @@ OPTIONAL MATCH (d:Commit {key: second})
 WITH uses, pinned, c, d, first_branch, second_branch, CASE WHEN c IS NULL THEN [] ELSE COLLECT {
     MATCH (c)<-[l:LISTS]-(s:Dataset) WHERE s.name = $dataset
     RETURN {branch: l.branch, ms: l.committed_ms}
-  } + CASE WHEN c.history THEN [{branch: c.branch, ms: c.committed_ms}] ELSE [] END + COLLECT {
+  } + CASE WHEN c.history AND EXISTS { MATCH (s:Dataset) WHERE s.name = $dataset AND c.repo IN s.histories }
+    THEN [{branch: c.branch, ms: c.committed_ms}] ELSE [] END + COLLECT {
     MATCH (c)<-[:PINS]-(s:Stack) WHERE s.dataset = $dataset
     RETURN {branch: null, ms: null} LIMIT 1
   } END[0] AS c_known,
   CASE WHEN d IS NULL THEN [] ELSE COLLECT {
     MATCH (d)<-[l:LISTS]-(s:Dataset) WHERE s.name = $dataset
     RETURN {branch: l.branch, ms: l.committed_ms}
-  } + CASE WHEN d.history THEN [{branch: d.branch, ms: d.committed_ms}] ELSE [] END + COLLECT {
+  } + CASE WHEN d.history AND EXISTS { MATCH (s:Dataset) WHERE s.name = $dataset AND d.repo IN s.histories }
+    THEN [{branch: d.branch, ms: d.committed_ms}] ELSE [] END + COLLECT {
     MATCH (d)<-[:PINS]-(s:Stack) WHERE s.dataset = $dataset
     RETURN {branch: null, ms: null} LIMIT 1
   } END[0] AS d_known

@@ -5,8 +5,8 @@
 MATCH (q:Question {dataset: $dataset})
 OPTIONAL MATCH (a:Answer {run: $run, question: q.id})
 WITH q, a, COLLECT {
-  MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND c.commit_key IS NOT NULL
-  RETURN DISTINCT c.commit_key AS commit
+  MATCH (a)-[r:RETRIEVED]->(c:Chunk) WHERE NOT r.repeat AND coalesce(r.commit_key, c.commit_key) IS NOT NULL
+  RETURN DISTINCT coalesce(r.commit_key, c.commit_key) AS commit
   UNION
   MATCH (a)-[:WALKED]->(p:RetrievedPath)
   UNWIND p.commits AS commit

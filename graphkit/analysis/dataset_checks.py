@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.stale_gold import stale_gold
 from graphkit.measures.text import normalised
-from graphkit.records.models import Commit, Compatibility
+from graphkit.records.commits import CommitGraph
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 
 Level = Literal["invalid", "warning"]
@@ -84,10 +84,10 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     ]
     findings += [found for question in questions for found in _fields(question)]
     reading = Problems()
-    rows = dataset.compatibility(reading)
-    for name, reasons in stale_gold(dataset, rows, reading, questions).items():
+    commits = dataset.commit_graph(reading)
+    for name, reasons in stale_gold(dataset, commits, reading, questions).items():
         findings += [Flaw("stale-gold", "invalid", what, name) for what in reasons]
-    findings += _unknown_commits(questions, dataset.commits(reading), rows)
+    findings += _unknown_commits(questions, commits)
     reading.settle()
     findings += _duplicates(questions)
     findings += _difficulty(questions)
@@ -148,25 +148,13 @@ def _answered(questions: Iterable[QuestionStruct], baseline: Path) -> Iterator[F
 # Stale gold ---------------------------------------------------------------------------------------------------------
 
 
-def _unknown_commits(
-    questions: Iterable[QuestionStruct], commits: Iterable[Commit], rows: Iterable[Compatibility]
-) -> Iterator[Flaw]:
+def _unknown_commits(questions: Iterable[QuestionStruct], commits: CommitGraph) -> Iterator[Flaw]:
     """Yield where an annotated commit isn't listed among those of its repository: gold can't be checked against it."""
-    known = _known_commits(commits, rows)
+    listed = {repo for (repo, _), commit in commits.commits.items() if commit is not None}
     for question in questions:
-        for repo, sha in sorted(question.commits.items()):
-            if repo in known and sha not in known[repo]:
-                what = f"is annotated at {repo}@{sha}, a commit that commits.jsonl does not hold"
+        for repo, name in sorted(question.commits.items()):
+            meant = commits.meant(repo, name)
+            if repo in listed and (repo, meant.sha) not in commits.commits:
+                why = f" ({meant.ambiguous})" if meant.ambiguous is not None else ""
+                what = f"is annotated at {repo}@{name}, a commit that commits.jsonl does not hold{why}"
                 yield Flaw("unknown-commit", "warning", what, question.id)
-
-
-def _known_commits(commits: Iterable[Commit], rows: Iterable[Compatibility]) -> dict[str, set[str]]:
-    """Return the commits of each repository that commits.jsonl lists, and those that compatibility rows name."""
-    known: dict[str, set[str]] = defaultdict(set)
-    for commit in commits:
-        known[commit.repo].add(commit.sha)
-    for row in rows:
-        for repo, sha in row.commits.items():
-            if repo in known:
-                known[repo].add(sha)
-    return known

@@ -214,6 +214,8 @@ def evaluate(
             say(f"known: {result.run}: {result.known.line}")
             if result.known.meaning is not None:
                 say(f"warning: {result.run}: {result.known.meaning}")
+        if borrowed := result.borrowed_commits():
+            say(f"note: {result.run}: {borrowed}")
         for warning in result.warnings:
             say(f"warning: {result.run}: {warning}")
     for path in out:

@@ -52,9 +52,8 @@ def propose(
     file = QuestionFile(source.folder, question, identifier)
     with Store.open(settings(), read_only=True) as store:
         proposals = proposed_paths(store, source.name, pattern, limit)
-    stacks = {row.id: row.commits for row in source.compatibility(problems)}
+    pinned = source.commit_graph(problems).pins(file.question)
     tell(problems)
-    pinned = {**stacks.get(file.question.stack or "", {}), **file.question.commits}
     new = _new(proposals, file.question)
     say(f"question {file.question.id}: {file.question.question}")
     paths, commits = _ask(new, pinned)

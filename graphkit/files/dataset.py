@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import graphlib
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,8 +15,9 @@ from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, read_records
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.code_tests import wrong_tests
-from graphkit.records.commits import CommitGraph
+from graphkit.records.commits import CommitGraph, ReadAt
 from graphkit.records.fields import Record
+from graphkit.records.ids import repo_of
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
@@ -116,7 +118,11 @@ class Dataset:
 
     def commit_graph(self, problems: Problems) -> CommitGraph:
         """Return what the dataset knows about commits."""
-        return CommitGraph.build(self.commits(problems), self.compatibility(problems))
+        return CommitGraph.build(self.commits(problems), self.compatibility(problems), self.artifact_commits())
+
+    def artifact_commits(self) -> ReadAt:
+        """Return what tells at which commits the knowledge graphs read an artifact."""
+        return ArtifactCommits(tuple((name, path) for name, (path, _) in self.graphs.items())).of
 
     @cached_property
     def graphs(self) -> dict[str, tuple[Path | None, Path | None]]:
@@ -146,6 +152,34 @@ class Dataset:
         """Yield the edges of one knowledge graph."""
         for _, edge in RecordReader(path, EdgeStruct, problems):
             yield edge
+
+
+@dataclass
+class ArtifactCommits:
+    """The commits at which knowledge graphs read their artifacts: read as a whole, and only where one is asked for.
+
+    What can't be used is passed over: whoever loads or checks the dataset tells it.
+    """
+
+    files: tuple[tuple[str, Path | None], ...]
+
+    def of(self, artifact: str, graph: str | None) -> list[tuple[str, str]]:
+        """Return the (repository, commit) of an artifact: in the graph of that name, else in each that has it."""
+        read = self._read
+        chosen = [read[graph]] if graph is not None and graph in read else read.values()
+        return [found for commits in chosen if (found := commits.get(artifact)) is not None]
+
+    @cached_property
+    def _read(self) -> dict[str, dict[str, tuple[str, str]]]:
+        shared: dict[tuple[str, str], tuple[str, str]] = {}
+        read: dict[str, dict[str, tuple[str, str]]] = {}
+        for name, path in self.files:
+            commits = read[name] = {}
+            for _, one in RecordReader(path, ArtifactStruct, Problems("skip")) if path is not None else ():
+                if one.commit and (repo := one.repo or repo_of(one.id)):
+                    at = (repo, one.commit)
+                    commits.setdefault(one.id, shared.setdefault(at, at))
+        return read
 
 
 def storable_name(name: str, where: str) -> str:

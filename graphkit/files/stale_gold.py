@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
+from graphkit.records.commits import CommitGraph
 from graphkit.records.ids import repo_of
-from graphkit.records.models import Compatibility
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct, StepStruct
 
 
@@ -32,12 +32,12 @@ class GoldCheck:
     graphs no more is kept than what some gold names.
     """
 
-    def __init__(self, dataset: Dataset, compatibility: Iterable[Compatibility]) -> None:
+    def __init__(self, dataset: Dataset, commits: CommitGraph) -> None:
         self._graphs = {
             name: _Graph(has_nodes=artifacts is not None, has_edges=edges is not None)
             for name, (artifacts, edges) in dataset.graphs.items()
         }
-        self._stacks = {row.id: row.commits for row in compatibility}
+        self.commits = commits
         self._nodes: set[str] = set()
 
     def show(self, question: QuestionStruct) -> None:
@@ -73,13 +73,12 @@ class GoldCheck:
         stack = question.stack or ""
         own = question.stack is not None and stack in self._graphs
         graphs = [self._graphs[stack]] if own else list(self._graphs.values())
-        pinned = {**self._stacks.get(stack, {}), **question.commits}
-        return tuple(dict.fromkeys(_stale(question, graphs, pinned)))
+        return tuple(dict.fromkeys(_stale(question, graphs, self.commits)))
 
 
 def stale_gold(
     dataset: Dataset,
-    compatibility: Iterable[Compatibility],
+    commits: CommitGraph,
     problems: Problems,
     questions: Sequence[QuestionStruct] = (),
 ) -> dict[str, tuple[str, ...]]:
@@ -87,8 +86,8 @@ def stale_gold(
 
     Parameters
     ----------
-    compatibility
-        The dataset's rows, for the commits of stacks.
+    commits
+        What the dataset knows about commits, for those of stacks, and for what their names mean.
     problems
         Takes what can't be used of the knowledge graph; other files are told elsewhere.
     questions
@@ -96,7 +95,7 @@ def stale_gold(
     """
     if not dataset.graphs:
         return {}
-    check = GoldCheck(dataset, compatibility)
+    check = GoldCheck(dataset, commits)
     with Spool(QuestionStruct) as read:
         for question in questions or read.keep(question for _, question in dataset.questions(Problems("skip"))):
             check.show(question)
@@ -117,10 +116,11 @@ def invalid_reason(stale: Sequence[str]) -> str | None:
     return f"invalid, stale gold: {stale[0]}" + (f" (and {len(stale) - 1} more)" if len(stale) > 1 else "")
 
 
-def _stale(question: QuestionStruct, graphs: list[_Graph], pinned: dict[str, str]) -> Iterator[str]:
+def _stale(question: QuestionStruct, graphs: list[_Graph], commits: CommitGraph) -> Iterator[str]:
+    pinned = commits.pins(question)
     for path in question.paths:
         for step in path.steps:
-            reasons = [_reason(step, graph, pinned) for graph in graphs]
+            reasons = [_reason(step, graph, pinned, commits) for graph in graphs]
             if None not in reasons:
                 # The graph that comes nearest tells: a wrong commit says more than a missing node.
                 yield sorted((reason for reason in reasons if reason), key=_nearest)[0][1]
@@ -130,15 +130,16 @@ def _nearest(reason: tuple[int, str]) -> int:
     return -reason[0]
 
 
-def _reason(step: StepStruct, graph: _Graph, pinned: dict[str, str]) -> tuple[int, str] | None:
+def _reason(step: StepStruct, graph: _Graph, pinned: dict[str, str], commits: CommitGraph) -> tuple[int, str] | None:
     """Return why a step isn't gold in a graph, with how near it comes, or None where it is."""
     edge = f"{step.source} -{step.relation or ''}-> {step.target}"
     for node in (step.source, step.target) if graph.has_nodes else ():
         if node not in graph.nodes:
             return 0, f"{edge}: the artifact {node} is not in the knowledge graph"
     for node in (step.source, step.target) if graph.has_nodes else ():
-        at, wanted = graph.nodes[node], pinned.get(repo_of(node) or "")
-        if at is not None and wanted is not None and at != wanted:
+        repo = repo_of(node) or ""
+        at, wanted = graph.nodes[node], pinned.get(repo)
+        if at is not None and wanted is not None and commits.meant(repo, at, pinned).sha != wanted:
             return 1, f"{edge}: {node} is known at {at}, not at the annotated commit {wanted}"
     # A real relation that the static graph doesn't hold is marked as such.
     if not graph.has_edges or step.evidence == "manual":

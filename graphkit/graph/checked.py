@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TypeVar
@@ -11,11 +11,15 @@ from msgspec import Struct
 
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
+from graphkit.files.known import gold_ids
 from graphkit.files.problems import Problems
 from graphkit.files.reading import note_missing_gold
 from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import GoldCheck
 from graphkit.graph.digests import file_digests
+from graphkit.measures.repositories import named
+from graphkit.records.commits import CommitGraph, is_whole
+from graphkit.records.ids import repo_of
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
@@ -49,7 +53,12 @@ class CheckedDataset:
         self.digests = file_digests(dataset)
         self.commits: list[Commit] = dataset.commits(problems)
         self.compatibility: list[Compatibility] = dataset.compatibility(problems)
-        self.gold = GoldCheck(dataset, self.compatibility)
+        #: The repositories that are named, and the commits that are by whole shas, beside those of ``commits``.
+        self.repositories = {commit.repo for commit in self.commits}
+        self.named_commits: set[tuple[str, str]] = set()
+        for row in self.compatibility:
+            self._note(row.commits.items())
+        self.gold = GoldCheck(dataset, CommitGraph.build(self.commits, self.compatibility))
         self.ids: list[str] = []
         self.questions = spools.enter_context(Spool(QuestionStruct))
         self.graphs: dict[str, KnowledgeGraph] = {}
@@ -67,15 +76,32 @@ class CheckedDataset:
             note_missing_gold(question, self.dataset.questions_file, problems)
             self.ids.append(question.id)
             self.gold.show(question)
+            self._note(question.commits.items())
+            self.repositories.update(named(*gold_ids(question)))
             self.questions.put(question)
         self.questions.flush()
+
+    def _note(self, commits: Iterable[tuple[str, str]]) -> None:
+        for repo, sha in commits:
+            self.repositories.add(repo)
+            if is_whole(sha):
+                self.named_commits.add((repo, sha))
+
+    def _noted(self, artifacts: Iterable[ArtifactStruct]) -> Iterator[ArtifactStruct]:
+        """Pass artifacts on, and take note of their repositories and commits."""
+        for artifact in artifacts:
+            if repo := artifact.repo or repo_of(artifact.id):
+                self.repositories.add(repo)
+                if artifact.commit:
+                    self._note([(repo, artifact.commit)])
+            yield artifact
 
     def _read_graphs(self, problems: Problems) -> None:
         for name, (artifacts, edges) in self.dataset.graphs.items():
             graph = KnowledgeGraph("".join(self.digests[path] for path in (artifacts, edges) if path is not None))
             self.graphs[f"{self.dataset.name}/{name}" if name else self.dataset.name] = graph
             if artifacts is not None:
-                found = self.gold.artifacts(name, self.dataset.artifacts(artifacts, problems))
+                found = self._noted(self.gold.artifacts(name, self.dataset.artifacts(artifacts, problems)))
                 graph.artifacts = self._put_aside(ArtifactStruct, found)
             if edges is not None:
                 graph.edges = self._put_aside(EdgeStruct, self.gold.edges(name, self.dataset.edges(edges, problems)))

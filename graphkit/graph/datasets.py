@@ -20,16 +20,16 @@ from graphkit.files.problems import OnError, Problems
 from graphkit.files.stale_gold import invalid_reason
 from graphkit.graph import rows as to_rows
 from graphkit.graph.checked import CheckedDataset, KnowledgeGraph
+from graphkit.graph.commit_names import GRAPH, know_histories, settle_commits
 from graphkit.graph.digests import dataset_digest
+from graphkit.graph.knowledge import known_commits
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.writing import BATCH, Progress, batched, clear, name_artifacts, quiet, write_commits
+from graphkit.records.commits import CommitGraph
 
 #: Questions of one transaction, with all that belongs to them.
 RECORDS = 500
-
-#: How the keys of the sources that are knowledge graphs end.
-_GRAPH = "/graph"
 
 
 @dataclass
@@ -73,7 +73,8 @@ def reservation_of(dataset: str) -> str:
 
 def ensure_loaded(store: Store, dataset: Dataset, problems: Problems, progress: Progress = quiet) -> None:
     """Load a dataset unless the graph holds it in just this form. Raises what :func:`load_dataset` raises."""
-    held = {row["name"]: row["digest"] for row in store.read(cypher("read/datasets"))}
+    # What a history tells since may be what a name of the dataset's records means.
+    held = {row["name"]: row["digest"] for row in store.read(cypher("read/datasets")) if not row["outdated"]}
     # A load that died before it changed anything is still told as interrupted: one more, which ends, takes that back.
     unfinished = any(load.name == reservation_of(dataset.name) and load.interrupted for load in unfinished_loads(store))
     if unfinished or held.get(dataset.name) != dataset_digest(dataset):
@@ -94,17 +95,22 @@ class _DatasetLoader:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
         self._refuse_foreign()
         self.store.write(cypher("load/dataset_changes"), {"name": self.dataset.name})
+        self._name_repositories()
         self._source(known, "commits", self._load_commits, held)
-        self._source(known, "compatibility", self._load_compatibility, held)
+        changes = know_histories(self.store, self.dataset.name)
+        self.commits = CommitGraph.build(known_commits(self.store, self.dataset.name), self.checked.compatibility)
+        self.checked.gold.commits = self.commits
+        self._source(known, "compatibility", self._load_compatibility, held, self._meant_by_rows())
         for name, graph in self.checked.graphs.items():
             self._load_graph(known, name, graph, held)
         for key in known:
-            if key.endswith(_GRAPH) and key.startswith(f"{self.dataset.name}/"):
-                gone = key.removesuffix(_GRAPH)
+            if key.endswith(GRAPH) and key.startswith(f"{self.dataset.name}/"):
+                gone = key.removesuffix(GRAPH)
                 if known[key] and gone not in self.checked.graphs:
                     self._clear_graph(known, gone)
         self._load_questions(held)
         self.store.write(cypher("load/late_commits"), {})
+        settle_commits(self.store, self.dataset.name)
         held.complete(
             "load/dataset",
             {
@@ -112,6 +118,7 @@ class _DatasetLoader:
                 "folder": str(self.dataset.folder.resolve()),
                 "digest": dataset_digest(self.dataset, self.checked.digests),
                 "questions": len(self.checked.ids),
+                "changes": changes,
             },
         )
 
@@ -126,11 +133,29 @@ class _DatasetLoader:
                         remedy="Give the questions other ids, or load it into a database of its own (--data).",
                     )
 
-    def _source(self, known: dict[str, Any], kind: str, load: Callable[[Reservation], None], held: Reservation) -> None:
-        """Load a file unless the graph holds its content already."""
+    def _name_repositories(self) -> None:
+        keys = [to_rows.commit_key(repo, sha) for repo, sha in sorted(self.checked.named_commits)]
+        named = {"repositories": sorted(self.checked.repositories), "commits": keys}
+        self.store.write(cypher("load/dataset_repositories"), {"name": self.dataset.name, **named})
+
+    def _meant_by_rows(self) -> str:
+        """Return a digest of what the names of commits mean in compatibility rows; nothing where they mean no other."""
+        stacks = self.commits.stacks
+        meant = [[row.id, stacks[row.id]] for row in self.checked.compatibility if stacks[row.id] != row.commits]
+        return to_rows.digest(meant) if meant else ""
+
+    def _source(
+        self,
+        known: dict[str, Any],
+        kind: str,
+        load: Callable[[Reservation], None],
+        held: Reservation,
+        meaning: str = "",
+    ) -> None:
+        """Load a file unless the graph holds its content, and what is meant by it, already."""
         path = find_file(self.dataset.folder, kind)
         key = f"{self.dataset.name}/{kind}"
-        digest = self.checked.digests[path] if path is not None else ""
+        digest = self.checked.digests[path] + meaning if path is not None else ""
         if known.get(key, "") == digest:
             if path is not None:
                 self.summary.add(kind, unchanged=len(getattr(self.checked, kind)))
@@ -158,12 +183,13 @@ class _DatasetLoader:
 
     def _load_compatibility(self, held: Reservation) -> None:
         named = {"dataset": self.dataset.name}
-        stacks = [to_rows.stack_row(row, self.dataset.name) for row in self.checked.compatibility]
+        stacks = [to_rows.stack_row(row, self.dataset.name, self.commits) for row in self.checked.compatibility]
+        members = [member for commits in self.commits.stacks.values() for member in commits.items()]
         fitting = [row for row in self.checked.compatibility if row.compatible and not row.environment]
         clashing = [row for row in self.checked.compatibility if not row.compatible]
         self.store.write_many(
             [
-                (cypher("load/members"), {"rows": to_rows.member_rows(self.checked.compatibility)}),
+                (cypher("load/members"), {"rows": to_rows.member_rows(members)}),
                 (cypher("load/clear_stacks"), named),
                 (cypher("load/clear_deployments"), named),
                 (cypher("load/clear_pairs"), named),
@@ -171,24 +197,24 @@ class _DatasetLoader:
                 (cypher("load/deployments"), {**named, "rows": [row for row in stacks if row["environment"]]}),
                 (
                     cypher("load/compatible"),
-                    {**named, "rows": [pair for row in fitting for pair in to_rows.pair_rows(row)]},
+                    {**named, "rows": [pair for row in fitting for pair in to_rows.pair_rows(row, self.commits)]},
                 ),
                 (
                     cypher("load/incompatible"),
-                    {**named, "rows": [pair for row in clashing for pair in to_rows.pair_rows(row)]},
+                    {**named, "rows": [pair for row in clashing for pair in to_rows.pair_rows(row, self.commits)]},
                 ),
             ]
         )
         self._step("compatibility", len(self.checked.compatibility), held)
 
     def _clear_graph(self, known: dict[str, Any], graph: str) -> None:
-        self._forget(known, f"{graph}{_GRAPH}")
+        self._forget(known, f"{graph}{GRAPH}")
         clear(self.store, "load/clear_artifact_commits", {"graph": graph})
         clear(self.store, "load/clear_edges", {"graph": graph})
 
     def _load_graph(self, known: dict[str, Any], name: str, graph: KnowledgeGraph, held: Reservation) -> None:
         """Load one knowledge graph: its artifacts merged, their commits and edges replaced."""
-        key = f"{name}{_GRAPH}"
+        key = f"{name}{GRAPH}"
         if known.get(key) == graph.digest:
             for kind, records in (("artifacts", graph.artifacts), ("edges", graph.edges)):
                 if records is not None:
@@ -196,11 +222,14 @@ class _DatasetLoader:
             return
         self._clear_graph(known, name)
         if graph.artifacts is not None:
-            for batch in batched(map(to_rows.artifact_row, graph.artifacts), BATCH):
+            rows = (to_rows.artifact_row(artifact, self.commits) for artifact in graph.artifacts)
+            for batch in batched(rows, BATCH):
                 pinned = [row for row in batch if row["commit_key"] is not None]
+                members = to_rows.member_rows((row["commit_repo"], row["sha"]) for row in pinned)
                 self.store.write_many(
                     [
                         (cypher("load/artifacts"), {"rows": batch}),
+                        (cypher("load/members"), {"rows": members}),
                         (cypher("load/artifact_commits"), {"rows": pinned, "graph": name}),
                     ]
                 )
@@ -222,7 +251,9 @@ class _DatasetLoader:
     def _load_questions(self, held: Reservation) -> None:
         for batch in batched(self.checked.questions, RECORDS):
             rows = [
-                to_rows.question_row(question, self.dataset.name, invalid_reason(self.checked.gold.reasons(question)))
+                to_rows.question_row(
+                    question, self.dataset.name, self.commits, invalid_reason(self.checked.gold.reasons(question))
+                )
                 for question in batch
             ]
             ids = [row["id"] for row in rows]

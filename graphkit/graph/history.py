@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import storable_name
+from graphkit.graph.commit_names import know_histories, settle_commits
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
 from graphkit.graph.writing import BATCH, Progress, batched, quiet, write_commits
@@ -51,7 +52,7 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
         chosen = storable_name(name or _folder_name(repository, path), str(path))
         with reserved(store, f"history of {chosen}") as held:
             rows = store.read(cypher("load/known_commits"), {"repo": chosen})
-            known = {str(row["sha"]): (row["branch"], row["tag"]) for row in rows}
+            known = {str(row["sha"]): (row["branch"], row["tags"]) for row in rows}
             linked = {str(row["sha"]): int(str(row["parents"])) for row in rows}
             written = unchanged = 0
             there: set[str] = set()
@@ -61,7 +62,7 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
                 fresh = [
                     commit
                     for commit in batch
-                    if known.get(commit.sha) != (commit.branch, commit.tag)
+                    if known.get(commit.sha) != (commit.branch, [*commit.all_tags])
                     or linked[commit.sha] < len(there.intersection(commit.parents))
                 ]
                 unchanged += len(batch) - len(fresh)
@@ -74,6 +75,9 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
                 written += len(fresh)
                 held.beat()
     store.write(cypher("load/late_commits"), {})
+    for row in store.read(cypher("read/naming_datasets"), {"repo": chosen}):
+        know_histories(store, str(row["name"]))
+        settle_commits(store, str(row["name"]))
     return HistoryLoad(chosen, written, unchanged)
 
 
@@ -121,7 +125,8 @@ def read_history(repository: Repo, name: str, path: Path) -> Iterator[Commit]:
                 parents=tuple(parent.decode() for parent in commit.parents),
                 branch=branches.get(sha),
                 committed_at=_moment(commit.commit_time, commit.commit_timezone),
-                tag=tags.get(sha),
+                tag=tags[sha][0] if sha in tags else None,
+                tags=tuple(tags.get(sha, ())),
             )
     except (KeyError, MissingCommitError) as error:
         missing = error.args[0]
@@ -145,10 +150,10 @@ def _moment(seconds: int, offset: int) -> datetime | None:
         return None
 
 
-def _references(repository: Repo) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the branches (name to sha, the default one first) and the tags (sha of the commit to name)."""
+def _references(repository: Repo) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Return the branches (name to sha, the default one first) and the tags (sha of the commit to names)."""
     heads: dict[str, str] = {}
-    tags: dict[str, str] = {}
+    tags: dict[str, list[str]] = {}
     for reference, target in sorted(repository.get_refs().items()):
         text = reference.decode("utf-8", "replace")
         sha = _commit_sha(repository, target)
@@ -159,7 +164,7 @@ def _references(repository: Repo) -> tuple[dict[str, str], dict[str, str]]:
         elif text.startswith("refs/remotes/") and not text.endswith("/HEAD"):
             heads.setdefault(text.removeprefix("refs/remotes/").partition("/")[2], sha)
         elif text.startswith("refs/tags/"):
-            tags.setdefault(sha, text.removeprefix("refs/tags/"))
+            tags.setdefault(sha, []).append(text.removeprefix("refs/tags/"))
     default = _default_branch(repository, heads)
     ordered = sorted(heads, key=lambda name: (name != default, name not in DEFAULT_BRANCHES, name))
     return {name: heads[name] for name in ordered}, tags

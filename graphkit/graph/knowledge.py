@@ -8,7 +8,7 @@ from typing import Any
 from graphkit.database.store import Store
 from graphkit.errors import InputError, did_you_mean
 from graphkit.graph.queries import cypher
-from graphkit.records.commits import CommitGraph
+from graphkit.records.commits import CommitGraph, ReadAt, read_nothing
 from graphkit.records.models import Commit, Compatibility
 
 
@@ -19,18 +19,27 @@ def invalid_questions(store: Store, dataset: str) -> dict[str, str]:
     }
 
 
-def commit_graph(store: Store, dataset: str) -> CommitGraph:
+def commit_graph(store: Store, dataset: str, read_at: ReadAt = read_nothing) -> CommitGraph:
     """Return what is known about commits to a dataset: by its own records, and by the history of repositories.
 
     What other datasets of the same database say doesn't matter: a run scores as it does from the files alone.
+
+    Parameters
+    ----------
+    read_at
+        Tells at which commits the dataset's knowledge graphs read an artifact.
     """
     named = {"dataset": dataset}
-    commits = [Commit.model_validate(row) for row in store.read(cypher("read/commits"), named)]
     rows = [
-        Compatibility.model_validate({**row, "commits": dict(row["members"])})  # type: ignore[call-overload]
+        Compatibility.model_validate({**row, "commits": dict(zip(row["repositories"], row["names"], strict=True))})  # type: ignore[call-overload]
         for row in store.read(cypher("read/stacks"), named)
     ]
-    return CommitGraph.build(commits, rows)
+    return CommitGraph.build(known_commits(store, dataset), rows, read_at)
+
+
+def known_commits(store: Store, dataset: str) -> list[Commit]:
+    """Return the commits that a dataset lists, and those of its repositories whose history was read."""
+    return [Commit.model_validate(row) for row in store.read(cypher("read/commits"), {"dataset": dataset})]
 
 
 def history_changes(store: Store) -> int:

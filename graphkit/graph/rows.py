@@ -13,6 +13,7 @@ import msgspec
 from graphkit.graph import form
 from graphkit.measures.case import Case
 from graphkit.measures.repositories import named, of_relevant_ids
+from graphkit.records.commits import CommitGraph, is_whole
 from graphkit.records.ids import crosses, file_of, path_of, repo_of, symbol_of
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct
@@ -51,6 +52,7 @@ def commit_row(commit: Commit) -> dict[str, Any]:
         "sha": commit.sha,
         "branch": commit.branch,
         "tag": commit.tag,
+        "tags": list(commit.all_tags),
         "parents": list(commit.parents),
         "parent_keys": [commit_key(commit.repo, parent) for parent in commit.parents],
         "committed_at": at.isoformat() if at else None,
@@ -58,8 +60,8 @@ def commit_row(commit: Commit) -> dict[str, Any]:
     }
 
 
-def stack_row(row: Compatibility, dataset: str) -> dict[str, Any]:
-    """Return the row of a set of commits that did, or did not, work together."""
+def stack_row(row: Compatibility, dataset: str, commits: CommitGraph) -> dict[str, Any]:
+    """Return the row of a set of commits that did, or did not, work together, and how it names them."""
     return {
         "key": f"{dataset}/{row.id}",
         "id": row.id,
@@ -67,32 +69,37 @@ def stack_row(row: Compatibility, dataset: str) -> dict[str, Any]:
         "source": row.source,
         "environment": row.environment,
         "at": row.at.isoformat() if row.at else None,
-        "members": [commit_key(repo, sha) for repo, sha in sorted(row.commits.items())],
+        "repositories": sorted(row.commits),
+        "names": [name for _, name in sorted(row.commits.items())],
+        "members": [commit_key(repo, sha) for repo, sha in sorted(commits.stacks[row.id].items())],
     }
 
 
-def pair_rows(row: Compatibility) -> Rows:
+def pair_rows(row: Compatibility, commits: CommitGraph) -> Rows:
     """Return a row for each pair of commits that a compatibility row speaks about."""
-    keys = [commit_key(repo, sha) for repo, sha in sorted(row.commits.items())]
+    keys = [commit_key(repo, sha) for repo, sha in sorted(commits.stacks[row.id].items())]
     return [
         {"first": first, "second": second, "stack": row.id, "source": row.source}
         for first, second in combinations(keys, 2)
     ]
 
 
-def member_rows(rows: Iterable[Compatibility]) -> Rows:
-    """Return a row for each commit that compatibility rows name, each once."""
-    members = {member for row in rows for member in row.commits.items()}
-    return [{"key": commit_key(repo, sha), "repo": repo, "sha": sha} for repo, sha in sorted(members)]
+def member_rows(members: Iterable[tuple[str, str]]) -> Rows:
+    """Return a row for each of these (repository, sha), each once."""
+    return [{"key": commit_key(repo, sha), "repo": repo, "sha": sha} for repo, sha in sorted(set(members))]
 
 
-def artifact_row(artifact: ArtifactStruct) -> dict[str, Any]:
+def artifact_row(artifact: ArtifactStruct, commits: CommitGraph) -> dict[str, Any]:
     """Return the row of an artifact: what its record doesn't say, its id does."""
+    repo = artifact.repo or repo_of(artifact.id)
+    sha = commits.meant(repo, artifact.commit).sha if repo and artifact.commit else None
     return {
         **node_row(artifact.id),
         **{name: value for name in ("repo", "path", "symbol") if (value := getattr(artifact, name)) is not None},
         "kind": artifact.kind,
-        "commit_key": commit_key(artifact.repo or repo_of(artifact.id), artifact.commit),
+        "commit_repo": repo,
+        "sha": sha,
+        "commit_key": commit_key(repo, sha),
         "line": artifact.line,
         "end_line": artifact.end_line,
     }
@@ -103,9 +110,12 @@ def node_row(node: str) -> dict[str, Any]:
     return {"id": node, "repo": repo_of(node), "path": path_of(node), "symbol": symbol_of(node)}
 
 
-def question_row(question: QuestionStruct, dataset: str, invalid: str | None = None) -> dict[str, Any]:
+def question_row(
+    question: QuestionStruct, dataset: str, commits: CommitGraph, invalid: str | None = None
+) -> dict[str, Any]:
     """Return the row of a question with its gold paths and their steps, and why it isn't scored where it isn't."""
-    case = Case(question, None)
+    case = Case(question, None, commits)
+    pins = sorted(case.own_pins.items())
     relevant = sorted(
         ((gain, node) for node, gain in question.relevant.items() if gain > 0), key=lambda x: (-x[0], x[1])
     )
@@ -159,11 +169,11 @@ def question_row(question: QuestionStruct, dataset: str, invalid: str | None = N
         "expected_symbols": sorted(set(question.expected_symbols)),
         "stack": question.stack,
         "stack_key": f"{dataset}/{question.stack}" if question.stack else None,
-        "pins": [commit_key(repo, sha) for repo, sha in sorted(question.commits.items())],
-        "pinned_repositories": sorted(question.commits),
+        "pins": [commit_key(repo, sha) for repo, sha in pins],
+        "pinned_repositories": [repo for repo, _ in pins],
+        "pinned_shas": [sha for _, sha in pins],
         "expected_tools": [call.name for call in question.expected_tool_calls],
         "expected_arguments": [_json(call.arguments) for call in question.expected_tool_calls],
-        "pinned_shas": [sha for _, sha in sorted(question.commits.items())],
         "invalid": invalid or "",
     }
     row = {"id": question.id, "properties": properties, "paths": paths, "steps": steps}
@@ -213,6 +223,7 @@ def answer_row(answer: AnswerStruct) -> dict[str, Any]:
                     "source_commits": [step.source_commit or "" for step in walk],
                     "target_commits": [step.target_commit or "" for step in walk],
                     "commits": sorted({key for pair in commits for key in pair if key is not None}),
+                    "named": any(is_name(name) for step in walk for name in (step.source_commit, step.target_commit)),
                     "repositories": sorted(named(*nodes)),
                 },
             }
@@ -272,7 +283,14 @@ def answer_row(answer: AnswerStruct) -> dict[str, Any]:
             }
             for position, call in enumerate(answer.tool_calls or ())
         ],
+        "open": any(path["properties"]["named"] for path in paths)
+        or any(not chunk.commit or is_name(chunk.commit) for chunk in case.chunks),
     }
+
+
+def is_name(commit: str | None) -> bool:
+    """Tell whether a commit is named by what may mean another sha: a tag, or the beginning of one."""
+    return bool(commit) and not is_whole(commit)  # type: ignore[arg-type]
 
 
 def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
@@ -290,6 +308,7 @@ def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
             "symbol": chunk.symbol or node["symbol"],
             "commit": chunk.commit or None,
             "commit_key": commit_key(repo, chunk.commit),
+            "named": is_name(chunk.commit) or None,
             "branch": chunk.branch or None,
             "text": chunk.text,
         }

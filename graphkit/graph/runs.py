@@ -15,6 +15,7 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.graph import rows as to_rows
+from graphkit.graph.commit_names import settle_commits
 from graphkit.graph.digests import file_digest
 from graphkit.graph.executed_code import clear_executions
 from graphkit.graph.gradings import clear_scores
@@ -113,7 +114,7 @@ def load_run(
         if known and known[0]["digest"] != records.digest:
             clear_run(store, run)
         store.write(cypher("load/run"), {"id": run, "dataset": dataset, "digest": records.digest, "file": file})
-        return _write_run(store, run, records, held, progress)
+        return _write_run(store, dataset, run, records, held, progress)
 
 
 def order_run(store: Store, run: str, unordered: bool) -> None:
@@ -147,9 +148,11 @@ def clear_run(store: Store, run: str) -> None:
     clear(store, "load/clear_answers", {"run": run})
 
 
-def _write_run(store: Store, run: str, records: RunRecords, held: Reservation, progress: Progress) -> RunLoad:
+def _write_run(
+    store: Store, dataset: str, run: str, records: RunRecords, held: Reservation, progress: Progress
+) -> RunLoad:
     there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
-    resumed, written, failed = len(there), 0, 0
+    resumed, written, failed, opened = len(there), 0, 0, False
     kept = (answer for answer in records.answers if answer.question_id in records.questions)
     for batch in batched(kept, RECORDS):
         fresh = []
@@ -159,10 +162,14 @@ def _write_run(store: Store, run: str, records: RunRecords, held: Reservation, p
                 there.add(answer.question_id)
                 fresh.append(to_rows.answer_row(answer))
         if fresh:
+            if not opened and any(row["open"] for row in fresh):
+                opened = True
+                store.write(cypher("load/run_open"), {"id": run})
             _write_answers(store, run, fresh)
             written += len(fresh)
             progress("answers", len(fresh))
             held.beat()
+    settle_commits(store, dataset, run)
     held.complete("load/run_complete", {"id": run, "questions": len(there), "failed": failed})
     return RunLoad(run, written, resumed)
 

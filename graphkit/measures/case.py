@@ -265,6 +265,15 @@ class Case:
 
     # Versions and names ----------------------------------------------------------------------------------------------
 
+    def version(self, chunk: ChunkStruct) -> Version:
+        """Return the version of a chunk: the commit that it names, else that of its artifact in the dataset's graph."""
+        repo, sha, commits = chunk.repo or repo_of(chunk.id), chunk.commit or None, self.commits
+        if sha is None:
+            repo, sha = commits.commit_of(chunk.id, self.question.stack) or (repo, None)
+        elif repo is not None and (repo, sha) not in commits.commits:
+            sha = commits.meant(repo, sha, self.pins).sha
+        return Version(repo, sha, chunk.branch or None)
+
     @lazy
     def versions(self) -> list[Version]:
         """The version of each distinct retrieved chunk, in order of rank."""
@@ -273,24 +282,40 @@ class Case:
         for chunk in self.chunks:
             if chunk.id not in seen:
                 seen.add(chunk.id)
-                versions.append(Version(chunk.repo or repo_of(chunk.id), chunk.commit or None, chunk.branch or None))
+                versions.append(self.version(chunk))
         return versions
+
+    @lazy
+    def without_commit(self) -> tuple[int, int]:
+        """How many distinct chunks name no commit, and how many of them take that of their artifact."""
+        named = {chunk.id: chunk.commit for chunk in reversed(self.chunks)}
+        lacking = sum(not commit for commit in named.values())
+        return lacking, lacking - sum(version.sha is None for version in self.versions) if lacking else 0
 
     @lazy
     def touched(self) -> set[tuple[str, str]]:
         """(repository, sha) of the retrieved chunks and of both ends of the traversed edges, where they carry one."""
-        found = {(one.repo, one.sha) for one in self.versions}
+        found = {(one.repo, one.sha) for one in self.versions if one.repo and one.sha}
+        known = self.commits.commits
         for walk in self.walks:
             for step in walk:
-                found.add((repo_of(step.source), step.source_commit))
-                found.add((repo_of(step.target), step.target_commit))
-        return {(repo, sha) for repo, sha in found if repo and sha}
+                for end, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
+                    repo = repo_of(end) if name else None
+                    if repo and name:
+                        found.add(
+                            (repo, name if (repo, name) in known else self.commits.meant(repo, name, self.pins).sha)
+                        )
+        return found
+
+    @lazy
+    def own_pins(self) -> dict[str, str]:
+        """The commit of each repository that the question itself pins."""
+        return self.commits.own_pins(self.question)
 
     @lazy
     def pins(self) -> dict[str, str]:
         """The commit of each repository at which the question was annotated: its stack's, and over these its own."""
-        stack = self.commits.stacks.get(self.question.stack, {}) if self.question.stack else {}
-        return {**stack, **self.question.commits}
+        return self.commits.pins(self.question)
 
     @lazy
     def repositories(self) -> set[str]:

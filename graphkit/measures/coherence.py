@@ -13,6 +13,7 @@ from graphkit.records.commits import Fit, Version
 NO_CHUNK = "nothing was retrieved"
 NO_COMMIT = "no retrieved chunk carries a commit"
 NO_COMMITS_KNOWN = "nothing is known about commits: the dataset has no commits, compatibility rows or deployments"
+NO_SETS = "nothing says which commits belong together: the dataset has no compatible rows or deployments"
 NO_PIN = "the question pins no commit"
 NOTHING_VERSIONED = "nothing retrieved or traversed carries a commit"
 
@@ -25,6 +26,10 @@ class Coherence(Measure):
     compatibility or a common deployment (yes), the same repository and branch (yes), both on default branches and
     committed less than 24 h apart (yes), both pinned by the question itself (yes), otherwise no. The question's own
     pins fit each other also where the graph does not know them; other pairs with an unknown commit don't fit.
+
+    Here and in the other measures of commits, a commit is named by its sha, by a tag of its repository, or by at least
+    four digits with which no other known sha begins; and a chunk that names none has that of its artifact in the
+    dataset's graph.
     """
 
     definition = "compatible pairs / all unordered pairs of retrieved chunks"
@@ -68,7 +73,7 @@ def version_pairs(case: Case) -> list[tuple[Version, Version, Fit, int]]:
     """Return each pair of versions among the chunks, its verdict, and the number of chunk pairs it stands for."""
     found = []
     counts = Counter(case.versions)
-    pins = case.question.commits
+    pins = case.own_pins
     for version, count in counts.items():
         if count > 1:
             found.append((version, version, case.commits.verdict(version, version, pins), count * (count - 1) // 2))
@@ -79,7 +84,11 @@ def version_pairs(case: Case) -> list[tuple[Version, Version, Fit, int]]:
 
 @dataclass(frozen=True)
 class Incoherent(Measure):
-    """1 if no compatible row or deployment holds the commits of everything retrieved and traversed, else 0."""
+    """1 if no compatible row or deployment holds the commits of everything retrieved and traversed, else 0.
+
+    What the question itself pins belongs together, where no row says that two of these commits clash. Else it is not
+    scored where the dataset has no compatible row or deployment at all.
+    """
 
     definition = "1 if no compatible row or deployment holds all commits retrieved and traversed, else 0"
     source = "version coherence over commit nodes"
@@ -88,6 +97,7 @@ class Incoherent(Measure):
     query_parameters = {
         "unversioned": NOTHING_VERSIONED,
         "no_commits_known": NO_COMMITS_KNOWN,
+        "no_sets": NO_SETS,
         "unlogged": NEITHER_LOGGED,
     }
     higher_is_better = False
@@ -98,7 +108,10 @@ class Incoherent(Measure):
             return _unversioned(case)
         if not case.commits:
             return Unscored(NO_COMMITS_KNOWN)
-        return 0.0 if case.commits.fits_one_set(case.touched) else 1.0
+        pinned = case.touched <= case.own_pins.items() and not case.commits.clash(case.touched)
+        if pinned or case.commits.fits_one_set(case.touched):
+            return 0.0
+        return 1.0 if case.commits.knows_sets else Unscored(NO_SETS)
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from graphkit.records.models import Commit, Compatibility
+    from graphkit.records.models import Commit, Compatibility, Question
+    from graphkit.records.structs import QuestionStruct
 
 #: Branch names that count as a repository's default branch.
 DEFAULT_BRANCHES = frozenset({"main", "master", "trunk"})
@@ -18,12 +21,33 @@ DEFAULT_BRANCHES = frozenset({"main", "master", "trunk"})
 WINDOW = timedelta(hours=24)
 
 
+#: A whole sha, of git's old or its new kind, names itself; what may be the beginning of one has at least four digits.
+_WHOLE = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_PREFIX = re.compile(r"[0-9a-fA-F]{4,63}")
+
+
+def is_whole(sha: str) -> bool:
+    """Tell whether this is a whole sha, and so neither a tag nor the beginning of another."""
+    return _WHOLE.fullmatch(sha) is not None
+
+
 class Version(NamedTuple):
     """What a chunk was read from: a commit of a repository, on a branch."""
 
     repo: str | None
     sha: str | None
     branch: str | None = None
+
+
+class Meant(NamedTuple):
+    """The sha that the name of a commit means, itself where it means no other, and why it is ambiguous where it is."""
+
+    sha: str
+    ambiguous: str | None = None
+
+
+#: Returns the (repository, commit) at which each knowledge graph, or the one of a name, read the artifact of an id.
+ReadAt = Callable[[str, str | None], Iterable[tuple[str, str]]]
 
 
 class Fit(NamedTuple):
@@ -52,6 +76,11 @@ UNDECIDED = frozenset({"unknown commit", "no rule"})
 NO_PINS: Mapping[str, str] = {}
 
 
+def read_nothing(artifact: str, graph: str | None) -> Iterable[tuple[str, str]]:
+    """Return the commits of an artifact where no knowledge graph is asked: none."""
+    return ()
+
+
 def _pinned(version: Version, pins: Mapping[str, str]) -> bool:
     return version.repo is not None and version.sha is not None and pins.get(version.repo) == version.sha
 
@@ -60,28 +89,55 @@ def _pinned(version: Version, pins: Mapping[str, str]) -> bool:
 class CommitGraph:
     """The commits that are known, and what is known about pairs of them.
 
-    A commit is known when it is listed, or named by a compatibility row or a deployment.
+    A commit is known when it is listed, or named by a compatibility row or a deployment. Whoever names one may do so by
+    its sha, by a tag of its repository, or by the beginning of its sha where no other one begins so.
     """
 
     commits: dict[tuple[str, str], Commit | None] = field(default_factory=dict)
     stacks: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    read_at: ReadAt = read_nothing
+    _tags: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    _shas: dict[str, list[str]] = field(default_factory=dict)
+    _meant: dict[tuple[str, str], Meant] = field(default_factory=dict)
     _sets: dict[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
     _pairs: dict[frozenset[tuple[str, str]], dict[str, str]] = field(default_factory=dict)
     _verdicts: dict[tuple[Version, Version], Fit] = field(default_factory=dict)
 
     @classmethod
-    def build(cls, commits: Iterable[Commit] = (), compatibility: Iterable[Compatibility] = ()) -> CommitGraph:
+    def build(
+        cls,
+        commits: Iterable[Commit] = (),
+        compatibility: Iterable[Compatibility] = (),
+        read_at: ReadAt = read_nothing,
+    ) -> CommitGraph:
         """Index commits and compatibility rows. A later commit of the same repository and sha replaces an earlier."""
-        graph = cls()
+        graph = cls(read_at=read_at)
         for commit in commits:
             graph.commits[commit.repo, commit.sha] = commit
-        for row in compatibility:
+            for tag in commit.all_tags:
+                graph._tags.setdefault((commit.repo, tag), set()).add(commit.sha)
+        rows = list(compatibility)
+        for row in rows:
+            for repo, sha in row.commits.items():
+                if is_whole(sha):
+                    graph.commits.setdefault((repo, sha), None)
+        graph._index()
+        for row in rows:
             graph._add(row)
+        graph._index()
         return graph
 
+    def _index(self) -> None:
+        """Index what names are looked up in: what names meant before may be outdated."""
+        self._meant, self._shas = {}, {}
+        for repo, sha in sorted(self.commits):
+            self._shas.setdefault(repo, []).append(sha)
+
     def _add(self, row: Compatibility) -> None:
-        members = sorted(row.commits.items())
-        self.stacks[row.id] = row.commits
+        meant = ((repo, self.meant(repo, name)) for repo, name in sorted(row.commits.items()))
+        # Nobody knows which commit an ambiguous name means: the row says nothing about any.
+        members = [(repo, one.sha) for repo, one in meant if one.ambiguous is None]
+        self.stacks[row.id] = dict(members)
         for member in members:
             self.commits.setdefault(member, None)
         if row.compatible:
@@ -89,6 +145,56 @@ class CommitGraph:
         rule = "incompatible" if not row.compatible else "deployed together" if row.environment else "compatible"
         for pair in combinations(members, 2):
             self._pairs.setdefault(frozenset(pair), {}).setdefault(rule, row.id)
+
+    def meant(self, repo: str, name: str, pins: Mapping[str, str] = NO_PINS) -> Meant:
+        """Return the sha that the name of a commit means: itself, else that of the tag, else the one that begins so.
+
+        Parameters
+        ----------
+        pins
+            The commits that the question pins: these may be named by their beginning though nobody else knows them.
+        """
+        if (repo, name) in self.commits or is_whole(name):
+            return Meant(name)
+        found = self._meant.get((repo, name))
+        if found is None:
+            found = self._meant[repo, name] = self._look_up(repo, name)
+        pin = pins.get(repo)
+        if pin is None or found.sha == pin or not _begins(pin, name) or (repo, name) in self._tags:
+            return found
+        # What the dataset knows and the pin are two that begin alike.
+        others = self._beginning(repo, name) - {pin}
+        return _ambiguous(name, "prefix", len(others) + 1) if others else Meant(pin)
+
+    def _look_up(self, repo: str, name: str) -> Meant:
+        for kind, shas in (("tag", self._tags.get((repo, name), ())), ("prefix", self._beginning(repo, name))):
+            if len(shas) > 1:
+                return _ambiguous(name, kind, len(shas))
+            for sha in shas:
+                return Meant(sha)
+        return Meant(name)
+
+    def _beginning(self, repo: str, name: str) -> set[str]:
+        """Return the known commits of a repository whose shas begin so."""
+        if not _PREFIX.fullmatch(name):
+            return set()
+        shas, prefix = self._shas.get(repo, []), name.lower()
+        first = bisect_left(shas, prefix)
+        last = bisect_left(shas, prefix[:-1] + chr(ord(prefix[-1]) + 1), first)
+        return set(shas[first:last])
+
+    def commit_of(self, artifact: str, graph: str | None) -> tuple[str, str] | None:
+        """Return the (repository, sha) at which the dataset's graph read an artifact; None where graphs disagree.
+
+        Parameters
+        ----------
+        graph
+            The knowledge graph that is asked alone where the dataset has one of this name, else they all are.
+        """
+        if self.read_at is read_nothing:
+            return None
+        found = {(repo, self.meant(repo, name).sha) for repo, name in self.read_at(artifact, graph)}
+        return found.pop() if len(found) == 1 else None
 
     def __bool__(self) -> bool:
         return bool(self.commits)
@@ -136,7 +242,33 @@ class CommitGraph:
         commit = self.commits[version.repo, version.sha]  # type: ignore[index]
         return commit.committed_at if commit else None
 
+    def own_pins(self, question: Question | QuestionStruct) -> dict[str, str]:
+        """Return the commit of each repository that a question itself pins."""
+        return {repo: self.meant(repo, name).sha for repo, name in question.commits.items()}
+
+    def pins(self, question: Question | QuestionStruct) -> dict[str, str]:
+        """Return the commit of each repository that a question is annotated at: its stack's, over these its own."""
+        stack = self.stacks.get(question.stack, {}) if question.stack else {}
+        return {**stack, **self.own_pins(question)}
+
+    def clash(self, versions: Iterable[tuple[str, str]]) -> bool:
+        """Tell whether a row says of two of these (repository, sha) pairs that they don't fit."""
+        return any("incompatible" in self._pairs.get(frozenset(pair), ()) for pair in combinations(versions, 2))
+
+    @property
+    def knows_sets(self) -> bool:
+        """Whether there is any compatible row or deployment."""
+        return bool(self._sets)
+
     def fits_one_set(self, versions: Iterable[tuple[str, str]]) -> bool:
         """Tell whether one compatible row, or one deployment, holds all these (repository, sha) pairs."""
         wanted = frozenset(versions)
         return any(wanted <= members for members in self._sets.values())
+
+
+def _begins(sha: str, name: str) -> bool:
+    return _PREFIX.fullmatch(name) is not None and sha.startswith(name.lower())
+
+
+def _ambiguous(name: str, kind: str, count: int) -> Meant:
+    return Meant(name, f"ambiguous {kind}: {count} commits")

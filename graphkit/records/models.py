@@ -476,6 +476,12 @@ class Commit(Record):
     branch: StrictStr | None = None
     committed_at: Time | None = None
     tag: StrictStr | None = None
+    tags: tuple[Name, ...] = ()
+
+    @property
+    def all_tags(self) -> tuple[str, ...]:
+        """Its tags: the one that is shown first, and all others."""
+        return tuple(dict.fromkeys((*((self.tag,) if self.tag else ()), *self.tags)))
 
 
 def _repo_and_sha(item: Any) -> tuple[str, Any]:

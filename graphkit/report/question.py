@@ -251,7 +251,7 @@ def _read_at(case: Case) -> dict[str, list[str]]:
             note(step.source, step.source_commit)
             note(step.target, step.target_commit)
     for chunk in case.chunks:
-        note(chunk.id, chunk.commit)
+        note(chunk.id, case.version(chunk).sha)
     return found
 
 
@@ -276,8 +276,8 @@ def _file(node: str) -> str:
 
 
 def _chunk(case: Case, chunk: ChunkStruct, commits: _Table) -> list[Any]:
-    repo = chunk.repo or repo_of(chunk.id)
-    number = commits.number((repo, chunk.commit)) if chunk.commit else -1
+    version = case.version(chunk)
+    number = _commit(commits, version) if version.sha is not None else -1
     gain = case.question.relevant.get(chunk.id, 0)
     return [visible(chunk.id), gain, chunk.score, number, visible(chunk.text, CHUNK_TEXT) if chunk.text else ""]
 

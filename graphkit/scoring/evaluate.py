@@ -130,7 +130,17 @@ def evaluate(
     rows: list[Row] = []
     # With Cypher the files are still read through first: what can't be used must be told before it is stored.
     take = rows.extend if keep_rows else None
-    job = Job(source.questions_file, run_file, in_python, commits, invalid, keep_rows, outcomes, unordered=unordered)
+    job = Job(
+        source.questions_file,
+        run_file,
+        in_python,
+        commits,
+        invalid,
+        keep_rows,
+        outcomes,
+        unordered=unordered,
+        versions=any(measure.needs_commits for measure in chosen),
+    )
     if store is None:
         result = _with_rows(score_file(job, dataset=source.name, problems=problems, sink=take), rows)
         result = dataclasses.replace(result, known=known_share(source, run_file)).with_scores(scores)
@@ -214,7 +224,8 @@ def _context(
     from graphkit.graph.knowledge import commit_graph, invalid_questions
 
     needed = any(measure.needs_commits for measure in measures)
-    return commit_graph(store, source.name) if needed else CommitGraph(), invalid_questions(store, source.name)
+    commits = commit_graph(store, source.name, source.artifact_commits()) if needed else CommitGraph()
+    return commits, invalid_questions(store, source.name)
 
 
 def known_from_files(
@@ -222,9 +233,8 @@ def known_from_files(
 ) -> tuple[CommitGraph, dict[str, str]]:
     """Return what a dataset's files say of commits, as far as a measure asks, and why which questions aren't scored."""
     needed = any(measure.needs_commits for measure in measures)
-    rows = source.compatibility(problems) if needed or source.graphs else []
-    commits = CommitGraph.build(source.commits(problems), rows) if needed else CommitGraph()
-    stale = stale_gold(source, rows, problems)
+    commits = source.commit_graph(problems) if needed or source.graphs else CommitGraph()
+    stale = stale_gold(source, commits, problems)
     return commits, {name: reason for name, reasons in stale.items() if (reason := invalid_reason(reasons))}
 
 

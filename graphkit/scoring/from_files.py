@@ -275,6 +275,7 @@ def score_file(
         invalid=dict(job.invalid),
         efficiency=totals.efficiency.spreads(),
         unscored=totals.unscored([str(measure) for measure in job.measures]),
+        without_commit=(totals.without_commit, totals.commit_of_artifact) if job.versions else None,
     )
 
 

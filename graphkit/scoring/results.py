@@ -15,7 +15,7 @@ from graphkit.measures.base import FAILED, MISSING, Unscored
 from graphkit.measures.registry import bounds_of
 from graphkit.records.bounds import exact_parts
 from graphkit.records.usage import Spread, Tally
-from graphkit.records.words import shown
+from graphkit.records.words import counted, shown
 from graphkit.scoring.known_share import KnownShare
 
 if TYPE_CHECKING:
@@ -106,6 +106,9 @@ class Evaluation:
         What to beware of: in the scores that others gave, and of fields that graphkit doesn't know.
     known
         How much of the ids and edges in the run the dataset knows; None where the run came by a pipe.
+    without_commit
+        How many retrieved chunks name no commit, and how many of them take that of their artifact in the dataset's
+        graph; None where no measure asks for commits.
     """
 
     run: str
@@ -121,6 +124,7 @@ class Evaluation:
     warnings: tuple[str, ...] = ()
     known: KnownShare | None = field(default=None, repr=False)
     unscored: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+    without_commit: tuple[int, int] | None = field(default=None, repr=False)
 
     def with_scores(self, scores: Iterable[Score]) -> Evaluation:
         """Return the result with scores that others gave this run: from here on nothing asks who gave a value.
@@ -160,6 +164,14 @@ class Evaluation:
     def known_efficiency(self) -> dict[str, Spread]:
         """Return the figures of efficiency that some record knows."""
         return {name: cost for name, cost in self.efficiency.items() if cost.total is not None}
+
+    def borrowed_commits(self) -> str:
+        """Return in words how many chunks take the commit of their artifact; nothing where none does."""
+        if self.without_commit is None or not self.without_commit[1]:
+            return ""
+        lacking, taken = self.without_commit
+        chunks = f"{taken} of {counted(lacking, 'chunk')} without a commit"
+        return f"{chunks} {'takes' if taken == 1 else 'take'} that of their artifact in the dataset's graph"
 
     def outcomes(self) -> list[Outcome]:
         """Return how each question went, where that was asked for."""
@@ -201,6 +213,11 @@ class Evaluation:
             "unscored": {name: dict(reasons) for name, reasons in self.unscored.items()},
             "warnings": list(self.warnings),
             **({"known": self.known.as_json()} if self.known is not None else {}),
+            **(
+                {"without_commit": {"chunks": self.without_commit[0], "commit_of_artifact": self.without_commit[1]}}
+                if self.without_commit is not None
+                else {}
+            ),
         }
 
     def groups_as_json(self) -> dict[str, Any]:
@@ -311,6 +328,7 @@ class Totals:
         self.scored = [0] * count
         self.reasons: list[Counter[str]] = [Counter() for _ in range(count)]
         self.questions = self.failed = self.missing = 0
+        self.without_commit = self.commit_of_artifact = 0
         self.efficiency = Tally()
 
     def take(self, index: int, values: Sequence[float]) -> None:
@@ -325,6 +343,11 @@ class Totals:
             del found[reason]
         self.reasons[index] = _bounded(self.reasons[index] + found)
 
+    def count_without_commit(self, lacking: int, of_artifact: int) -> None:
+        """Count chunks that name no commit, and those of them that take the one of their artifact."""
+        self.without_commit += lacking
+        self.commit_of_artifact += of_artifact
+
     def add(self, other: Totals) -> None:
         """Add the sums of another part of the run."""
         self.parts = [exact_parts(first + second) for first, second in zip(self.parts, other.parts, strict=True)]
@@ -333,6 +356,7 @@ class Totals:
         self.questions += other.questions
         self.failed += other.failed
         self.missing += other.missing
+        self.count_without_commit(other.without_commit, other.commit_of_artifact)
         self.efficiency.merge(other.efficiency)
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:

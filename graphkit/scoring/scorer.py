@@ -50,6 +50,8 @@ class Job:
         Is called for each question where it was scored, perhaps in another process; what it returns is handed on.
     unordered
         Whether all traversals are sets of edges, whatever the records say.
+    versions
+        Whether a measure asks for commits, so that it counts how many chunks name none.
     """
 
     questions_file: Path
@@ -62,6 +64,7 @@ class Job:
     keep_answers: bool = False
     describe: Describe | None = None
     unordered: bool = False
+    versions: bool = False
 
 
 @dataclass
@@ -132,6 +135,8 @@ class Scorer:
         if answer is not None and answer.error is None:
             if (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
                 self._note(case, number)
+            if job.versions and answer.retrieved:
+                self.totals.count_without_commit(*case.without_commit)
         else:
             self.totals.missing += answer is None
             self.totals.failed += answer is not None

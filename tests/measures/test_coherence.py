@@ -7,6 +7,7 @@ from itertools import combinations
 
 import pytest
 
+from graphkit.measures.case import Case
 from graphkit.records.commits import RULES, CommitGraph, Fit, Version
 from graphkit.records.models import Answer, Commit, Compatibility
 from tests.helpers.cases import answer, question, reason, value
@@ -323,6 +324,142 @@ def test_off_pin_unscored(stacks: CommitGraph) -> None:
     assert reason("OffPin", question(), chunks("x@A"), stacks) == "the question pins no commit"
     assert reason("OffPin", question(stack="none"), chunks("x@A"), stacks) == "the question pins no commit"
     assert reason("OffPin", question(stack="one"), chunks("x"), stacks) == (
+        "nothing retrieved or traversed carries a commit"
+    )
+
+
+def test_incoherent_needs_something_to_hold_the_commits() -> None:
+    """Without a compatible row or deployment it isn't scored, but for what the question itself pins."""
+    listed = CommitGraph.build([commit("x", "A"), commit("y", "C")], [row("bad", compatible=False, x="A", y="D")])
+    told = "nothing says which commits belong together: the dataset has no compatible rows or deployments"
+    assert reason("Incoherent", question(), chunks("x@A", "y@C"), listed) == told
+    pinned = question(commits={"x": "A", "y": "C", "z": "Q"})
+    assert value("Incoherent", pinned, chunks("x@A", "y@C"), listed) == 0.0
+    assert value("Incoherent", pinned, chunks("x@A", "z@Q"), listed) == 0.0
+    # One that isn't pinned, and a pin that a row says to clash.
+    assert reason("Incoherent", pinned, chunks("x@A", "y@E"), listed) == told
+    assert reason("Incoherent", question(commits={"x": "A", "y": "D"}), chunks("x@A", "y@D"), listed) == told
+    # Whether commits belong together is decided by their branch and time all the same.
+    assert value("Coherence", question(), chunks("x@A", "y@C"), listed) == 1.0
+
+
+def test_the_questions_own_pins_belong_together(stacks: CommitGraph) -> None:
+    """Commits that no row holds are no mixture where the question pins them, unless a row says that they clash."""
+    assert value("Incoherent", question(commits={"x": "B", "y": "Q"}), chunks("x@B", "y@Q"), stacks) == 0.0
+    assert value("Incoherent", question(commits={"x": "B", "y": "Q"}), chunks("x@B", "y@R"), stacks) == 1.0
+    assert value("Incoherent", question(commits={"x": "B", "w": "W"}), chunks("x@B", "w@W"), stacks) == 1.0
+
+
+# Names of commits --------------------------------------------------------------------------------------------------
+
+#: Whole shas; the first two of x begin alike.
+ONE, TWO, THREE, FOUR = ("abc1" + 36 * "1", "abc1" + 36 * "2", "abc3" + 36 * "3", "def4" + 36 * "4")
+
+
+@pytest.fixture
+def named() -> CommitGraph:
+    """Three tagged commits of x and one of y, and a deployment that names its commits by a tag and a beginning."""
+    return CommitGraph.build(
+        [
+            Commit(repo="x", sha=ONE, tag="v1"),
+            Commit(repo="x", sha=TWO, tag="v2", tags=("v2", "beef", "twice")),
+            Commit(repo="x", sha=THREE, tags=("twice", ONE)),
+            Commit(repo="y", sha=FOUR),
+        ],
+        [row("prod", environment="prod", x="v2", y="def4"), row("vague", x="abc1", y=FOUR)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "sha", "ambiguous"),
+    [
+        ("v1", ONE, None),
+        ("beef", TWO, None),  # each of its tags
+        ("abc3", THREE, None),
+        ("ABC3", THREE, None),  # as git takes it
+        ("abc12", TWO, None),
+        (ONE, ONE, None),  # a sha comes before the tag of that name
+        ("abc", "abc", None),  # three digits are too few
+        ("abc1", "abc1", "ambiguous prefix: 2 commits"),
+        ("twice", "twice", "ambiguous tag: 2 commits"),
+        ("def4", "def4", None),  # of another repository
+        ("v9", "v9", None),
+        (40 * "f", 40 * "f", None),
+    ],
+)
+def test_name_of_a_commit(named: CommitGraph, name: str, sha: str, ambiguous: str | None) -> None:
+    """A name means its sha, else its tag, else the only sha that begins so; else it stays what it is."""
+    assert named.meant("x", name) == (sha, ambiguous)
+
+
+def test_tag_comes_before_the_beginning_of_a_sha() -> None:
+    """A tag that looks like the beginning of another commit's sha is the tag."""
+    graph = CommitGraph.build([Commit(repo="x", sha=ONE), Commit(repo="x", sha=FOUR, tag="abc1")])
+    assert graph.meant("x", "abc1") == (FOUR, None)
+    assert graph.meant("x", "abc11") == (ONE, None)
+
+
+def test_rows_name_commits_by_tag_and_beginning(named: CommitGraph) -> None:
+    """The deployment is that of TWO and FOUR; the row with an ambiguous name speaks of one commit alone."""
+    assert verdict(named, f"x@{TWO}", f"y@{FOUR}") == (True, "deployed together")
+    assert verdict(named, f"x@{ONE}", f"y@{FOUR}") == (False, "no rule")
+    assert verdict(named, "x@abc1", f"y@{FOUR}") == (False, "unknown commit")
+    assert named.stacks == {"prod": {"x": TWO, "y": FOUR}, "vague": {"y": FOUR}}
+
+
+def test_measures_take_names_for_what_they_mean(named: CommitGraph) -> None:
+    """Chunks, both ends of steps, and pins name commits; an ambiguous name is an unknown commit."""
+    assert value("Coherence", question(), chunks("x@v2", "x@abc12", "y@def4"), named) == 1.0
+    assert value("Coherence", question(), chunks("x@abc1", "x@v2", "y@def4"), named) == pytest.approx(1 / 3)
+    step = {"source": "x:1", "target": "y:2", "source_commit": "beef", "target_commit": "def4"}
+    run = answer([step], retrieved=[{"id": "x:1", "commit": TWO}])
+    assert value("Incoherent", question(), run, named) == 0.0
+    assert value("OffPin", question(stack="prod"), run, named) == 0.0
+    assert value("OffPin", question(commits={"x": "v2", "y": "def4"}), run, named) == 0.0
+    assert value("OffPin", question(commits={"x": "v1", "y": "def4"}), run, named) == 1.0
+
+
+def test_a_pin_may_be_named_by_its_beginning(named: CommitGraph) -> None:
+    """What the question pins is meant though nobody else knows it, unless a known commit begins so, too."""
+    pin = "abc5" + 36 * "5"
+    assert value("OffPin", question(commits={"x": pin}), chunks("x@abc5")) == 0.0
+    assert value("OffPin", question(commits={"x": pin}), chunks("x@abc5"), named) == 0.0
+    assert named.meant("x", "abc3", {"x": "abc3" + 36 * "5"}) == ("abc3", "ambiguous prefix: 2 commits")
+    assert named.meant("x", "abc1", {"x": "abc1" + 36 * "5"}) == ("abc1", "ambiguous prefix: 3 commits")
+    # Pinned is one of those that are known.
+    assert named.meant("x", "abc1", {"x": ONE}) == ("abc1", "ambiguous prefix: 2 commits")
+
+
+# Commits of artifacts ----------------------------------------------------------------------------------------------
+
+
+def test_chunk_without_a_commit_takes_that_of_its_artifact() -> None:
+    """Where the chunk names none: of the graph called like the question's stack, else where all graphs agree."""
+    read = {
+        "": {"x:0.py": ("x", "v1"), "x:1.py": ("x", "A"), "x:2.py": ("x", "A")},
+        "old": {"x:1.py": ("x", "A"), "x:2.py": ("x", "B")},
+    }
+
+    def read_at(artifact: str, graph: str | None) -> list[tuple[str, str]]:
+        return [found[artifact] for name, found in read.items() if graph in (name, None) and artifact in found]
+
+    known = CommitGraph.build([Commit(repo="x", sha="A", tag="v1"), commit("x", "B")], read_at=read_at)
+    asked = question()
+
+    def shas(run: Answer, stack: str | None = None) -> list[str | None]:
+        return [version.sha for version in Case(question(stack=stack), run, known).versions]
+
+    assert shas(chunks("x", "x", "x", "x")) == ["A", "A", None, None]
+    assert shas(chunks("x", "x", "x", "x"), "old") == [None, "A", "B", None]
+    assert shas(chunks("x@B", "x", "x@C")) == ["B", "A", "C"]
+    # 0.py and 1.py are both at A, 3.py at nothing: of three pairs one fits.
+    run = answer(retrieved=["x:0.py", "x:1.py", "x:3.py"])
+    assert value("Coherence", asked, run, known) == pytest.approx(1 / 3)
+    assert Case(asked, run, known).without_commit == (3, 2)
+    assert value("OffPin", question(commits={"x": "v1"}), run, known) == 0.0
+    # What was walked is versioned where the walk says so, and else not.
+    walk = answer([("x:0.py", "R", "x:1.py")])
+    assert reason("OffPin", question(commits={"x": "v1"}), walk, known) == (
         "nothing retrieved or traversed carries a commit"
     )
 

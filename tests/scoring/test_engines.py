@@ -32,7 +32,7 @@ from graphkit.records.models import Answer, Question
 from graphkit.scoring.in_graph import score_run
 from tests.helpers import engines, executions
 from tests.helpers.cli import tiny
-from tests.helpers.datasets import STOREFRONT, find_pallets, generate, pallets, read_jsonl, without_graph
+from tests.helpers.datasets import STOREFRONT, find_pallets, generate, pallets, read_jsonl, without_graph, write_jsonl
 from tests.helpers.engines import ENGINES
 from tests.helpers.verdicts import plausible
 
@@ -524,6 +524,117 @@ def test_wrong_repositories_counts_edges_of_repositories_alone(store: Store, tmp
     assert graphkit.failures(store, "r", "wrong-repositories") == [
         {"question": "q", "repo": "web", "chunks": 0, "edges": 2, "relevant": ["api"]}
     ]
+
+
+#: Whole shas; the first two begin alike.
+ONE, TWO, FOUR, FIVE, PIN = ("abc1" + 36 * "1", "abc1" + 36 * "2", "def4" + 36 * "4", 40 * "5", "abc5" + 36 * "6")
+
+
+def named_commits(folder: Path) -> Path:
+    """Write a dataset and a run that name commits by tags and by their beginnings, or not at all; return the run."""
+    at = "2026-01-01T00:00:00Z"
+    asked: dict[str, dict[str, Any]] = {
+        "tags": {"stack": "prod", "retrieved": [("x:a", "v2"), ("y:b", "def4")]},
+        "ambiguous": {"stack": "prod", "retrieved": [("x:a", "abc1"), ("x:b", "v2")]},
+        "artifact": {"commits": {"x": "v1", "y": "def4"}, "retrieved": [("x:art.py", None), ("y:b", "DEF4")]},
+        "two-graphs": {"commits": {"x": "v2"}, "retrieved": [("y:art.py", None), ("x:a", "v2")]},
+        "its-graph": {
+            "stack": "other",
+            "commits": {"x": "v2", "y": FIVE},
+            "retrieved": [("y:art.py", None), ("x:a", TWO)],
+        },
+        "pin": {"commits": {"x": PIN}, "retrieved": [("x:a", "abc5")]},
+        "walk": {"stack": "prod", "retrieved": [], "step": ("latest", "def4")},
+        "nothing": {"commits": {"x": "v1"}, "retrieved": [("x:bare.py", None)]},
+        "fresh": {"commits": {"x": "abc11"}, "retrieved": [], "paths": [[["x:art.py", "R", "x:art.py"]]]},
+        "stale": {"commits": {"x": "v2"}, "retrieved": [], "paths": [[["x:art.py", "R", "x:art.py"]]]},
+    }
+    questions, answers = [], []
+    for name, one in asked.items():
+        fields = {key: one[key] for key in ("stack", "commits", "paths") if key in one}
+        questions.append({"id": name, "question": f"{name}?", **fields})
+        retrieved = [{"id": node, "commit": sha} for node, sha in one["retrieved"]]
+        walk = []
+        if "step" in one:
+            source, target = one["step"]
+            walk = [{"source": "x:a", "target": "y:b", "source_commit": source, "target_commit": target}]
+        answers.append({"run": "r", "question_id": name, "retrieved": retrieved, "traversal": walk})
+    artifacts = [{"id": "x:art.py", "commit": "v1"}, {"id": "y:art.py", "commit": FOUR}, {"id": "x:bare.py"}]
+    other = [{"id": "x:art.py", "commit": ONE}, {"id": "y:art.py", "commit": FIVE}]
+    commits = [
+        {"repo": "x", "sha": ONE, "tag": "v1", "branch": "main", "committed_at": at},
+        {"repo": "x", "sha": TWO, "tags": ["v2", "latest"]},
+        {"repo": "y", "sha": FOUR, "branch": "main", "committed_at": at},
+    ]
+    prod = {"id": "prod", "environment": "prod", "commits": {"x": "v2", "y": "def4"}}
+    return tiny(
+        folder,
+        questions,
+        answers,
+        commits=commits,
+        compatibility=[prod],
+        artifacts=artifacts,
+        **{"artifacts-other": other},
+    )
+
+
+def test_engines_agree_on_what_names_of_commits_mean(store: Store, tmp_path: Path) -> None:
+    """Tags, beginnings of shas, and commits of artifacts are the same commits from the files, over and in the graph."""
+    run = named_commits(tmp_path / "named")
+    nothing, none = "nothing retrieved or traversed carries a commit", "nothing was retrieved"
+    expected: dict[str, tuple[float | str, ...]] = {
+        # Coherence, Incoherent, OffPin. TWO and FOUR are the deployment prod.
+        "tags": (1.0, 0.0, 0.0),
+        "ambiguous": (0.0, 1.0, 1.0),
+        "artifact": (1.0, 0.0, 0.0),  # ONE and FOUR, which no deployment holds, are what the question pins
+        "two-graphs": (0.0, 0.0, 0.0),  # they disagree about y:art.py: TWO alone is known
+        "its-graph": (1.0, 0.0, 0.0),  # FIVE, which only the question knows
+        "pin": (1.0, 0.0, 0.0),
+        "walk": (none, 0.0, 0.0),
+        "nothing": ("no retrieved chunk carries a commit", nothing, nothing),
+        "fresh": (none, nothing, nothing),
+    }
+    chosen = ["Coherence", "Incoherent", "OffPin"]
+    stale = f"x:art.py is known at {ONE}, not at the annotated commit {TWO}"
+    for given in ({}, {"store": store}, {"store": store, "engine": "cypher"}):
+        result = graphkit.evaluate(run, measures=chosen, **given)  # type: ignore[arg-type]
+        found = values(result)
+        assert {name: found[name] for name in expected} == expected, given
+        assert [*result.invalid] == ["stale"]
+        assert stale in result.invalid["stale"]
+        # x:art.py; y:art.py where the stack's graph is asked; not y:art.py of both graphs, nor x:bare.py.
+        assert result.without_commit == (4, 2)
+        assert result.borrowed_commits() == (
+            "2 of 4 chunks without a commit take that of their artifact in the dataset's graph"
+        )
+    unknown = graphkit.failures(store, "r", "unknown-commits")
+    assert [(row["question"], row["repo"], row["commit"], row["reason"]) for row in unknown] == [
+        ("ambiguous", "x", "abc1", "ambiguous prefix: 2 commits"),
+        ("its-graph", "y", None, None),
+        ("pin", "x", "abc5", None),
+        ("two-graphs", "y", None, None),
+    ]
+    pairs = graphkit.failures(store, "r", "incoherent-pairs")
+    assert [(row["question"], row["rule"]) for row in pairs] == [
+        ("ambiguous", "unknown commit"),
+        ("two-graphs", "unknown commit"),
+    ]
+
+
+def test_what_names_of_commits_mean_follows_the_dataset(store: Store, tmp_path: Path) -> None:
+    """A tag that moves to another commit, or is gone, is what the dataset says now, in a run that was loaded before."""
+    run = named_commits(tmp_path / "named")
+    graphkit.evaluate(run, measures=["OffPin"], store=store)
+    commits = read_jsonl(tmp_path / "named" / "commits.jsonl")
+    for tags, expected in ((["v3"], 1.0), (["v2"], 0.0)):
+        commits[1]["tags"] = tags
+        write_jsonl(tmp_path / "named" / "commits.jsonl", commits)
+        # The pin of the stack is v2, too: without a tag both are that name. The walk at `latest` is no longer TWO.
+        for given in ({}, {"store": store}, {"store": store, "engine": "cypher"}):
+            found = values(graphkit.evaluate(run, measures=["OffPin"], **given))  # type: ignore[arg-type]
+            assert found["tags"] == (0.0,)
+            assert found["its-graph"] == (expected,)  # TWO, pinned as v2
+            assert found["walk"] == (1.0,)
 
 
 # Without a database ------------------------------------------------------------------------------------------------

@@ -1,0 +1,7 @@
+// title: Load the commits of paths
+// answers: Tells which commits retrieved paths were walked at, where these don't name them by their shas.
+// parameters: rows
+// columns:
+UNWIND $rows AS row
+MATCH (a:Answer {key: row.answer})-[:WALKED]->(p:RetrievedPath) WHERE p.index = row.index
+SET p.commits = row.commits
