@@ -121,9 +121,9 @@ def read_rows(access: ForeignAccess, query: str) -> Iterator[dict[str, Any]]:
                 ) as session,
                 session.begin_transaction(timeout=timeout) as transaction,
             ):
-                result = transaction.run(query)  # type: ignore[arg-type]
+                result = transaction.run(query)
                 for record in result:
-                    yield {name: _part(value) for name, value in record.items()}
+                    yield {name: _part(value) for name, value in zip(record.keys(), record.values(), strict=True)}
                     _forget(record)
                 if result.consume().counters.contains_updates:
                     raise write_refused(access)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -147,7 +147,8 @@ class GraphTold:
 def _listed(counts: Counter[str]) -> str:
     if not counts:
         return ""
-    shown = ", ".join(f"{name} ({count})" for name, count in counts.most_common(SHOWN))
+    first = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:SHOWN]
+    shown = ", ".join(f"{name} ({count})" for name, count in first)
     more = len(counts) - SHOWN
     return f": {shown} and {more} more" if more > 0 else f": {shown}"
 
@@ -339,11 +340,12 @@ class GraphRecords:
         """Return the record of an artifact; what its id says isn't repeated."""
         properties = node.properties
         record: dict[str, Any] = {"id": one}
-        for name, names, said in (
+        own: tuple[tuple[str, tuple[str, ...], Callable[[str], str | None]], ...] = (
             ("repo", _REPOS, repo_of),
             ("path", _PATHS, path_of),
             ("symbol", _SYMBOLS, symbol_of),
-        ):
+        )
+        for name, names, said in own:
             key, value = first_of(properties, names)
             if key is not None and (text := identifier(value)) is not None:
                 used.add(key)
@@ -378,14 +380,14 @@ class GraphRecords:
         if text is None and not labels:
             key, value = first_of(node.properties, ("labels",))
             given = value.split(":") if isinstance(value, str) else value if isinstance(value, list) else ()
-            labels = tuple(filter(None, map(identifier, given)))  # type: ignore[arg-type]
+            labels = tuple(filter(None, map(identifier, given)))
         if text is None and not labels:
             key, value = first_of(node.properties, _KINDS)
             text = identifier(value)
         if key is not None:
             used.add(key)
-        own = [label for label in labels if not label.startswith("__")]
-        return text or ":".join(own or labels)
+        named = [label for label in labels if not label.startswith("__")]
+        return text or ":".join(named or labels)
 
     def _commit(
         self, one: str, repo: str | None, properties: Mapping[str, Any] | None, used: set[str] | None = None

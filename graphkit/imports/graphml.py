@@ -135,7 +135,7 @@ def read_graphml(path: Path, unread: Counter[str], notes: Counter[str]) -> Itera
         It isn't GraphML, is damaged, or declares entities.
     """
 
-    def entity(*_: Any) -> None:
+    def entity(*_: Any) -> int:
         raise _EntityError
 
     handler = _Handler(unread, notes)
@@ -143,7 +143,7 @@ def read_graphml(path: Path, unread: Counter[str], notes: Counter[str]) -> Itera
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler = handler.start, handler.end
     parser.CharacterDataHandler = handler.characters
-    parser.EntityDeclHandler = parser.UnparsedEntityDeclHandler = parser.ExternalEntityRefHandler = entity
+    parser.EntityDeclHandler = parser.ExternalEntityRefHandler = entity
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
     with open_binary(path) as stream:
         block = b"-"

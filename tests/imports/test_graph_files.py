@@ -69,7 +69,7 @@ def test_graphml(data: Path, tmp_path: Path) -> None:
 
 def test_graphml_as_networkx_reads_it(data: Path, tmp_path: Path) -> None:
     """What networkx writes is read as networkx reads it, with hostile names and a multigraph's parallel edges."""
-    graph = networkx.MultiDiGraph()
+    graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
     names = [X, Y, "a:ü/<&>\"'.py", "a:]]>.py"]
     graph.add_nodes_from(names, kind="function")
     for source, target, relation in [(0, 1, "CALLS"), (0, 1, "USES"), (2, 3, "läuft & <b>"), (3, 3, "CALLS")]:
@@ -152,7 +152,7 @@ def test_large_graphml_in_little_memory(data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("spelling", ["links", "edges"])
 def test_node_link(spelling: str, data: Path, tmp_path: Path) -> None:
     """Both spellings of networkx are read; the key of a multigraph is a relation where it is a text."""
-    graph = networkx.MultiDiGraph()
+    graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
     graph.add_node(X, kind="function", line=3, commit="c1")
     graph.add_edge(X, Y, key="CALLS")
     graph.add_edge(Y, Z, relation="USES", weight=2)
