@@ -33,7 +33,7 @@ class _Open:
     properties: dict[str, Any] = field(default_factory=dict)
 
 
-class _Handler:
+class _GraphmlHandler:
     """Takes what the parser comes upon, and keeps the parts that are whole until they are fetched."""
 
     def __init__(self, unread: Counter[str], notes: Counter[str]) -> None:
@@ -138,7 +138,7 @@ def read_graphml(path: Path, unread: Counter[str], notes: Counter[str]) -> Itera
     def entity(*_: Any) -> int:
         raise _EntityError
 
-    handler = _Handler(unread, notes)
+    handler = _GraphmlHandler(unread, notes)
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler = handler.start, handler.end
