@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphkit.database.access import DIRECT_RETRY_SECONDS, Access, Login
-from graphkit.database.dialects import ArcadeDB, Dialect
+from graphkit.database.dialects import Dialect, ways_of
 from graphkit.database.driver import agent_of, connected, driver_errors
 from graphkit.database.messages import translated, write_refused
 from graphkit.database.settings import checked_uri, hide_password, query_timeout
@@ -110,10 +110,9 @@ def read_rows(access: ForeignAccess, query: str) -> Iterator[dict[str, Any]]:
     if not query.strip():
         raise InputError("the query is empty", remedy="Write it as: MATCH (a)-[r]->(b) RETURN a, r, b")
     timeout = query_timeout()
-    dialect: Dialect = access.dialect
     with closing(connected(access, access.login)) as driver:
         # What differs between versions isn't used: one that graphkit's own queries need isn't asked for.
-        dialect = ArcadeDB() if "ArcadeDB" in agent_of(driver, access) else dialect
+        dialect = ways_of(agent_of(driver, access))
         try:
             with (
                 driver.session(
