@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from graphkit.graph.gradings import load_scores
     from graphkit.graph.judgements import load_verdicts
     from graphkit.graph.opening import open_store
+    from graphkit.imports.graph_importer import ImportedGraph, import_graph
     from graphkit.imports.importer import ImportedLog, import_log
     from graphkit.measures.base import CutMeasure, Measure, Unscored
     from graphkit.measures.case import Case
@@ -73,6 +74,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "graphkit.imports.importer": ("ImportedLog", "import_log"),
+    "graphkit.imports.graph_importer": ("ImportedGraph", "import_graph"),
     "graphkit.adapters.neo4j_graphrag_searches": ("answering", "neo4j_graphrag_formatter", "record_searches"),
     "graphkit.files.assets": ("storefront_code_folder", "storefront_folder"),
     "graphkit.measures.outcome": ("two_by_two",),
@@ -145,6 +147,7 @@ __all__ = [
     "GoldPath",
     "GradingOptions",
     "GraphkitError",
+    "ImportedGraph",
     "ImportedLog",
     "InputError",
     "JudgeOptions",
@@ -173,6 +176,7 @@ __all__ = [
     "first_divergences",
     "gold_graph",
     "grade",
+    "import_graph",
     "import_log",
     "load",
     "load_config",

@@ -84,7 +84,7 @@ MAY_IMPORT = {
     "llm": {"errors", "records", "files"},
     "adapters": {"errors", "records", "files", "measures", "llm"},
     "readers": {"errors", "records", "files"},
-    "imports": {"errors", "records", "files", "readers"},
+    "imports": {"errors", "records", "files", "database", "readers"},
     "gold": {"errors", "records", "files"},
     "systems": {"errors", "records", "files", "llm"},
     "judges": {"errors", "records", "files", "measures", "llm"},
@@ -148,7 +148,9 @@ def test_one_door_to_each_database() -> None:
     """The driver is imported behind the connection only, the embedded engine by its server only."""
     driver = importers("neo4j")
     assert "graphkit.database.store" in driver
-    assert driver <= {f"graphkit.database.{name}" for name in ("store", "driver", "dialects", "messages", "values")}
+    assert driver <= {
+        f"graphkit.database.{name}" for name in ("store", "driver", "dialects", "foreign", "messages", "values")
+    }
     assert importers("arcadedb_embedded") == {"graphkit.database.embedded.server"}
     assert importers("jpype") <= {"graphkit.database.embedded.server"}
 
@@ -186,7 +188,7 @@ def test_help_is_quick(command: tuple[str, ...]) -> None:
     modules = loaded(*command)
     assert not modules & set(HEAVY)
     allowed = {"graphkit", "graphkit.errors", "graphkit.cli"}
-    shared = ("app", "base", "options", "import_gold")
+    shared = ("app", "base", "options", "import_gold", "import_graph")
     allowed |= {f"graphkit.cli.{name}" for name in (*shared, *GROUPS.values(), *COMMANDS)}
     assert {name for name in modules if name.startswith("graphkit")} == allowed
 
@@ -195,7 +197,7 @@ def test_each_command_has_its_file() -> None:
     """The modules of the command line are the commands, each by its name, and the helpers that they share."""
     modules = {name.removeprefix("graphkit.cli.") for name in MODULES if name.startswith("graphkit.cli.")}
     helpers = {"app", "base", "options", "progress", "tables", "scorecards", "comparisons"}
-    helpers |= {"asking", "grading", "spot_checks", "import_gold"}
+    helpers |= {"asking", "grading", "spot_checks", "import_gold", "import_graph"}
     assert modules == {*COMMANDS, *GROUPS.values()} | helpers
 
 

@@ -1,17 +1,19 @@
-"""``graphkit gold`` with its command ``propose``."""
+"""``graphkit gold`` with its commands ``propose`` and ``migrate``."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphkit.cli.base import Commands, as_json, print_json, print_line, say, settings, tell, with_graph
-from graphkit.cli.options import DatasetArgument
+from graphkit.cli.base import Commands, as_json, print_json, print_line, say, settings, tell, with_graph, with_json
+from graphkit.cli.options import DatasetArgument, assignment
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
+    from graphkit.gold.migration import Candidate, GoldChange, Migration
     from graphkit.graph.proposals import Proposal, Proposals
     from graphkit.records.models import Question
 
@@ -137,3 +139,144 @@ def _written(one: Proposal, optional: Any) -> list[dict[str, Any]]:
         {**step._asdict(), **({"optional": True} if place in optional else {})}
         for place, step in enumerate(one.steps, 1)
     ]
+
+
+@gold.command()
+@with_json
+def migrate(
+    dataset: DatasetArgument,
+    repo: Annotated[
+        list[str], typer.Option("--repo", metavar="NAME=PATH", help="A local clone of a repository; may be repeated.")
+    ],
+    to: Annotated[
+        list[str] | None,
+        typer.Option("--to", metavar="[NAME=]COMMIT", help="A commit, tag or branch; may be repeated. [default: HEAD]"),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be proposed, and ask nothing.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Accept what is certain, files of the same content, and ask nothing.")
+    ] = False,
+) -> None:
+    """Propose gold anew whose files were renamed or moved since it was annotated; only what you accept is changed."""
+    from contextlib import ExitStack
+
+    from graphkit.files.dataset import Dataset
+    from graphkit.gold.migration import migration
+    from graphkit.graph.history import open_repository
+
+    if dry_run and yes:
+        raise InputError("--dry-run and --yes exclude each other", remedy="Leave one of them out.")
+    paths = {name: Path(path) for name, path in (assignment("--repo", text) for text in repo)}
+    with ExitStack() as stack:
+        opened = {name: (str(path), stack.enter_context(open_repository(path))) for name, path in paths.items()}
+        found = migration(Dataset(dataset), opened, _targets(to or [], list(paths)))
+        told = _tell_migration(found, dry_run)
+        accepted: list[Candidate] = []
+        if yes:
+            accepted = [each for change in found.changes for each in change.candidates if each.certain]
+        elif found.changes and not dry_run and not as_json():
+            accepted = _ask_changes(found.changes)
+        changed, still = found.apply(accepted)
+    for question, names in still.items():
+        say(f"note: {question} stays as it was: nothing was decided about {', '.join(names)}")
+    if changed:
+        say(f"note: the graph holds the questions as they were: `graphkit load {dataset}` brings them up to date")
+    if as_json():
+        print_json({**told, "accepted": len(accepted), "changed": changed, "unsettled": still})
+    else:
+        print_line(f"{found.file.path}: {_questions(len(changed))} changed{': ' * bool(changed)}{', '.join(changed)}")
+
+
+def _targets(given: list[str], repositories: list[str]) -> dict[str, str]:
+    """Return the commit of each repository to which gold is brought: its own, else that of all, else its head."""
+    targets = dict.fromkeys(repositories, "HEAD")
+    own: dict[str, str] = {}
+    for text in given:
+        name, equals, commit = text.partition("=")
+        if equals and name in targets:
+            own[name] = commit
+        else:
+            targets = dict.fromkeys(repositories, text)
+    return {**targets, **own}
+
+
+def _tell_migration(found: Migration, listed: bool) -> dict[str, Any]:
+    """Tell what isn't proposed, and what is where nobody is asked; return all of it for programs."""
+    for question, why in found.left_out.items():
+        say(f"left out: {question}: {why}")
+    for gone in found.gone:
+        say(f"gone: {gone.name} of {', '.join(gone.questions)}: {gone.why}")
+    if found.unmoved:
+        say(f"note: {_questions(found.unmoved)} with nothing that moved: their commits stay as they are")
+    if not found.changes:
+        say("note: nothing that gold names was renamed or moved")
+    elif listed and not as_json():
+        for change in found.changes:
+            for each in change.candidates:
+                sure = "certain" if each.certain else "to be looked at"
+                print_line(f"{change.old} -> {each.new}: {each.why} ({sure}; {', '.join(change.questions)})")
+    return {
+        "to": found.targets,
+        "proposed": [
+            {
+                "repo": change.repo,
+                "pin": change.pin,
+                "old": change.old,
+                "questions": change.questions,
+                "candidates": [
+                    {"new": each.new, "why": each.why, "certain": each.certain, "renames": dict(each.renames)}
+                    for each in change.candidates
+                ],
+            }
+            for change in found.changes
+        ],
+        "gone": [
+            {"repo": one.repo, "pin": one.pin, "name": one.name, "why": one.why, "questions": one.questions}
+            for one in found.gone
+        ],
+        "left_out": found.left_out,
+        "unmoved": found.unmoved,
+    }
+
+
+def _questions(count: int) -> str:
+    from graphkit.records.words import counted
+
+    return counted(count, "question")
+
+
+def _ask_changes(changes: list[GoldChange]) -> list[Candidate]:
+    """Return what a person accepts."""
+    if not sys.stdin.isatty():
+        remedy = "Run it in one; --yes accepts what is certain, and --dry-run lists all. Nothing was changed."
+        raise InputError("there is no terminal to ask in", remedy=remedy)
+    accepted: list[Candidate] = []
+    for number, change in enumerate(changes, 1):
+        say(f"\n--- {number} of {len(changes)}: {change.old} at {change.pin[:10]}, in {', '.join(change.questions)}")
+        for each in change.candidates:
+            say(f"    -> {each.new}: {each.why}{' (the same content)' if each.certain else ''}")
+            for old, new in each.renames.items():
+                say(f"       {old} -> {new}")
+            answer = _asked_change()
+            if answer is None:
+                return accepted
+            if answer == "a":
+                accepted.append(each)
+            if answer != "r":
+                break
+    return accepted
+
+
+def _asked_change() -> str | None:
+    """Return ``a``, ``r`` or ``s``, or None to stop."""
+    words = {"a": "a", "accept": "a", "r": "r", "reject": "r", "s": "s", "skip": "s"}
+    while True:
+        sys.stderr.write("(a accept, r reject this one, s skip, q quit): ")
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        said = line.strip().lower()
+        if not line or said in ("q", "quit"):
+            return None
+        if said in words:
+            return words[said]
+        say(f"{line.strip()!r} is none of them" if said else "a, r, s or q")

@@ -12,6 +12,7 @@ import typer
 
 from graphkit.cli.base import Commands, as_json, print_json, print_line, say, with_json
 from graphkit.cli.import_gold import import_gold
+from graphkit.cli.import_graph import import_graph
 from graphkit.cli.options import (
     ChunksOnlyOption,
     ColumnsOption,
@@ -20,7 +21,8 @@ from graphkit.cli.options import (
     IdsOption,
     QuestionKeyOption,
     QuestionOption,
-    assignment,
+    columns_value,
+    commit_values,
 )
 from graphkit.errors import InputError
 
@@ -49,21 +51,6 @@ imports = typer.Typer(
 )
 
 FilesArgument = Annotated[list[Path], typer.Argument(metavar="FILE...", help="The log (also .gz and .zst).")]
-
-
-def columns_value(text: str | None) -> tuple[str, str, str] | None:
-    """Return the three columns that ``--columns`` names."""
-    if text is None:
-        return None
-    names = [name.strip() for name in text.split(",")]
-    if len(names) != 3 or not all(names):
-        raise InputError(f"--columns takes source, relation and target with commas, not {text!r}")
-    return names[0], names[1], names[2]
-
-
-def commit_values(texts: list[str] | None) -> dict[str, str]:
-    """Return the commits that ``--commit`` names."""
-    return dict(assignment("--commit", text) for text in texts or [])
 
 
 @contextmanager
@@ -150,3 +137,4 @@ for name in ("auto", *FORMATS):
     what = "Import logs of whichever format, each recognised by its content." if name == "auto" else None
     imports.command(name, help=what or f"Import what {name} logs.")(_command(name))
 imports.command("gold")(import_gold)
+imports.command("graph")(import_graph)

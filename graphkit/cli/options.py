@@ -171,3 +171,18 @@ def _grouping(text: str | None, known: Sequence[str]) -> str | None:
     if text is not None and text not in known:
         raise InputError(f"--by is {', '.join(known)}, not {text!r}")
     return text
+
+
+def columns_value(text: str | None) -> tuple[str, str, str] | None:
+    """Return the three columns that ``--columns`` names."""
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 3 or not all(names):
+        raise InputError(f"--columns takes source, relation and target with commas, not {text!r}")
+    return names[0], names[1], names[2]
+
+
+def commit_values(texts: list[str] | None) -> dict[str, str]:
+    """Return the commits that ``--commit`` names."""
+    return dict(assignment("--commit", text) for text in texts or [])

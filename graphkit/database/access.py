@@ -30,9 +30,21 @@ class Access(ABC):
         The address, without a password, and the name of the database there.
     dialect
         The ways that count before the server has said which database it is.
+    address_remedy, unreachable_remedy, database_remedy, write_remedy
+        What to do where the address can't be used, where nothing answers there, where the server has no such database,
+        and where it refuses a write.
     """
 
     dialect: ClassVar[Dialect]
+    address_remedy: ClassVar[str] = "Write NEO4J_URI as bolt://HOST:7687 or neo4j+s://HOST."
+    unreachable_remedy: ClassVar[str] = (
+        "Check NEO4J_URI and that the server runs (docker compose up -d; graphkit db status), "
+        "or unset NEO4J_URI to use the embedded database."
+    )
+    database_remedy: ClassVar[str] = "Set NEO4J_DATABASE to one that it has; Neo4j's own default is neo4j."
+    write_remedy: ClassVar[str] = (
+        "Data is written by graphkit load, git and evaluate; anything else needs a tool and an account of the database."
+    )
 
     def __init__(self, uri: str, database: str) -> None:
         self.uri = uri

@@ -136,6 +136,14 @@ class Neo4j(KnownDialect):
 DIALECTS: tuple[KnownDialect, ...] = (ArcadeDB(), Neo4j())
 
 
+def ways_of(agent: str) -> Dialect:
+    """Return the ways of the database that a server's ``agent`` text names; Bolt's own where it is no known one."""
+    try:
+        return recognized(agent)[0]
+    except DatabaseError:
+        return Dialect()
+
+
 def recognized(agent: str) -> tuple[KnownDialect, str]:
     """Return which database a server's ``agent`` text names, and its version.
 

@@ -46,7 +46,7 @@ def connected(access: Access, login: Login | None) -> neo4j.Driver:
         raise DatabaseError(
             f"The address of the database can't be used: {shortened(str(error))}",
             where=hide_password(access.uri),
-            remedy="Write NEO4J_URI as bolt://HOST:7687 or neo4j+s://HOST.",
+            remedy=access.address_remedy,
         ) from error
     except driver_errors() as error:
         raise translated(error, access, access.dialect) from error

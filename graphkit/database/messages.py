@@ -26,7 +26,7 @@ def translated(error: Exception, access: Access, dialect: Dialect, *, by_person:
     if found := _disk_or_memory(code, message, access, dialect):
         return found
     if not code or code.endswith("DatabaseUnavailable"):
-        return access.stopped() or _unreachable(error, message, place)
+        return access.stopped() or _unreachable(error, message, access)
     if found := _refused(code, access, dialect):
         return found
     if "TransactionTimedOut" in code or "Transaction.Terminated" in code:
@@ -62,11 +62,8 @@ def _disk_or_memory(code: str, message: str, access: Access, dialect: Dialect) -
     return None
 
 
-def _unreachable(error: Exception, message: str, place: str) -> DatabaseError:
-    remedy = (
-        "Check NEO4J_URI and that the server runs (docker compose up -d; graphkit db status), "
-        "or unset NEO4J_URI to use the embedded database."
-    )
+def _unreachable(error: Exception, message: str, access: Access) -> DatabaseError:
+    place, remedy = hide_password(access.uri), access.unreachable_remedy
     causes = list(_causes(error))
     for kind, what in _NETWORK_TROUBLE:
         if any(isinstance(cause, kind) for cause in causes):
@@ -100,7 +97,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def _refused(code: str, access: Access, dialect: Dialect) -> DatabaseError | None:
     place = hide_password(access.uri)
     if code.endswith(dialect.write_refused_codes):
-        return write_refused(place)
+        return write_refused(access)
     if ".Security." in code:
         return DatabaseError(
             "The server refused the user name or the password", where=place, remedy=access.login_remedy(code)
@@ -109,18 +106,17 @@ def _refused(code: str, access: Access, dialect: Dialect) -> DatabaseError | Non
         return DatabaseError(
             f"The server has no database named {access.database!r}",
             where=place,
-            remedy="Set NEO4J_DATABASE to one that it has; Neo4j's own default is neo4j.",
+            remedy=access.database_remedy,
         )
     return None
 
 
-def write_refused(place: str) -> DatabaseError:
+def write_refused(access: Access) -> DatabaseError:
     """Return the error of a query that would write where only reading is allowed."""
     return DatabaseError(
         "The server refused: this may only read, and the query would write",
-        where=place,
-        remedy="Data is written by graphkit load, git and evaluate; anything else needs a tool and an account of the "
-        "database.",
+        where=hide_password(access.uri),
+        remedy=access.write_remedy,
     )
 
 

@@ -45,7 +45,7 @@ class Settings:
         uri = uri or os.environ.get("NEO4J_URI") or None
         in_uri: tuple[str | None, str | None] = (None, None)
         if uri is not None:
-            uri, in_uri = _checked_uri(uri)
+            uri, in_uri = checked_uri(uri, "or unset NEO4J_URI to use the embedded database")
         return cls(
             uri=uri,
             username=username or os.environ.get("NEO4J_USERNAME") or in_uri[0] or "neo4j",
@@ -55,8 +55,15 @@ class Settings:
         )
 
 
-def _checked_uri(uri: str) -> tuple[str, tuple[str | None, str | None]]:
-    remedy = "Write it as bolt://HOST:7687 or neo4j+s://HOST, or unset NEO4J_URI to use the embedded database."
+def checked_uri(uri: str, otherwise: str = "") -> tuple[str, tuple[str | None, str | None]]:
+    """Return the address of a Bolt server without what it says of the account, and that: user name and password.
+
+    Raises
+    ------
+    InputError
+        It is no such address; ``otherwise`` is what else can be done.
+    """
+    remedy = f"Write it as bolt://HOST:7687 or neo4j+s://HOST{', ' if otherwise else ''}{otherwise}."
     try:
         parts = urlsplit(uri.strip())
         host = parts.hostname

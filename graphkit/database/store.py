@@ -17,7 +17,7 @@ from graphkit.database.access import Access, access_to
 from graphkit.database.dialects import KnownDialect, recognized
 from graphkit.database.driver import agent_of, connected, driver_errors
 from graphkit.database.messages import translated, write_refused
-from graphkit.database.settings import Settings, hide_password, query_timeout
+from graphkit.database.settings import Settings, query_timeout
 from graphkit.database.values import Row, plain, row, rows
 from graphkit.errors import DatabaseError, GraphkitError, InputError
 
@@ -184,7 +184,7 @@ class Store:
             raise self._translated(error, by_person=True) from error
         if hidden is not None:
             raise (
-                write_refused(hide_password(self.uri))
+                write_refused(self._access)
                 if hidden.write_refused
                 else InputError(f"The query can't be run: {hidden.text}")
             )

@@ -50,6 +50,17 @@ def open_binary(path: Path) -> IO[bytes]:
         raise InputError(f"the file can't be read: {error.strerror}", where=str(path)) from None
 
 
+def create_binary(path: Path) -> IO[bytes]:
+    """Open a file for writing bytes, compressed by its suffix."""
+    if path.suffix == ".gz":
+        return cast(IO[bytes], gzip.open(path, "wb", compresslevel=6))
+    if path.suffix == ".zst":
+        import zstandard
+
+        return cast(IO[bytes], zstandard.open(path, "wb"))
+    return path.open("wb")
+
+
 class _Zstandard:
     """The bytes of a Zstandard file, all its frames. Unlike the reader of ``zstandard`` it refuses a file cut short."""
 
@@ -72,11 +83,15 @@ class _Zstandard:
             raise EOFError("its last frame has no end")
         return b""
 
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._stream.close()
+        self.close()
 
 
 def raw_lines(path: Path) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.files.jsonl import MAX_LINE, open_binary
+from graphkit.files.jsonl import MAX_LINE, open_binary, read_block
 
 #: What a spreadsheet takes for a formula at the beginning of a cell, also behind the quotes that keep it from that.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
@@ -38,7 +39,7 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
         table.writerows({name: harmless(value) for name, value in row.items()} for row in rows)
 
 
-def read_table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def read_table(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (number of its last line, cells by column) of each row; what stands in a column without a name is left out.
 
     Raises
@@ -46,22 +47,61 @@ def read_table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     InputError
         The file can't be read, isn't UTF-8, has no columns, or is no CSV; or a row has more cells than columns.
     """
-    with open_binary(path) as stream:
-        try:
-            text = stream.read().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise InputError("the file isn't text in UTF-8", where=f"{path}:{error.start}") from None
     limit = csv.field_size_limit(MAX_LINE)
-    table = csv.DictReader(io.StringIO(text, newline=""), strict=True)  # else an open quote swallows all rows behind it
-    try:
-        if not table.fieldnames:
-            raise InputError("the file is empty", where=str(path), remedy="Its first line must name the columns.")
-        for row in table:
-            if any(row.get(None) or ()):
-                what, remedy = "the row has more cells than there are columns", "Put text with a comma between quotes."
-                raise InputError(what, where=f"{path}:{table.line_num}", remedy=remedy)
-            yield table.line_num, {name: cell for name, cell in row.items() if name and cell is not None}
-    except csv.Error as error:
-        raise InputError(f"the file can't be read as CSV: {error}", where=f"{path}:{table.line_num}") from None
-    finally:
-        csv.field_size_limit(limit)
+    with _text_of(path) as lines:
+        table = csv.DictReader(
+            lines, strict=True, delimiter=delimiter
+        )  # else an open quote swallows all rows behind it
+        try:
+            if not table.fieldnames:
+                raise InputError("the file is empty", where=str(path), remedy="Its first line must name the columns.")
+            for row in table:
+                if any(row.get(None) or ()):
+                    what = "the row has more cells than there are columns"
+                    remedy = "Put text with a comma between quotes."
+                    raise InputError(what, where=f"{path}:{table.line_num}", remedy=remedy)
+                yield table.line_num, {name: cell for name, cell in row.items() if name and cell is not None}
+        except UnicodeDecodeError:
+            where = f"{path}:{table.line_num + 1}"
+            raise InputError("the file isn't text in UTF-8", where=where, remedy="Save it as UTF-8.") from None
+        except csv.Error as error:
+            raise InputError(f"the file can't be read as CSV: {error}", where=f"{path}:{table.line_num}") from None
+        finally:
+            csv.field_size_limit(limit)
+
+
+def columns_of(path: Path, delimiter: str = ",") -> list[str]:
+    """Return the columns that the first line of a table names. Raises what :func:`read_table` raises."""
+    with _text_of(path) as lines:
+        try:
+            return next(csv.reader(lines, strict=True, delimiter=delimiter), [])
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise InputError(f"the file can't be read as CSV: {error}", where=f"{path}:1") from None
+
+
+def _text_of(path: Path) -> io.TextIOWrapper:
+    """Open a file as text with its ends of lines as they are, decompressed by its suffix."""
+    return io.TextIOWrapper(io.BufferedReader(_Blocks(path)), "utf-8-sig", newline="")
+
+
+class _Blocks(io.RawIOBase):
+    """The bytes of a file, as Python's own streams take them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stream = open_binary(path)
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        block = self._rest or read_block(self._stream, self._path, 0)
+        size = min(len(buffer), len(block))
+        buffer[:size], self._rest = block[:size], block[size:]
+        return size
+
+    def close(self) -> None:
+        with contextlib.suppress(AttributeError):
+            self._stream.close()
+        super().close()

@@ -14,6 +14,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import parse_record
 from graphkit.records.aliases import QUESTION
 from graphkit.records.models import Question
+from graphkit.records.structs import QuestionStruct, struct_of
 
 
 class QuestionFile:
@@ -38,8 +39,7 @@ class QuestionFile:
             raise InputError(
                 "the folder holds no questions.jsonl", where=str(folder), remedy="Name a dataset's folder."
             )
-        if is_compressed(found):
-            raise InputError("a compressed file isn't changed", where=str(found), remedy="Unpack it first.")
+        refuse_compressed(found)
         self.path = found
         problems = Problems()
         ids: set[str] = set()
@@ -87,17 +87,93 @@ class QuestionFile:
             fields["commits"] = {**(fields.get("commits") or {}), **commits}
         question = self._checked(fields)
         own = json.dumps(fields, ensure_ascii=False).encode()
-        with written(self.path) as temporary, temporary.open("wb") as stream:
-            for number, line in enumerate(raw_lines(self.path), 1):
-                stream.write((own if number == self.number else line) + b"\n")
-            if self.number is None:
-                stream.write(own + b"\n")
+        write_lines(self.path, {self.number: own} if self.number is not None else {}, [own] * (self.number is None))
         return question
 
     def _checked(self, fields: Mapping[str, Any]) -> Question:
+        return checked(fields, str(self.path) if self.number is None else f"{self.path}:{self.number}")
+
+
+class QuestionLines:
+    """All questions of a file, by their lines, for several of them to be changed at once.
+
+    Attributes
+    ----------
+    fields
+        Each as it is written.
+
+    Raises
+    ------
+    InputError
+        The file is compressed, or a question in it can't be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        refuse_compressed(path)
+        self.path = path
+        self.questions: dict[int, QuestionStruct] = {}
+        self.fields: dict[int, dict[str, Any]] = {}
+        self._lines: dict[int, bytes] = {}
         problems = Problems()
-        where = str(self.path) if self.number is None else f"{self.path}:{self.number}"
-        question = parse_record(Question, json.dumps(fields).encode(), where, problems)
+        for number, line in read_lines(path):
+            question = parse_record(Question, line, f"{path}:{number}", problems)
+            if question is not None:
+                self.questions[number] = struct_of(QuestionStruct, question)
+                self.fields[number] = json.loads(line)
+                self._lines[number] = line
         problems.settle()
-        assert question is not None
-        return question
+
+    def write(self, changed: Mapping[int, Mapping[str, Any]]) -> None:
+        """Write the file with other fields of some questions, whole or not at all.
+
+        Raises
+        ------
+        InputError
+            A question can't hold them, somebody else changed it meanwhile, or the file can't be written.
+        """
+        if not changed:
+            return
+        for number, fields in changed.items():
+            checked(fields, f"{self.path}:{number}")
+        there = dict(read_lines(self.path))
+        if other := next((number for number in changed if there.get(number) != self._lines[number]), None):
+            remedy = "Nothing was written; run it again."
+            raise InputError("the question was changed meanwhile", where=f"{self.path}:{other}", remedy=remedy)
+        own = {number: json.dumps(fields, ensure_ascii=False).encode() for number, fields in changed.items()}
+        write_lines(self.path, own)
+
+
+def refuse_compressed(path: Path) -> None:
+    """Refuse a compressed file: it isn't changed."""
+    if is_compressed(path):
+        raise InputError("a compressed file isn't changed", where=str(path), remedy="Unpack it first.")
+
+
+def checked(fields: Mapping[str, Any], where: str) -> Question:
+    """Return the question that some fields make.
+
+    Raises
+    ------
+    InputError
+        They make none.
+    """
+    problems = Problems()
+    question = parse_record(Question, json.dumps(fields).encode(), where, problems)
+    problems.settle()
+    assert question is not None
+    return question
+
+
+def write_lines(path: Path, changed: Mapping[int, bytes], more: Iterable[bytes] = ()) -> None:
+    """Write a file with other lines in the place of some, and more at its end; every other line stays as it is.
+
+    Raises
+    ------
+    InputError
+        The file can't be written; what was there is then still there.
+    """
+    with written(path) as temporary, temporary.open("wb") as stream:
+        for number, line in enumerate(raw_lines(path), 1):
+            stream.write(changed.get(number, line) + b"\n")
+        for line in more:
+            stream.write(line + b"\n")

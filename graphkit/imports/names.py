@@ -132,6 +132,8 @@ class Names:
     ) -> None:
         self.known = known
         self.how: dict[str, int] = {}
+        #: Whether anything says which names stand for one id.
+        self.given = table is not None or pattern is not None
         self._table = table or {}
         self._pattern = pattern
         self._found: dict[str, str] = {}

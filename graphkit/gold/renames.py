@@ -1,0 +1,250 @@
+"""What became of files between two commits of a git repository: kept, renamed or deleted."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from graphkit.errors import InputError
+
+if TYPE_CHECKING:
+    from dulwich.objects import Commit as GitCommit
+    from dulwich.repo import Repo
+
+#: From which share of its content on a file is taken for a renamed one, in percent, as git takes it.
+THRESHOLD = 50
+
+#: How much of a sha is shown.
+SHORT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a file.
+
+    Attributes
+    ----------
+    path
+        Where it is now; None where it isn't any more.
+    why
+        How that is known; nothing of a file that was kept.
+    certain
+        Whether it was kept, or the same content lies under this path, and under no other new one.
+    """
+
+    path: str | None
+    why: str = ""
+    certain: bool = False
+
+
+class Between:
+    """Two commits of a repository.
+
+    Parameters
+    ----------
+    old, new
+        Names of commits: shas, unambiguous beginnings of them, tags, branches.
+
+    Raises
+    ------
+    InputError
+        The repository has no such commit, or is damaged.
+    """
+
+    def __init__(self, repository: Repo, old: str, new: str, where: str) -> None:
+        self._repository = repository
+        self._where = where
+        self._old, self._new = (commit_of(repository, name, where) for name in (old, new))
+
+    @property
+    def sha(self) -> str:
+        """The sha of the newer commit."""
+        return str(self._new.id.decode())
+
+    @property
+    def same(self) -> bool:
+        """Whether they are one commit."""
+        return bool(self._old.id == self._new.id)
+
+    def is_forward(self) -> bool:
+        """Tell whether the history of the newer one holds the older one."""
+        from dulwich.graph import can_fast_forward
+
+        with _whole(self._where):
+            return can_fast_forward(self._repository, self._old.id, self._new.id)
+
+    def text(self, path: str, new: bool) -> str | None:
+        """Return the text of a file at the newer or the older commit; None where there is no such file."""
+        with _whole(self._where):
+            blob = self._blob(self._new if new else self._old, path.encode())
+            return None if blob is None else self._content(blob).decode("utf-8", "replace")
+
+    def fates(self, paths: Iterable[str]) -> dict[str, Fate]:
+        """Return what became of files; one that isn't there at the older commit isn't in it.
+
+        Each rename is looked for in the commit that made it, so that a file is found again whose content has changed
+        wholly since; where that leads nowhere, between both commits.
+
+        Raises
+        ------
+        InputError
+            The repository lacks an object, or is damaged.
+        """
+        found: dict[str, Fate] = {}
+        with _whole(self._where):
+            missing: list[str] = []
+            for path in paths:
+                if self._blob(self._old, path.encode()) is None:
+                    continue
+                if self._blob(self._new, path.encode()) is not None:
+                    found[path] = Fate(path, certain=True)
+                else:
+                    missing.append(path)
+            if missing:
+                found |= self._followed(missing)
+        return found
+
+    def _followed(self, paths: list[str]) -> dict[str, Fate]:
+        now = {path: path.encode() for path in paths}
+        whys: dict[str, list[str]] = {path: [] for path in paths}
+        walker = self._repository.get_walker(include=[self._new.id], exclude=[self._old.id], order="topo", reverse=True)
+        for entry in walker:
+            commit = entry.commit
+            if len(commit.parents) != 1:
+                continue  # what a merge brings was made by commits of its own
+            before = self._repository[commit.parents[0]].tree  # type: ignore[attr-defined]
+            renamed, deleted = self._changes(before, commit.tree, set(now.values()))
+            for path, at in now.items():
+                at_commit = commit.id.decode()[:SHORT]
+                if at in renamed:
+                    now[path], share = renamed[at]
+                    whys[path].append(f"renamed at {at_commit}, {share} % similar")
+                elif at in deleted:
+                    whys[path].append(f"deleted at {at_commit}")
+        twins = self._twins()
+        return {path: self._fate(path, now[path], whys[path], twins) for path in paths}
+
+    def _fate(self, path: str, now: bytes, whys: list[str], twins: Counter[bytes]) -> Fate:
+        if self._blob(self._new, now) is None:
+            direct, _ = self._changes(self._old.tree, self._new.tree, {path.encode()})
+            if path.encode() not in direct:
+                return Fate(None, whys[-1] if whys and whys[-1].startswith("deleted") else "deleted")
+            now, share = direct[path.encode()]
+            whys = [f"{share} % similar to the file at {self._old.id.decode()[:SHORT]}"]
+        try:
+            name = now.decode()
+        except UnicodeDecodeError:
+            return Fate(None, "renamed to a name that isn't UTF-8")
+        blob = self._blob(self._new, now)
+        same = blob == self._blob(self._old, path.encode()) and blob is not None and twins[blob] == 2
+        return Fate(name, ", then ".join(why for why in whys if not why.startswith("deleted")), certain=same)
+
+    def _twins(self) -> Counter[bytes]:
+        """Return how many deleted and added files have a content: two where it was renamed, and nothing else was."""
+        from dulwich.diff_tree import CHANGE_ADD, CHANGE_DELETE, tree_changes
+
+        found: Counter[bytes] = Counter()
+        for change in tree_changes(self._repository.object_store, self._old.tree, self._new.tree):
+            if change.type == CHANGE_DELETE and change.old is not None and change.old.sha is not None:
+                found[change.old.sha] += 1
+            elif change.type == CHANGE_ADD and change.new is not None and change.new.sha is not None:
+                found[change.new.sha] += 1
+        return found
+
+    def _changes(
+        self, before: Any, after: Any, wanted: set[bytes]
+    ) -> tuple[dict[bytes, tuple[bytes, int]], set[bytes]]:
+        """Return where the wanted files that a tree lacks are in it now, with how similar they are, and the deleted."""
+        from dulwich.diff_tree import CHANGE_DELETE, CHANGE_RENAME, RenameDetector, tree_changes
+
+        store = self._repository.object_store
+        gone = {
+            change.old.path
+            for change in tree_changes(store, before, after)
+            if change.type == CHANGE_DELETE and change.old is not None and change.old.path in wanted
+        }
+        renamed: dict[bytes, tuple[bytes, int]] = {}
+        if gone:
+            detector = RenameDetector(store, rename_threshold=THRESHOLD, rewrite_threshold=None)
+            for change in detector.changes_with_renames(before, after):
+                old, new = change.old, change.new
+                if change.type == CHANGE_RENAME and old is not None and new is not None and old.path in gone:
+                    assert old.path is not None
+                    assert new.path is not None
+                    renamed[old.path] = new.path, similarity(self._content(old.sha), self._content(new.sha))
+        return renamed, {path for path in gone if path is not None}
+
+    def _blob(self, commit: GitCommit, path: bytes) -> bytes | None:
+        """Return the sha of a file's content, or None where a commit has no such file."""
+        import stat
+
+        from dulwich.errors import NotTreeError
+        from dulwich.object_store import tree_lookup_path
+        from dulwich.objects import SubmoduleEncountered
+
+        try:
+            mode, sha = tree_lookup_path(self._repository.object_store.__getitem__, commit.tree, path)
+        except (NotTreeError, SubmoduleEncountered):
+            return None
+        except KeyError as error:
+            if commit.tree in self._repository.object_store and error.args[0] != path and _is_sha(error.args[0]):
+                raise
+            return None
+        return sha if stat.S_ISREG(mode) else None
+
+    def _content(self, sha: Any) -> bytes:
+        return bytes(self._repository.object_store[sha].as_raw_string())
+
+
+def commit_of(repository: Repo, name: str, where: str) -> GitCommit:
+    """Return a commit by its sha, an unambiguous beginning of it, a tag or a branch.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    from dulwich.objectspec import parse_commit
+
+    try:
+        return parse_commit(repository, name)
+    except (KeyError, ValueError, AssertionError) as error:
+        remedy = "Name a commit, a tag or a branch that it has; fetch it where it lacks one."
+        raise InputError(f"the repository has no commit {name!r}", where=where, remedy=remedy) from error
+
+
+def similarity(old: bytes, new: bytes) -> int:
+    r"""Return how much of the larger of two contents both have, by their lines, in percent.
+
+    >>> similarity(b"a\nb\n", b"a\nb\n"), similarity(b"a\nb\nc\nd\n", b"a\nb\nc\nx\n"), similarity(b"a", b"b")
+    (100, 75, 0)
+    """
+    lines, others = (Counter(content.splitlines(keepends=True)) for content in (old, new))
+    shared = sum(len(line) * count for line, count in (lines & others).items())
+    return 100 * shared // max(len(old), len(new), 1) if old != new else 100
+
+
+def _is_sha(text: object) -> bool:
+    return isinstance(text, bytes) and re.fullmatch(rb"[0-9a-f]{40,64}", text) is not None
+
+
+@contextmanager
+def _whole(where: str) -> Iterator[None]:
+    """Tell a repository that lacks objects, or holds damaged ones, in words."""
+    from dulwich.errors import ChecksumMismatch, FileFormatException, MissingCommitError
+
+    try:
+        yield
+    except (KeyError, MissingCommitError) as error:
+        missing = error.args[0] if error.args else b""
+        shown = missing.decode("ascii", "replace") if isinstance(missing, bytes) else str(missing)
+        what = f"the repository lacks the object {shown.partition(' ')[0]}"
+        raise InputError(what, where=where, remedy="Fetch it whole, or `git fsck` it.") from None
+    except (ChecksumMismatch, FileFormatException, zlib.error) as error:
+        what = f"the repository holds a damaged object: {error}"
+        raise InputError(what, where=where, remedy="Clone it anew.") from None

@@ -1,0 +1,239 @@
+"""Graphs in files: GraphML, node-link JSON, and tables of nodes and edges, each told by its content."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from graphkit.errors import InputError, did_you_mean
+from graphkit.files.jsonl import first_block, open_binary
+from graphkit.files.tables import columns_of, read_table
+from graphkit.imports.graphml import read_graphml
+from graphkit.imports.sources import values_of
+from graphkit.readers.graph_values import edge_of
+from graphkit.readers.logged import LoggedEdge
+from graphkit.readers.payloads import identifier
+from graphkit.records.graph_parts import GraphEdge, GraphNode
+
+Columns = tuple[str, str, str]
+
+#: The headers of neo4j-admin: a name, what the column is, the space of its ids, and options of its type.
+_ADMIN = re.compile(r"(?P<name>[^:]*):(?P<what>[A-Za-z_]+(?:\[\])?)(?:\((?P<space>[^()]*)\))?(?:\{.*\})?")
+_ADMIN_ROLES = {"ID": "id", "START_ID": "source", "END_ID": "target", "TYPE": "relation", "LABEL": "labels"}
+
+#: The names of the list of edges in node-link JSON: networkx 3.4 and later, and before.
+_LINKS = ("edges", "links")
+
+#: Between the space of an id and the id, in the key of a node.
+_SPACE = "\0"
+
+_UNDIRECTED = "edges without a direction: each is kept as it is written, source first"
+
+
+def read_file(
+    path: Path, columns: Columns | None, unread: Counter[str], notes: Counter[str]
+) -> Iterator[GraphNode | GraphEdge]:
+    """Yield the nodes and edges of a file that isn't a table.
+
+    Raises
+    ------
+    InputError
+        It is of no format that is known, or can't be read.
+    """
+    if format_of(path) == "GraphML":
+        return read_graphml(path, unread, notes)
+    return _node_link(path, columns, notes)
+
+
+def format_of(path: Path) -> Literal["GraphML", "node-link JSON", "CSV"]:
+    """Return the format of a file, by how it begins.
+
+    Raises
+    ------
+    InputError
+        The file is missing, empty, binary or damaged.
+    """
+    with open_binary(path) as stream:
+        _, block = first_block(stream, path)
+    begin = block.lstrip()[:1]
+    return "GraphML" if begin == b"<" else "node-link JSON" if begin in (b"{", b"[") else "CSV"
+
+
+def _node_link(path: Path, columns: Columns | None, notes: Counter[str]) -> Iterator[GraphNode | GraphEdge]:
+    for where, value in values_of(path):
+        links = next((name for name in _LINKS if isinstance(value, dict) and isinstance(value.get(name), list)), None)
+        if links is None:
+            held = f"it has {', '.join(list(value)[:10])}" if isinstance(value, dict) else "it is no object"
+            remedy = "networkx.node_link_data writes it."
+            what = f"this isn't node-link JSON, an object with nodes and with edges or links: {held}"
+            raise InputError(what, where=where, remedy=remedy)
+        for node in value.get("nodes") or ():
+            own = identifier(node.get("id")) if isinstance(node, Mapping) else identifier(node)
+            yield GraphNode(own or "", own, (), node if isinstance(node, Mapping) else {})
+        if value.get("directed") is False:
+            notes[_UNDIRECTED] += len(value[links])
+        for number, link in enumerate(value[links], 1):
+            yield _linked(link, columns, f"{where} ({links} {number})")
+
+
+def _linked(link: Any, columns: Columns | None, where: str) -> GraphEdge:
+    if not isinstance(link, Mapping):
+        raise InputError("the edge isn't an object", where=where)
+    source, target = (link.get(columns[place] if columns else name) for place, name in ((0, "source"), (2, "target")))
+    ends = identifier(source) or "", identifier(target) or ""
+    if columns and not all(ends) and (missing := next((one for one in columns[::2] if one not in link), None)):
+        raise _unknown_column(missing, list(link), where)
+    relation = link.get(columns[1]) if columns else None
+    own = {columns[0], columns[2]} if columns else {"source", "target"}
+    properties = {key: value for key, value in link.items() if key not in own}
+    return GraphEdge(ends[0], identifier(relation), ends[1], properties, ends)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphTable:
+    """A table of nodes or of edges, and what its columns are.
+
+    Attributes
+    ----------
+    roles
+        The columns by what they are: ``id`` and ``labels``, or ``source``, ``relation`` and ``target``.
+    names
+        The properties, by their columns.
+    spaces
+        The spaces of ids, by role.
+    """
+
+    path: Path
+    delimiter: str
+    roles: Mapping[str, str]
+    names: Mapping[str, str]
+    spaces: Mapping[str, str]
+
+    @classmethod
+    def opened(cls, path: Path, columns: Columns | None) -> GraphTable:
+        """Look at the columns of a file.
+
+        Raises
+        ------
+        InputError
+            It can't be read, or lacks one of the ``columns``.
+        """
+        with open_binary(path) as stream:
+            line = first_block(stream, path)[1].partition(b"\n")[0]
+        delimiter = max(",\t;|", key=lambda one: line.count(one.encode()))
+        held = columns_of(path, delimiter)
+        roles, names, spaces = _admin(held)
+        if columns is not None and not roles:
+            if all(one not in held for one in columns):
+                return cls(path, delimiter, {}, names, {})
+            for one in columns:
+                if one not in held:
+                    raise _unknown_column(one, held, str(path))
+            roles = dict(zip(("source", "relation", "target"), columns, strict=True))
+        elif not roles and (edge := _told_edge(held)):
+            roles = {"source": edge.source, "target": edge.target}
+            roles |= {"relation": edge.relation} if edge.relation else {}
+        ends = {roles.get(role) for role in ("source", "relation", "target")}
+        return cls(path, delimiter, roles, {one: name for one, name in names.items() if one not in ends}, spaces)
+
+    @property
+    def has_edges(self) -> bool:
+        """Whether its rows are edges."""
+        return "source" in self.roles and "target" in self.roles
+
+    def read(self) -> Iterator[GraphNode | GraphEdge]:
+        """Yield its rows. Raises what :func:`graphkit.files.tables.read_table` raises."""
+        for _, row in read_table(self.path, self.delimiter):
+            cell = {role: row.get(column, "").strip() for role, column in self.roles.items()}
+            properties = {name: row[column] for column, name in self.names.items() if row.get(column)}
+            if self.has_edges:
+                ends = cell["source"], cell["target"]
+                relation = cell.get("relation") or None
+                keys = (self._key(end, role) for end, role in zip(ends, ("source", "target"), strict=True))
+                yield GraphEdge(next(keys), relation, next(keys), properties, ends)
+            else:
+                own = cell.get("id") or next(filter(None, (row.get(name) for name in ("id", "Id", "ID"))), None)
+                labels = tuple(filter(None, re.split("[;:]", cell.get("labels", ""))))
+                yield GraphNode(self._key(own or "", "id"), own or None, labels, properties)
+
+    def _key(self, name: str, role: str) -> str:
+        space = self.spaces.get(role)
+        return f"{space}{_SPACE}{name}" if space and name else name
+
+
+def _told_edge(columns: Sequence[str]) -> LoggedEdge | None:
+    """Return the columns whose names say that they hold an edge, as an edge; a node starts and ends at lines, too."""
+    edge = edge_of({one: one for one in columns})
+    is_node = edge is not None and edge.source.casefold() == "start" and "id" in map(str.casefold, columns)
+    return None if is_node else edge
+
+
+def _admin(columns: Sequence[str]) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Return the roles, properties and spaces of columns, as far as they are headers of neo4j-admin."""
+    found = {column: _ADMIN.fullmatch(column) for column in columns}
+    is_admin = any(match and match["what"].upper() in ("ID", "START_ID", "END_ID") for match in found.values())
+    roles: dict[str, str] = {}
+    names: dict[str, str] = {}
+    spaces: dict[str, str] = {}
+    for column, match in found.items():
+        what = match["what"].upper() if match and is_admin else ""
+        role = _ADMIN_ROLES.get(what)
+        if role is not None and match is not None:
+            roles[role] = column
+            if match["space"]:
+                spaces[role] = match["space"]
+        if what != "IGNORE" and (name := match["name"] if match and is_admin else column):
+            names[column] = name
+    return roles, names, spaces
+
+
+def _unknown_column(name: str, held: Sequence[str], where: str) -> InputError:
+    remedy = f"{did_you_mean(name, held)}There are: {', '.join(map(str, held))}."
+    return InputError(f"there is no column {name!r}", where=where, remedy=remedy)
+
+
+def edges_of_row(row: Mapping[str, Any], columns: Columns | None) -> Iterator[GraphNode | GraphEdge]:
+    """Yield the nodes and edges that a row of a query holds: as such, in paths, lists and maps, or by its columns.
+
+    Parameters
+    ----------
+    columns
+        Those of source, relation and target; the ends may be nodes.
+
+    Raises
+    ------
+    InputError
+        The row lacks one of them.
+    """
+    found = list(_parts(list(row.values())))
+    yield from (part for part in found if isinstance(part, GraphNode))
+    if columns is None and found:
+        yield from (part for part in found if isinstance(part, GraphEdge))
+        return
+    if columns is None and (edge := _told_edge(list(row))):
+        columns = edge.source, edge.relation or "", edge.target
+    if columns is None:
+        return
+    for one in columns:
+        if one and one not in row:
+            raise _unknown_column(one, list(row), "--columns")
+    source, relation, target = (row.get(one) for one in columns)
+    relation = relation.relation if isinstance(relation, GraphEdge) else identifier(relation)
+    ends = [end.key if isinstance(end, GraphNode) else identifier(end) for end in (source, target)]
+    if ends[0] and ends[1]:
+        names = None if isinstance(source, GraphNode) or isinstance(target, GraphNode) else (ends[0], ends[1])
+        yield GraphEdge(ends[0], relation, ends[1], {}, names)
+
+
+def _parts(value: Any) -> Iterator[GraphNode | GraphEdge]:
+    if isinstance(value, GraphNode | GraphEdge):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _parts(item)
+    elif isinstance(value, dict):
+        yield from _parts(list(value.values()))

@@ -1,0 +1,441 @@
+"""``graphkit gold migrate``: gold follows its files through a git repository, and changes only by a yes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphkit.errors import InputError
+from graphkit.files.dataset import Dataset
+from graphkit.gold import renames
+from graphkit.gold.migration import Migration, migration
+from graphkit.graph.history import open_repository
+from tests.graph.test_git_history import git
+from tests.helpers.cli import Done, Row, inside, write_lines
+from tests.helpers.terminals import Terminal
+
+PROMPT = "q quit): "
+
+#: Forty lines, of which the functions are two.
+CODE = "def login(user):\n    return user\n\n\ndef logout(user):\n    return None\n" + "".join(
+    f"# line {number}\n" for number in range(34)
+)
+
+
+class Clone:
+    """A repository that is made step by step."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self.folder = folder
+        git(folder, "init", "-q", "-b", "main")
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file."""
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def move(self, old: str, new: str) -> None:
+        """Rename a file."""
+        (self.folder / new).parent.mkdir(parents=True, exist_ok=True)
+        git(self.folder, "mv", old, new)
+
+    def commit(self) -> str:
+        """Commit all that there is, and return the sha."""
+        git(self.folder, "add", "-A")
+        git(self.folder, "commit", "-q", "--allow-empty", "-m", "x")
+        return git(self.folder, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Clone:
+    """A repository with two files of code."""
+    clone = Clone(tmp_path / "web")
+    clone.write("src/auth.py", CODE)
+    clone.write("src/other.py", "def other():\n    return 1\n" * 10)
+    return clone
+
+
+def data(tmp_path: Path, *questions: Row, **files: list[Row]) -> Path:
+    """Write a dataset."""
+    for name, rows in files.items():
+        write_lines(tmp_path / "data" / f"{name}.jsonl", rows)
+    return write_lines(tmp_path / "data" / "questions.jsonl", questions).parent
+
+
+def question(pin: str, *names: str, **more: Any) -> Row:
+    """Return a question at a commit of web, whose gold is a path over some ids."""
+    return {"id": "q1", "question": "Who?", "paths": [list(names)], "commits": {"web": pin}, **more}
+
+
+def found(folder: Path, clone: Clone, to: str = "HEAD") -> Migration:
+    """Look for what became of the gold that names web."""
+    with open_repository(clone.folder) as repository:
+        return migration(Dataset(folder), {"web": (str(clone.folder), repository)}, {"web": to})
+
+
+def proposed(one: Migration) -> list[tuple[str, str, str, bool]]:
+    """Return what is proposed: old, new, why, and whether it is certain."""
+    return [(change.old, each.new, each.why, each.certain) for change in one.changes for each in change.candidates]
+
+
+def test_a_renamed_file(web: Clone, tmp_path: Path) -> None:
+    """All forms of gold that name a file are one change; the same content makes it certain."""
+    pin = web.commit()
+    web.move("src/auth.py", "lib/session.py")
+    new = web.commit()
+    asked = {
+        "id": "q1",
+        "question": "Who?",
+        "gold_paths": [
+            {"steps": [{"source": "web:src/auth.py#login", "relation": "web:src/auth.py", "target": "api:a.py"}]},
+            [["web:src/auth.py#logout", "CALLS", "web:src/other.py"]],
+            ["web:src/auth.py", "api:a.py", "web:src/other.py"],
+        ],
+        "relevant": [{"id": "web:src/auth.py", "gain": 2}, "api:a.py"],
+        "expected_files": ["web/src/auth.py", "api/a.py"],
+        "commits": {"web": pin, "api": "1"},
+        "mine": "kept",
+    }
+    folder = data(tmp_path, asked)
+    one = found(folder, web)
+    assert proposed(one) == [("web:src/auth.py", "web:lib/session.py", f"renamed at {new[:10]}, 100 % similar", True)]
+    assert one.apply([one.changes[0].candidates[0]]) == (["q1"], {})
+    # The relation is a text like another, and stays.
+    assert json.loads((folder / "questions.jsonl").read_text()) == {
+        **asked,
+        "gold_paths": [
+            {"steps": [{"source": "web:lib/session.py#login", "relation": "web:src/auth.py", "target": "api:a.py"}]},
+            [["web:lib/session.py#logout", "CALLS", "web:src/other.py"]],
+            ["web:lib/session.py", "api:a.py", "web:src/other.py"],
+        ],
+        "relevant": [{"id": "web:lib/session.py", "gain": 2}, "api:a.py"],
+        "expected_files": ["web/lib/session.py", "api/a.py"],
+        "commits": {"web": new, "api": "1"},
+    }
+    # It is at the target now.
+    again = found(folder, web)
+    assert (again.changes, again.unmoved, again.left_out) == ([], 0, {})
+
+
+def test_a_file_that_is_renamed_twice_and_changed(web: Clone, tmp_path: Path) -> None:
+    """Each rename is found in its commit, also on a branch that was merged; the share of equal bytes is told."""
+    pin = web.commit()
+    git(web.folder, "switch", "-q", "-c", "side")
+    web.move("src/auth.py", "src/b.py")
+    # 40 lines, of which one in the middle is another.
+    web.write("src/b.py", CODE.replace("# line 9\n", "# LINE 9\n"))
+    first = web.commit()
+    git(web.folder, "switch", "-q", "main")
+    web.write("src/other.py", "def other(): ...\n")
+    web.commit()
+    git(web.folder, "merge", "-q", "--no-edit", "side")
+    web.write("src/b.py", "def login(): ...\n" + "# new\n" * 60)
+    web.commit()
+    web.move("src/b.py", "src/ü b.py")
+    second = web.commit()
+    git(web.folder, "tag", "v2")
+    web.move("src/ü b.py", "later.py")
+    web.commit()
+    one = found(data(tmp_path, question(pin[:12], "web:src/auth.py#login", "api:x")), web, "v2")
+    # Of both files' bytes all but the 9 of that line are shared.
+    share = 100 * (len(CODE) - 9) // len(CODE)
+    why = f"renamed at {first[:10]}, {share} % similar, then renamed at {second[:10]}, 100 % similar"
+    assert proposed(one) == [("web:src/auth.py", "web:src/ü b.py", why, False)]
+
+
+def test_the_share_is_that_of_git(web: Clone) -> None:
+    """What is told as similar is what git itself says, to within a hundredth."""
+    web.commit()
+    web.move("src/auth.py", "src/b.py")
+    web.write("src/b.py", CODE.replace("# line 1", "# Line 1"))
+    web.commit()
+    said = git(web.folder, "diff", "-M", "--name-status", "HEAD~1", "HEAD").split()[0]
+    contents = [git(web.folder, "show", name).encode() + b"\n" for name in ("HEAD~1:src/auth.py", "HEAD:src/b.py")]
+    assert abs(renames.similarity(*contents) - int(said.removeprefix("R"))) <= 1
+
+
+def test_deleted_files_keep_a_question_as_it_was(web: Clone, tmp_path: Path) -> None:
+    """A question that names something deleted isn't changed by half; another that doesn't is."""
+    pin = web.commit()
+    web.move("src/auth.py", "src/b.py")
+    (web.folder / "src" / "other.py").unlink()
+    gone = web.commit()
+    both = question(pin, "web:src/auth.py#login", "web:src/other.py#other")
+    folder = data(tmp_path, both, {**question(pin, "web:src/auth.py", "api:x"), "id": "q2"})
+    one = found(folder, web)
+    assert [(each.name, each.why, each.questions) for each in one.gone] == [
+        ("web:src/other.py#other", f"deleted at {gone[:10]}", ("q1",))
+    ]
+    assert [change.questions for change in one.changes] == [("q1", "q2")]
+    accepted = [each for change in one.changes for each in change.candidates]
+    assert one.apply(accepted) == (["q2"], {"q1": ["web:src/other.py#other"]})
+    first, second = map(json.loads, (folder / "questions.jsonl").read_text().splitlines())
+    assert first == both
+    assert (second["paths"], second["commits"]) == ([["web:src/b.py", "api:x"]], {"web": gone})
+
+
+def test_equal_files_are_not_certain(web: Clone, tmp_path: Path) -> None:
+    """Where two files of one content were moved, which is which is a guess."""
+    web.write("a/__init__.py", "# empty\n")
+    web.write("b/__init__.py", "# empty\n")
+    pin = web.commit()
+    web.move("a/__init__.py", "c/__init__.py")
+    web.move("b/__init__.py", "d/__init__.py")
+    web.commit()
+    one = found(data(tmp_path, question(pin, "web:a/__init__.py", "web:b/__init__.py")), web)
+    assert [certain for *_, certain in proposed(one)] == [False, False]
+
+
+def test_a_symbol_in_another_file(web: Clone, tmp_path: Path) -> None:
+    """A symbol that its file lost is where the dataset's artifacts of the target have it, and that is never certain."""
+    pin = web.commit()
+    web.write("src/auth.py", CODE.replace("def login(user):\n    return user\n", ""))
+    web.write("src/entry.py", "def login(user):\n    return user\n")
+    new = web.commit()
+    artifacts = [
+        {"id": "web:src/entry.py#login", "commit": new},
+        {"id": "web:src/auth.py#logout", "commit": new[:9]},
+        {"id": "web:old.py#login", "commit": pin},
+        {"id": "api:x.py#login", "commit": new},
+    ]
+    folder = data(tmp_path, question(pin, "web:src/auth.py#login", "web:src/auth.py#logout"), artifacts=artifacts)
+    why = "the dataset's artifacts have this symbol there"
+    one = found(folder, web)
+    assert proposed(one) == [("web:src/auth.py#login", "web:src/entry.py#login", why, False)]
+    assert one.apply([one.changes[0].candidates[0]]) == (["q1"], {})
+    written = json.loads((folder / "questions.jsonl").read_text())
+    assert written["paths"] == [["web:src/entry.py#login", "web:src/auth.py#logout"]]
+
+
+def test_a_symbol_that_is_gone(web: Clone, tmp_path: Path) -> None:
+    """Without artifacts of the target the text tells that a symbol isn't in its file any more."""
+    pin = web.commit()
+    web.move("src/auth.py", "src/b.py")
+    web.write("src/b.py", CODE.replace("login", "sign_in"))
+    web.commit()
+    one = found(data(tmp_path, question(pin, "web:src/auth.py#login", "web:src/auth.py#logout")), web)
+    assert [(each.name, each.why) for each in one.gone] == [
+        ("web:src/auth.py#login", "src/b.py holds no login any more")
+    ]
+    [change] = one.changes
+    assert change.candidates[0].renames == {"web:src/auth.py#logout": "web:src/b.py#logout"}
+
+
+def test_what_is_not_looked_at(web: Clone, tmp_path: Path) -> None:
+    """Without a pin, at the target, beside it, or with nothing moved: each is told; a stack pins, too."""
+    first = web.commit()
+    git(web.folder, "switch", "-q", "-c", "side")
+    aside = web.commit()
+    git(web.folder, "switch", "-q", "main")
+    web.move("src/auth.py", "src/b.py")
+    target = web.commit()
+    names = ("web:src/auth.py", "api:x")
+    questions = [
+        {**question(first, *names), "id": "unpinned", "commits": {}},
+        {**question(aside, *names), "id": "aside"},
+        {**question(target, "web:src/b.py", "api:x"), "id": "there"},
+        {**question(first, "web:src/other.py", "api:x"), "id": "unmoved"},
+        {**question(first, "api:y", "api:x"), "id": "elsewhere"},
+        {**question(first, *names), "id": "stacked", "commits": {}, "stack": "s"},
+        {**question(first, "web:no/such.py", "api:x"), "id": "strange"},
+    ]
+    one = found(data(tmp_path, *questions, compatibility=[{"id": "s", "commits": {"web": first}}]), web)
+    assert one.left_out == {
+        "unpinned": "it isn't pinned in web: what it was annotated at isn't known",
+        "aside": f"web is pinned to {aside[:10]}, which {target[:10]} doesn't follow",
+    }
+    assert [change.questions for change in one.changes] == [("stacked",)]
+    assert [(each.questions, each.why) for each in one.gone] == [
+        (("strange",), f"there is no file no/such.py at {first[:10]}")
+    ]
+    assert one.unmoved == 1
+
+
+def test_mistakes_are_told(web: Clone, tmp_path: Path) -> None:
+    """A commit or repository that isn't there is told, and a name that looks like an option is a name."""
+    pin = web.commit()
+    folder = data(tmp_path, question(pin, "web:src/auth.py", "api:x"))
+    with pytest.raises(InputError, match="no commit 'v9'"):
+        found(folder, web, "v9")
+    with pytest.raises(InputError, match="no commit '--output=x'"):
+        found(data(tmp_path, question("--output=x", "web:src/auth.py", "api:x")), web)
+    with (
+        open_repository(web.folder) as repository,
+        pytest.raises(InputError, match="names the repository 'wbe'") as caught,
+    ):
+        migration(Dataset(folder), {"wbe": (str(web.folder), repository)}, {"wbe": "HEAD"})
+    assert "Did you mean web?" in str(caught.value)
+
+
+def test_a_shallow_clone_is_told(web: Clone, tmp_path: Path) -> None:
+    """A clone without the pinned commit can't tell what became of anything."""
+    pin = web.commit()
+    web.move("src/auth.py", "src/b.py")
+    web.commit()
+    git(tmp_path, "clone", "-q", "--depth=1", web.folder.as_uri(), "shallow")
+    folder = data(tmp_path, question(pin, "web:src/auth.py", "api:x"))
+    done = inside("gold", "migrate", folder, "--repo", "web=shallow", "--dry-run", cwd=tmp_path, code=2)
+    assert f"shallow: the repository has no commit '{pin}'" in done.err
+
+
+# The command -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def moved(web: Clone, tmp_path: Path) -> tuple[Path, str, str]:
+    """A dataset of two questions over a file that moved with its content and one that changed, and both commits."""
+    pin = web.commit()
+    web.move("src/auth.py", "src/b.py")
+    web.move("src/other.py", "src/c.py")
+    web.write("src/c.py", "def other():\n    return 1\n" * 10 + "# more\n")
+    target = web.commit()
+    second = {**question(pin, "web:src/other.py#other", "web:src/auth.py#logout"), "id": "q2"}
+    return data(tmp_path, question(pin, "web:src/auth.py#login", "api:x"), second), pin, target
+
+
+Migrate = Callable[..., Terminal]
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Migrate]:
+    """Open terminals in which gold is migrated; they are closed at the end."""
+    opened: list[Terminal] = []
+
+    def start(*options: object) -> Terminal:
+        words = ("gold", "migrate", "data", "--repo", "web=web", *options)
+        opened.append(Terminal(*words, cwd=tmp_path))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+def migrate(tmp_path: Path, *options: object, code: int = 0) -> Done:
+    """Run the command where nobody can be asked."""
+    return inside("gold", "migrate", "data", "--repo", "web=web", *options, cwd=tmp_path, code=code)
+
+
+def rows(folder: Path) -> list[Row]:
+    """Return the questions as they are written."""
+    return [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
+
+
+def test_a_person_decides(terminal: Migrate, moved: tuple[Path, str, str]) -> None:
+    """Mistype, accept one file, skip the other: the question that names only the first is changed."""
+    folder, pin, target = moved
+    before = rows(folder)
+    one = terminal()
+    shown = one.expect(PROMPT)
+    assert f"1 of 2: web:src/auth.py at {pin[:10]}, in q1, q2" in shown
+    assert f"-> web:src/b.py: renamed at {target[:10]}, 100 % similar (the same content)" in shown
+    assert "web:src/auth.py#login -> web:src/b.py#login" in shown
+    one.type("yes\n")
+    assert "'yes' is none of them" in one.expect(PROMPT)
+    one.type("a\n")
+    shown = one.expect(PROMPT)
+    assert f"-> web:src/c.py: renamed at {target[:10]}, 97 % similar\n" in shown
+    one.type("s\n")
+    assert "q2 stays as it was: nothing was decided about web:src/other.py#other" in one.expect("up to date")
+    assert one.end() == (0, "data/questions.jsonl: 1 question changed: q1\n")
+    assert rows(folder) == [
+        {**before[0], "paths": [["web:src/b.py#login", "api:x"]], "commits": {"web": target}},
+        before[1],
+    ]
+
+    # The other question is proposed again, with both of its files.
+    again = terminal("--to", "main")
+    for _ in range(2):
+        again.expect(PROMPT)
+        again.type("a\n")
+    assert again.end() == (0, "data/questions.jsonl: 1 question changed: q2\n")
+    assert rows(folder)[1]["paths"] == [["web:src/c.py#other", "web:src/b.py#logout"]]
+
+
+def test_leaving_early(terminal: Migrate, moved: tuple[Path, str, str]) -> None:
+    """Rejecting and quitting leave the file as it is, to the byte."""
+    file = moved[0] / "questions.jsonl"
+    before = file.read_bytes()
+    one = terminal()
+    one.expect(PROMPT)
+    one.type("r\n")
+    one.expect(PROMPT)
+    one.type("q\n")
+    assert one.end() == (0, "data/questions.jsonl: 0 questions changed\n")
+    assert file.read_bytes() == before
+
+
+def test_a_question_that_changes_meanwhile(terminal: Migrate, moved: tuple[Path, str, str]) -> None:
+    """What somebody else writes while a person thinks isn't overwritten."""
+    file = moved[0] / "questions.jsonl"
+    one = terminal()
+    one.expect(PROMPT)
+    file.write_text(file.read_text().replace("Who?", "Who is it?"))
+    before = file.read_bytes()
+    for _ in range(2):
+        one.type("a\n")
+    one.expect("the question was changed meanwhile")
+    assert one.end()[0] == 2
+    assert file.read_bytes() == before
+
+
+def test_nobody_to_ask(moved: tuple[Path, str, str], tmp_path: Path) -> None:
+    """Without a terminal nothing is changed, and it ends with 2; what is there is listed by --dry-run and --json."""
+    file = moved[0] / "questions.jsonl"
+    before = file.read_bytes()
+    assert "there is no terminal to ask in" in migrate(tmp_path, code=2).err
+    listed = migrate(tmp_path, "--dry-run").out.splitlines()
+    assert listed[0].endswith("100 % similar (certain; q1, q2)")
+    assert listed[1].endswith("97 % similar (to be looked at; q2)")
+    told = migrate(tmp_path, "--json").object()
+    assert told["to"] == {"web": moved[2]}
+    assert [change["old"] for change in told["proposed"]] == ["web:src/auth.py", "web:src/other.py"]
+    assert (told["accepted"], told["changed"]) == (0, [])
+    assert "exclude each other" in migrate(tmp_path, "--yes", "--dry-run", code=2).err
+    assert file.read_bytes() == before
+
+
+def test_yes_takes_what_is_certain(moved: tuple[Path, str, str], tmp_path: Path) -> None:
+    """--yes accepts files of the same content only, and the question that also names another stays as it was."""
+    folder, _, target = moved
+    before = rows(folder)
+    told = migrate(tmp_path, "--yes", "--json").object()
+    assert (told["accepted"], told["changed"]) == (1, ["q1"])
+    assert told["unsettled"] == {"q2": ["web:src/other.py#other"]}
+    after = rows(folder)
+    assert after[0]["commits"] == {"web": target}
+    assert after[1] == before[1]
+
+
+def test_nothing_moved(web: Clone, tmp_path: Path) -> None:
+    """Where nothing moved nobody needs to be asked."""
+    pin = web.commit()
+    web.commit()
+    data(tmp_path, question(pin, "web:src/auth.py", "api:x"))
+    done = migrate(tmp_path)
+    assert "nothing that gold names was renamed or moved" in done.err
+    assert done.out == "data/questions.jsonl: 0 questions changed\n"
+
+
+def test_a_hostile_repository(web: Clone, tmp_path: Path) -> None:
+    """Names with ends of lines and colours don't drive the terminal, and no program of the repository's runs."""
+    pin = web.commit()
+    web.move("src/auth.py", "src/\x1b[31m\n.py")
+    web.commit()
+    program = tmp_path / "ran.sh"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    program.chmod(0o755)
+    for key in ("diff.external", "core.fsmonitor", "gpg.program", "core.pager"):
+        subprocess.run(["git", "config", key, str(program)], cwd=web.folder, check=True)
+    data(tmp_path, question(pin, "web:src/auth.py", "api:x"))
+    listed = migrate(tmp_path, "--dry-run").out
+    assert "\x1b" not in listed
+    assert "\N{REPLACEMENT CHARACTER}[31m" in listed
+    assert not (tmp_path / "ran").exists()
