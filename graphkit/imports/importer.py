@@ -131,7 +131,7 @@ def import_log(
             for _, line in records:
                 stream.write(line + b"\n")
             _refuse_nothing(told, paths)
-    told.how = names.how
+    told.how, told.several = names.how, names.several
     return ImportedLog(name, told.answers, target, kept, told.lines(), as_json(told))
 
 
