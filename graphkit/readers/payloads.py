@@ -29,6 +29,7 @@ MOST_KEYS = 200
 QUESTION_IDS = ("questionid", "queryid", "qid", "sampleid", "exampleid", "taskid", "caseid", "instanceid")
 QUESTION_TEXTS = ("questiontext", "querytext", "question", "query", "userinput", "input")
 ANSWERS = ("answer", "response", "output", "prediction")
+OUTPUTS = ("result", "results", "response", "output", "data", "context", "payload")
 ERRORS = ("error", "exception")
 ERROR_TYPES = ("errortype", "exceptiontype")
 
@@ -164,7 +165,7 @@ def each_unwrapped(
     Raises
     ------
     UnreadableLogError
-        There is none, and no error in its place, or the key that the user named isn't there.
+        There is none, and neither an error nor null in its place, or the key that the user named isn't there.
     """
     found = list(_payloads(value, is_payload, lists))
     followed: dict[int, set[str | None]] = {}
@@ -175,8 +176,16 @@ def each_unwrapped(
         yield _told(one, f"{where} {one.spot}".strip() if len(found) > 1 else where, options, followed)
     if not found:
         told = _told(_Found(None, (("", value, None),), ""), where, options, {}) if isinstance(value, dict) else None
+        empty = [
+            name for name in (value if told is not None else ()) if value[name] is None and _plain(name) in OUTPUTS
+        ]
+        if told is not None and answers and told.answer is None and (whole := text(value.get("result"))) is not None:
+            told.answer, told.taken["answer"] = whole, "result"
+            told.rest = tuple(name for name in told.rest if name != "result")
         if told is not None and answers and told.answer is not None and told.error is None:
             told.notes = (ANSWER_ALONE,)
+        elif told is not None and empty and told.error is None:
+            told.error, told.error_type = f"there is no output: its {empty[0]} is null", "no_output"
         elif told is None or told.error is None:
             shown = shortened(", ".join(map(str, value)) if isinstance(value, dict) else repr(value)[:200])
             raise UnreadableLogError(

@@ -121,6 +121,16 @@ def test_a_question_that_failed() -> None:
         unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN, "log:4")
 
 
+def test_nothing_in_the_place_of_the_output() -> None:
+    """A line whose output is null is a question that failed; a null elsewhere says nothing."""
+    failed = unwrapped({"question_id": "q1", "result": None, "seconds": 2}, is_payload, PLAIN)
+    assert (failed.payload, failed.question, failed.error_type, failed.latency_ms) == (None, "q1", "no_output", 2000)
+    assert failed.error == "there is no output: its result is null"
+    assert unwrapped({"question_id": "q1", "result": None, "error": "Boom"}, is_payload, PLAIN).error == "Boom"
+    with pytest.raises(UnreadableLogError, match="nothing in it"):
+        unwrapped({"question_id": "q1", "colour": None}, is_payload, PLAIN)
+
+
 def test_several_in_one_value() -> None:
     """Each payload of one document has its own question and place; where one is expected, several are refused."""
     value = {"results": [{"qid": 1, "nodes": []}, {"qid": 2, "nodes": []}]}
@@ -149,7 +159,7 @@ def test_many_in_one_document_are_all_read() -> None:
 
 
 def test_pairs_of_a_question_and_a_payload() -> None:
-    """Pairs are read each with its question, which is looked up by id and by text; an id beside the payload is nearer."""
+    """Each has its question, which is looked up by id and by text; an id beside the payload is nearer."""
     pairs = [["q1", {"nodes": [1]}], ["Who is it?", {"nodes": [2]}], ["x", {"question_id": "q3", "nodes": [3]}]]
     found = list(each_unwrapped(pairs, is_payload, PLAIN, "log:1"))
     assert [(one.question, one.question_text, one.payload["nodes"]) for one in found] == [
@@ -167,6 +177,8 @@ def test_an_answer_alone() -> None:
     (told,) = each_unwrapped(value, is_payload, PLAIN, answers=True)
     assert (told.question, told.answer, told.payload, told.rest) == ("q1", "Ann.", None, ("colour",))
     assert told.logged(Counter()).notes == [ANSWER_ALONE]
+    (told,) = each_unwrapped({"qid": "q1", "result": "Ann."}, is_payload, PLAIN, answers=True)
+    assert (told.answer, told.taken["answer"], told.rest) == ("Ann.", "result", ())
     with pytest.raises(UnreadableLogError, match="nothing in it"):
         list(each_unwrapped({"qid": "q1", "colour": "red"}, is_payload, PLAIN, answers=True))
 
