@@ -19,7 +19,7 @@ from graphkit.records.ids import id_of_text
 
 _TABLES = ("entities", "relationships", "chunks", "references")
 _WITHOUT_A_WALK = ("naive", "bypass")
-_UNKNOWN_FILE = "unknown_source"
+_UNKNOWN_FILES = ("unknown_source", "custom_kg")  # what stands where no file was told
 
 _CITED = re.compile(r"(\w?)\[(\d{1,6})\]")
 
@@ -178,18 +178,19 @@ def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unrea
         mode = "text of a graph's context" if "relationships" in tables else "naive"
     elif "status" in result:
         count_unread(result, ("status", "message", "data", "metadata", "llm_response", *taken), unread)
-        metadata = result["metadata"] if isinstance(result.get("metadata"), dict) else {}
-        count_unread(metadata, ("query_mode", "mode", "failure_reason"), unread, "metadata.")
+        metadata = _metadata(result, unread)
         if result["status"] != "success":
             logged.error = text(result.get("message")) or f"its status is {result['status']!r}"
             logged.error_type = text(metadata.get("failure_reason")) or "failure"
             logged.answer = None
             return
-        tables, mode = result["data"], text(metadata.get("query_mode")) or text(metadata.get("mode"))
+        tables, mode = result["data"], _mode(metadata)
         _read_answer(result.get("llm_response"), logged)
     else:
-        count_unread(result, (*_TABLES, "response", "error", "response_time", "llm_generated", *taken), unread)
-        tables = result
+        count_unread(
+            result, (*_TABLES, "metadata", "response", "error", "response_time", "llm_generated", *taken), unread
+        )
+        tables, mode = result, _mode(_metadata(result, unread))  # aquery_data() of 1.4.8 has no status
         seconds = number(result.get("response_time"))
         logged.latency_ms = seconds * 1000 if seconds is not None and seconds >= 0 else logged.latency_ms
         if result.get("llm_generated") is False:
@@ -202,6 +203,16 @@ def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unrea
     _read_tables(tables, mode, logged, unread)
     if logged.answer is not None:
         logged.citations = _citations(logged.answer, tables, logged.notes)
+
+
+def _metadata(result: Row, unread: Counter[str]) -> Row:
+    metadata = result["metadata"] if isinstance(result.get("metadata"), dict) else {}
+    count_unread(metadata, ("query_mode", "mode", "failure_reason"), unread, "metadata.")
+    return metadata
+
+
+def _mode(metadata: Row) -> str | None:
+    return text(metadata.get("query_mode")) or text(metadata.get("mode"))
 
 
 def _read_answer(response: Any, logged: LoggedAnswer) -> None:
@@ -271,7 +282,7 @@ def _edges(rows: list[Row], unread: Counter[str]) -> Iterator[LoggedEdge]:
 
 def _file(row: Row) -> str | None:
     name = identifier(row.get("file_path"))
-    return None if name == _UNKNOWN_FILE else name
+    return None if name in _UNKNOWN_FILES else name
 
 
 def _files(tables: Row) -> dict[str, str]:

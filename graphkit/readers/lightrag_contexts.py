@@ -1,7 +1,7 @@
 """LightRAG's contexts as text: what ``only_need_context`` and ``only_need_prompt`` give, in each version's form.
 
-The tables of a context stand below headings, between fences: as JSON since version 1.3, which loses nothing of the
-names, and as CSV before. A hybrid or mixed context of those versions has its cells joined without quotes.
+The tables of a context stand below headings, between fences: as JSON since some 1.3, which loses nothing of the names,
+and as CSV before. A hybrid or mixed context of those versions has its cells joined without quotes.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _STARTS = (
     "-----Relationships(KG)-----",
     "-----Document Chunks(DC)-----",
     "---Document Chunks---",
+    "---Document Chunks(DC)---",
     "-----Entities-----",
 )
 _START = re.compile(rf"^[ ]*(?:{'|'.join(map(re.escape, _STARTS))})", re.MULTILINE)
@@ -49,7 +50,7 @@ _RENAMED = {"source": "entity1", "target": "entity2"}
 _NEXT_CHUNK = "\n--New Chunk--\n"
 _CREATED = re.compile(r"\[Created at: [^\]\n]{0,40}\]\n")
 
-UNQUOTED = "a hybrid context of LightRAG before 1.3 has no quotes: a name that holds a comma is cut at it"
+UNQUOTED = "a hybrid context that is CSV (LightRAG until 1.3) has no quotes: a name that holds a comma is cut at it"
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]

@@ -273,8 +273,22 @@ def test_an_answer_alone() -> None:
     assert (failed.answer, failed.error_type) == (None, "no_output")
 
 
+def test_tables_with_their_mode() -> None:
+    """Version 1.4.8 gives the tables beside their metadata: a query without the graph walked nothing that is known."""
+    for mode, walk in (("bypass", None), ("naive", None), ("local", [])):
+        value = {"entities": [], "relationships": [], "chunks": [], "metadata": {"query_mode": mode}}
+        assert read({"question_id": "q1", "result": value}).walk == walk
+    # Where no file was told, a name for all of them stands in its place.
+    chunks = [{"content": "One.", "file_path": "custom_kg"}, {"content": "Two.", "file_path": "unknown_source"}]
+    both = read({"question_id": "q1", "result": {"entities": [], "relationships": [], "chunks": chunks}}).retrieved
+    assert both is not None
+    assert len({chunk.name for chunk in both}) == 2
+
+
 def test_a_naive_context_as_text() -> None:
     """The context of a naive query has no tables of the graph: nothing was walked, and nothing is said of it."""
+    old = '\n---Document Chunks(DC)---\n\n```json\n[{"id": 1, "content": "x", "file_path": "people.md"}]\n```\n\n'
+    assert (names(read({"question_id": "q1", "context": old})), read({"context": old}).walk) == (["people.md"], None)
     context = CONTEXTS["1.5"][CONTEXTS["1.5"].index("Document Chunks") :]
     logged = read({"question_id": "q1", "response": context})
     assert (names(logged), logged.walk, logged.answer) == (["people.md"], None, None)
