@@ -57,6 +57,7 @@ LATENCIES = {
 
 #: The objects beside a payload in which the same keys are looked for.
 _BESIDE = ("metadata", "meta", "extra", "inputs", "input", "question", "query")
+_PRINTED = re.compile(r"[A-Z]\w*\(\w+=|items=\[|records=\[")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")
 
@@ -183,6 +184,12 @@ def each_unwrapped(
             told.answer, told.taken["answer"] = whole, "result"
             told.rest = tuple(name for name in told.rest if name != "result")
         if told is not None and answers and told.answer is not None and told.error is None:
+            if printed := _PRINTED.match(told.answer):
+                raise UnreadableLogError(
+                    f"the output is an object's text as str() gives it ({printed[0]}...), which isn't read",
+                    where=where or None,
+                    remedy="Write its fields: dataclasses.asdict(result), or result.model_dump(mode='json').",
+                )
             told.notes = (ANSWER_ALONE,)
         elif told is not None and empty and told.error is None:
             told.error, told.error_type = f"there is no output: its {empty[0]} is null", "no_output"

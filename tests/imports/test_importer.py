@@ -242,6 +242,12 @@ def test_what_it_usually_means(log: dict[str, Any], words: str, data: Path) -> N
     assert right.figures["meaning"] == []
 
 
+def test_the_index_is_one_of_graphrag(data: Path) -> None:
+    """Parquet files of an index say nothing of another format's log: they are refused before anything is read."""
+    with pytest.raises(InputError, match="the log isn't Microsoft GraphRAG's"):
+        made(data, {"question_id": "q1", "found": ["a"]}, parquet=data)
+
+
 def test_auto_asks_the_content(data: Path) -> None:
     """Each file is read by the reader that knows it, of JSON or of lines, and the choice is told."""
     folder = data.parent

@@ -181,6 +181,9 @@ def test_an_answer_alone() -> None:
     assert (told.answer, told.taken["answer"], told.rest) == ("Ann.", "result", ())
     with pytest.raises(UnreadableLogError, match="nothing in it"):
         list(each_unwrapped({"qid": "q1", "colour": "red"}, is_payload, PLAIN, answers=True))
+    printed = {"qid": "q1", "result": "SearchResult(response='At Acme.', context_data={})"}
+    with pytest.raises(UnreadableLogError, match=r"an object's text as str\(\) gives it \(SearchResult\(response="):
+        list(each_unwrapped(printed, is_payload, PLAIN, answers=True))
 
 
 def test_lists_that_are_payloads() -> None:
