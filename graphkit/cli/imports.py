@@ -19,6 +19,7 @@ from graphkit.cli.options import (
     CommitOption,
     IdPatternOption,
     IdsOption,
+    ParquetOption,
     QuestionKeyOption,
     QuestionOption,
     columns_value,
@@ -105,6 +106,7 @@ def _command(format: str) -> Callable[..., None]:  # noqa: A002
         question_key: QuestionKeyOption = None,
         columns: ColumnsOption = None,
         chunks_only: ChunksOnlyOption = False,
+        parquet: ParquetOption = None,
         commit: CommitOption = None,
         run: Annotated[
             str | None, typer.Option("--run", metavar="NAME", help="[default: the name of its file]")
@@ -120,6 +122,7 @@ def _command(format: str) -> Callable[..., None]:  # noqa: A002
             "question_key": question_key,
             "columns": columns,
             "chunks_only": chunks_only,
+            "parquet": parquet,
             "commit": commit,
         }
         made = import_log(files, format, dataset, out=out, run=run, replace=force, **imported_by(options))

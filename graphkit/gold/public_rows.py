@@ -10,6 +10,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.jsonl import MAX_LINE, raw_blocks, read_lines
+from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problem, Problems
 from graphkit.records.words import shortened
 
@@ -171,7 +172,7 @@ def read_rows(path: Path, lines: bool, problems: Problems) -> Iterator[GoldRow]:
     """
     stem = path.name.partition(".")[0]
     if path.suffix == ".parquet":
-        for number, fields in enumerate(_parquet(path), 1):
+        for number, fields in enumerate(parquet_rows(path), 1):
             yield GoldRow(f"{path}:row {number}", stem, number, fields)
         return
     if lines:
@@ -256,19 +257,3 @@ def list_elements(path: Path) -> Iterator[tuple[int, bytes]]:
             raise InputError(what, where=f"{path}:{line}", remedy="Each element must be one row; split this one.")
     if depth:
         raise InputError("the list has no end: the file is cut short", where=f"{path}:{line}", remedy="Make it anew.")
-
-
-def _parquet(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        remedy = "pip install 'graphkit[parquet]', or write .jsonl."
-        raise InputError("Parquet needs pyarrow", where=str(path), remedy=remedy) from None
-    try:
-        with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=256):
-                yield from batch.to_pylist()
-    except FileNotFoundError:
-        raise InputError("there is no such file", where=str(path), remedy="Check the path and its spelling.") from None
-    except (ArrowException, OSError) as error:
-        raise InputError(f"the file can't be read as Parquet: {error}", where=str(path)) from None

@@ -67,6 +67,7 @@ def import_log(
     question_key: str | None = None,
     columns: tuple[str, str, str] | None = None,
     chunks_only: bool = False,
+    parquet: str | Path | None = None,
     commits: Mapping[str, str] | None = None,
     replace: bool = False,
 ) -> ImportedLog:
@@ -90,6 +91,8 @@ def import_log(
         Of rows of a Cypher query, those that hold an edge's source, relation and target.
     chunks_only
         Whether what was retrieved is enough, where the edges can't be read and the log would be refused for it.
+    parquet
+        The folder of the Parquet files of Microsoft GraphRAG's index, which know the documents of its texts.
     commits
         Of a repository, the commit at which the system read it.
     replace
@@ -119,7 +122,9 @@ def import_log(
     told = Told(known)
     names = Names(known.all(), table, pattern)
     recorder = Recorder(name, questions, names, edges, commits or {}, told, question)
-    options = ReadOptions(question_key, columns, chunks_only)
+    if parquet is not None and all(reader.name != "graphrag" for reader, _ in readers):
+        raise InputError("the log isn't Microsoft GraphRAG's, and only its index is in Parquet", where=str(paths[0]))
+    options = ReadOptions(question_key, columns, chunks_only, Path(parquet) if parquet is not None else None)
     records = _records(paths, readers, options, recorder, told)
     kept: list[dict[str, Any]] = []
     if target is None:
@@ -131,7 +136,7 @@ def import_log(
             for _, line in records:
                 stream.write(line + b"\n")
             _refuse_nothing(told, paths)
-    told.how = names.how
+    told.how, told.several = names.how, names.several
     return ImportedLog(name, told.answers, target, kept, told.lines(), as_json(told))
 
 

@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
@@ -26,11 +26,14 @@ LOOKED_AT = 20_000
 MOST_KEYS = 200
 
 #: The keys that hold what is told of a question, without their case, ``_`` and ``-``; the earlier one is believed.
-QUESTION_IDS = ("questionid", "queryid", "qid", "sampleid", "exampleid")
+QUESTION_IDS = ("questionid", "queryid", "qid", "sampleid", "exampleid", "taskid", "caseid", "instanceid")
 QUESTION_TEXTS = ("questiontext", "querytext", "question", "query", "userinput", "input")
 ANSWERS = ("answer", "response", "output", "prediction")
+OUTPUTS = ("result", "results", "response", "output", "data", "context", "payload")
 ERRORS = ("error", "exception")
 ERROR_TYPES = ("errortype", "exceptiontype")
+
+ANSWER_ALONE = "an answer alone, without what the library returned beside it: nothing is said of what was retrieved"
 
 #: Milliseconds in one of what the key counts. A ``latency`` without a unit is one of graphkit's own records.
 LATENCIES = {
@@ -54,6 +57,7 @@ LATENCIES = {
 
 #: The objects beside a payload in which the same keys are looked for.
 _BESIDE = ("metadata", "meta", "extra", "inputs", "input", "question", "query")
+_PRINTED = re.compile(r"[A-Z]\w*\(\w+=|items=\[|records=\[")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")
 
@@ -87,6 +91,7 @@ class Wrapped:
     names: frozenset[str] = frozenset()
     taken: dict[str, str] = field(default_factory=dict)
     rest: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def logged(self, unread: Counter[str]) -> LoggedAnswer:
         """Return an answer that says what stood around the payload, for the reader to say the rest."""
@@ -99,6 +104,7 @@ class Wrapped:
             latency_ms=self.latency_ms,
             error=self.error,
             error_type=self.error_type,
+            notes=list(self.notes),
             taken=self.taken,
         )
 
@@ -110,6 +116,7 @@ class _Found:
     payload: Any
     way: tuple[tuple[str, dict[str, Any], str | None], ...]
     spot: str  # of the payload, such as results[3].output
+    paired: str | None = None  # what stands before it in a pair, such as ["q1", {...}]
 
 
 def holds(value: Any, is_payload: Callable[[Any], bool], lists: bool = False) -> bool:
@@ -138,7 +145,12 @@ def unwrapped(
 
 
 def each_unwrapped(
-    value: Any, is_payload: Callable[[Any], bool], options: ReadOptions, where: str = "", lists: bool = False
+    value: Any,
+    is_payload: Callable[[Any], bool],
+    options: ReadOptions,
+    where: str = "",
+    lists: bool = False,
+    answers: bool = False,
 ) -> Iterator[Wrapped]:
     """Yield each payload of a value, in the order in which they stand, with what is told of its question.
 
@@ -148,11 +160,13 @@ def each_unwrapped(
         Tells whether an object is the library's. It is asked of the outer objects first, and of none within a payload.
     lists
         Whether it is asked of lists too.
+    answers
+        Whether an answer alone, without a payload, says something. It is told that it says nothing of retrieval.
 
     Raises
     ------
     UnreadableLogError
-        There is none, and no error in its place, or the key that the user named isn't there.
+        There is none, and neither an error nor null in its place, or the key that the user named isn't there.
     """
     found = list(_payloads(value, is_payload, lists))
     followed: dict[int, set[str | None]] = {}
@@ -163,7 +177,23 @@ def each_unwrapped(
         yield _told(one, f"{where} {one.spot}".strip() if len(found) > 1 else where, options, followed)
     if not found:
         told = _told(_Found(None, (("", value, None),), ""), where, options, {}) if isinstance(value, dict) else None
-        if told is None or told.error is None:
+        empty = [
+            name for name in (value if told is not None else ()) if value[name] is None and _plain(name) in OUTPUTS
+        ]
+        if told is not None and answers and told.answer is None and (whole := text(value.get("result"))) is not None:
+            told.answer, told.taken["answer"] = whole, "result"
+            told.rest = tuple(name for name in told.rest if name != "result")
+        if told is not None and answers and told.answer is not None and told.error is None:
+            if printed := _PRINTED.match(told.answer):
+                raise UnreadableLogError(
+                    f"the output is an object's text as str() gives it ({printed[0]}...), which isn't read",
+                    where=where or None,
+                    remedy="Write its fields: dataclasses.asdict(result), or result.model_dump(mode='json').",
+                )
+            told.notes = (ANSWER_ALONE,)
+        elif told is not None and empty and told.error is None:
+            told.error, told.error_type = f"there is no output: its {empty[0]} is null", "no_output"
+        elif told is None or told.error is None:
             shown = shortened(", ".join(map(str, value)) if isinstance(value, dict) else repr(value)[:200])
             raise UnreadableLogError(
                 f"nothing in it is what this format writes (it holds: {shown})",
@@ -255,28 +285,43 @@ def at(value: Any, dotted: str) -> Any:
 
 def _payloads(value: Any, is_payload: Callable[[Any], bool], lists: bool, most: float = math.inf) -> Iterator[_Found]:
     """Yield the payloads of a value, breadth first; an object within a payload is none."""
-    waiting: deque[tuple[Any, tuple[tuple[str, dict[str, Any], str | None], ...], str, int]]
-    waiting = deque([(value, (), "", 0)])
+    waiting = deque([(_Found(value, (), ""), 0)])
     looked_at = 0
     while waiting and looked_at < most:
-        one, way, spot, depth = waiting.popleft()
+        found, depth = waiting.popleft()
         looked_at += 1
+        one = found.payload
         if not isinstance(one, dict | list) or depth > DEPTH:
             continue
-        place = _INDEX.sub("[]", spot)
-        if isinstance(one, list):
-            if lists and is_payload(one):
-                yield _Found(one, way, spot)
-                continue
-            inner = ((f"{spot}[{index}]", item, way) for index, item in enumerate(one))
-        else:
+        if isinstance(one, dict):
+            place = _INDEX.sub("[]", found.spot)
             if is_payload(one):
-                yield _Found(one, (*way, (place, one, None)), spot)
+                yield replace(found, way=(*found.way, (place, one, None)))
                 continue
-            inner = (
-                (f"{spot}.{name}" if spot else name, item, (*way, (place, one, name))) for name, item in one.items()
-            )
-        waiting.extend((item, behind, at, depth + 1) for at, item, behind in inner if isinstance(item, dict | list))
+        elif lists and is_payload(one):
+            yield found
+            continue
+        waiting.extend((inner, depth + 1) for inner in _within(found, depth))
+
+
+def _within(found: _Found, depth: int) -> Iterator[_Found]:
+    """Yield what lies directly within an object or a list, and may be a payload or hold one."""
+    one, spot = found.payload, found.spot
+    if isinstance(one, dict):
+        place = _INDEX.sub("[]", spot)
+        for name, item in one.items():
+            if depth == 0 and isinstance(item, str) and "." not in name:  # JSON as text, as model_dump_json() gives it
+                item = json_within(item)
+            if isinstance(item, dict | list):
+                way = (*found.way, (place, one, name))
+                yield _Found(item, way, f"{spot}.{name}" if spot else name, found.paired)
+        return
+    paired = identifier(one[0]) if len(one) == 2 else None
+    for index, item in enumerate(one):
+        if paired is not None and isinstance(item, str):
+            item = json_within(item)
+        if isinstance(item, dict | list):
+            yield _Found(item, found.way, f"{spot}[{index}]", paired or found.paired)
 
 
 def _told(found: _Found, where: str, options: ReadOptions, followed: Mapping[int, Collection[str | None]]) -> Wrapped:
@@ -308,7 +353,10 @@ def _told(found: _Found, where: str, options: ReadOptions, followed: Mapping[int
         told.question = take("question id", QUESTION_IDS, identifier, anywhere=True)
         if told.question is None:
             told.question = _bare_id(found, told, used) or _key_of(found, told, followed)
-    told.question_text = take("question text", QUESTION_TEXTS, text)
+        if told.question is None and found.paired is not None:
+            told.question = told.question_text = found.paired
+            told.taken["question id"] = "what stands before it in a pair"
+    told.question_text = take("question text", QUESTION_TEXTS, text) or told.question_text
     for name, factor in LATENCIES.items():
         given = take("latency", (name,), _duration)
         if given is not None:

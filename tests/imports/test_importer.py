@@ -206,6 +206,20 @@ def test_what_is_told(data: Path) -> None:
     ]
 
 
+def test_names_of_several_files(data: Path) -> None:
+    """A base name of one file is taken, one of two is told with both."""
+    files = ("web:src/one.ts", "web:src/two.ts", "api:src/two.ts")
+    write_jsonl(data / "artifacts.jsonl", [{"id": one} for one in files])
+    found = made(data, {"question_id": "q1", "found": ["one.ts", "two.ts"]})
+    assert [chunk["id"] for chunk in found.records[0]["retrieved"]] == ["web:src/one.ts", "two.ts"]
+    assert "ids of names: by the end of the path (1)" in found.told
+    assert (
+        "1 name could be several files, so none was taken, such as two.ts (api:src/two.ts, web:src/two.ts): "
+        "a table of --ids says which is meant" in found.told
+    )
+    assert found.figures["several"] == {"two.ts": ["api:src/two.ts", "web:src/two.ts"]}
+
+
 @pytest.mark.parametrize(
     ("log", "words"),
     [
@@ -226,6 +240,12 @@ def test_what_it_usually_means(log: dict[str, Any], words: str, data: Path) -> N
     assert words in made(data, {"question_id": "q1", **log}).told[-1]
     right = made(data, {"question_id": "q1", "found": ["a"], "edges": [["a", "CALLS", "b"]]})
     assert right.figures["meaning"] == []
+
+
+def test_the_index_is_one_of_graphrag(data: Path) -> None:
+    """Parquet files of an index say nothing of another format's log: they are refused before anything is read."""
+    with pytest.raises(InputError, match="the log isn't Microsoft GraphRAG's"):
+        made(data, {"question_id": "q1", "found": ["a"]}, parquet=data)
 
 
 def test_auto_asks_the_content(data: Path) -> None:

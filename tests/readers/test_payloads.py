@@ -9,6 +9,7 @@ import pytest
 
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import (
+    ANSWER_ALONE,
     count_unread,
     each_unwrapped,
     holds,
@@ -41,6 +42,11 @@ def is_payload(value: dict[str, Any]) -> bool:
         ({"nodes": [], "metadata": {"question_id": "q1"}}, "q1", "metadata.question_id"),
         ({"question": {"id": "q1", "text": "Who?"}, "nodes": []}, "q1", "question.id"),
         ({"results": [{"question_id": "q1", "out": {"nodes": []}}]}, "q1", "results[].question_id"),
+        ({"task_id": "q1", "result": {"nodes": []}}, "q1", "task_id"),
+        ({"question_id": "q1", "result": '{"nodes": []}'}, "q1", "question_id"),
+        (["q1", {"nodes": []}], "q1", "what stands before it in a pair"),
+        ([["q1", {"out": {"nodes": []}}]], "q1", "what stands before it in a pair"),
+        (["q1", '{"nodes": []}'], "q1", "what stands before it in a pair"),
     ],
 )
 def test_the_question_is_found(value: dict[str, Any], question: str, place: str) -> None:
@@ -115,6 +121,16 @@ def test_a_question_that_failed() -> None:
         unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN, "log:4")
 
 
+def test_nothing_in_the_place_of_the_output() -> None:
+    """A line whose output is null is a question that failed; a null elsewhere says nothing."""
+    failed = unwrapped({"question_id": "q1", "result": None, "seconds": 2}, is_payload, PLAIN)
+    assert (failed.payload, failed.question, failed.error_type, failed.latency_ms) == (None, "q1", "no_output", 2000)
+    assert failed.error == "there is no output: its result is null"
+    assert unwrapped({"question_id": "q1", "result": None, "error": "Boom"}, is_payload, PLAIN).error == "Boom"
+    with pytest.raises(UnreadableLogError, match="nothing in it"):
+        unwrapped({"question_id": "q1", "colour": None}, is_payload, PLAIN)
+
+
 def test_several_in_one_value() -> None:
     """Each payload of one document has its own question and place; where one is expected, several are refused."""
     value = {"results": [{"qid": 1, "nodes": []}, {"qid": 2, "nodes": []}]}
@@ -140,6 +156,34 @@ def test_many_in_one_document_are_all_read() -> None:
     assert sum(1 for _ in each_unwrapped({"results": rows}, is_payload, PLAIN)) == 25_000
     table: dict[str, Any] = {f"q{number}": {"out": {"nodes": []}} for number in range(25_000)}
     assert [one.question for one in each_unwrapped(table, is_payload, PLAIN)] == list(table)
+
+
+def test_pairs_of_a_question_and_a_payload() -> None:
+    """Each has its question, which is looked up by id and by text; an id beside the payload is nearer."""
+    pairs = [["q1", {"nodes": [1]}], ["Who is it?", {"nodes": [2]}], ["x", {"question_id": "q3", "nodes": [3]}]]
+    found = list(each_unwrapped(pairs, is_payload, PLAIN, "log:1"))
+    assert [(one.question, one.question_text, one.payload["nodes"]) for one in found] == [
+        ("q1", "q1", [1]),
+        ("Who is it?", "Who is it?", [2]),
+        ("q3", None, [3]),
+    ]
+
+
+def test_an_answer_alone() -> None:
+    """Where a reader takes it, an answer without a payload is one, and told as such; where not, it is refused."""
+    value = {"qid": "q1", "answer": "Ann.", "colour": "red"}
+    with pytest.raises(UnreadableLogError, match="nothing in it"):
+        unwrapped(value, is_payload, PLAIN)
+    (told,) = each_unwrapped(value, is_payload, PLAIN, answers=True)
+    assert (told.question, told.answer, told.payload, told.rest) == ("q1", "Ann.", None, ("colour",))
+    assert told.logged(Counter()).notes == [ANSWER_ALONE]
+    (told,) = each_unwrapped({"qid": "q1", "result": "Ann."}, is_payload, PLAIN, answers=True)
+    assert (told.answer, told.taken["answer"], told.rest) == ("Ann.", "result", ())
+    with pytest.raises(UnreadableLogError, match="nothing in it"):
+        list(each_unwrapped({"qid": "q1", "colour": "red"}, is_payload, PLAIN, answers=True))
+    printed = {"qid": "q1", "result": "SearchResult(response='At Acme.', context_data={})"}
+    with pytest.raises(UnreadableLogError, match=r"an object's text as str\(\) gives it \(SearchResult\(response="):
+        list(each_unwrapped(printed, is_payload, PLAIN, answers=True))
 
 
 def test_lists_that_are_payloads() -> None:
