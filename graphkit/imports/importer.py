@@ -22,6 +22,7 @@ from graphkit.imports.sources import is_json, text_of, values_of, whole_text
 from graphkit.imports.told import Told, as_json
 from graphkit.readers.known_formats import reader_of, recognised
 from graphkit.readers.logged import Reader, ReadOptions
+from graphkit.readers.payloads import NOTHING
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.structs import QuestionStruct
 
@@ -199,8 +200,14 @@ def _encoded(record: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 def _refuse_nothing(told: Told, paths: Sequence[Path]) -> None:
     """Refuse a log of which nothing is left, with what became of it."""
-    if told.answers:
+    if told.answers > told.notes[NOTHING]:
         return
+    if told.answers:
+        raise InputError(
+            "nothing in it is what this format writes: it has ids of questions alone",
+            where=str(paths[0]),
+            remedy="Name the format that it has; `auto` recognises each by its content.",
+        )
     found = "; ".join(f"{what}: {count}, such as {told.example[what]}" for what, count in told.left_out.items())
     raise InputError(
         f"no answer to a question of the dataset is found in it{f' ({found})' if found else ''}",

@@ -34,8 +34,9 @@ class Questions:
 
     def of(self, logged: LoggedAnswer) -> tuple[str | None, bool]:
         """Return the id of the question that a log means, and whether it was found by its text."""
-        if logged.question in self.ids:
-            return logged.question, False
+        for named in (logged.question, logged.question_text):  # {"query": "q1"} names it as well
+            if named in self.ids:
+                return named, False
         found = self.by_text.get(_plain(logged.question_text)) if logged.question_text is not None else None
         return found, found is not None
 

@@ -22,11 +22,16 @@ from graphkit.records.words import shortened
 DEPTH = 8
 LOOKED_AT = 20_000
 
+#: How deep below a line a text is looked into, where nothing else is the payload.
+DEPTH_OF_TEXTS = 4
+
 #: An object with more keys around payloads is a table of them, and tells nothing of a question.
 MOST_KEYS = 200
 
 #: The keys that hold what is told of a question, without their case, ``_`` and ``-``; the earlier one is believed.
 QUESTION_IDS = ("questionid", "queryid", "qid", "sampleid", "exampleid")
+#: What is asked may be called otherwise by who logs it; in what a library writes these are ids of its own.
+TASK_IDS = ("taskid", "caseid", "testcaseid", "testid", "itemid", "instanceid", "promptid")
 QUESTION_TEXTS = ("questiontext", "querytext", "question", "query", "userinput", "input")
 ANSWERS = ("answer", "response", "output", "prediction")
 ERRORS = ("error", "exception")
@@ -54,8 +59,12 @@ LATENCIES = {
 
 #: The objects beside a payload in which the same keys are looked for.
 _BESIDE = ("metadata", "meta", "extra", "inputs", "input", "question", "query")
+#: Where an id is looked for as well: beside a run stands the example that it answers, with what is expected of it.
+_WITHIN = ("example.metadata", "example.inputs", "example", "extra.metadata")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")
+
+NOTHING = "nothing in them is what this format writes: only what stands around it was taken"
 
 
 @dataclass(slots=True)
@@ -67,7 +76,7 @@ class Wrapped:
     where
         ``file:line``, and where in it, if one line holds several.
     payload
-        None where the question failed: an error stands in its place.
+        None where nothing of the library's is there: an error stands in its place, or nothing.
     names
         The keys of the payload itself that aren't the library's: they were taken for the question.
     taken
@@ -87,6 +96,7 @@ class Wrapped:
     names: frozenset[str] = frozenset()
     taken: dict[str, str] = field(default_factory=dict)
     rest: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def logged(self, unread: Counter[str]) -> LoggedAnswer:
         """Return an answer that says what stood around the payload, for the reader to say the rest."""
@@ -99,6 +109,7 @@ class Wrapped:
             latency_ms=self.latency_ms,
             error=self.error,
             error_type=self.error_type,
+            notes=[*self.notes],
             taken=self.taken,
         )
 
@@ -114,7 +125,8 @@ class _Found:
 
 def holds(value: Any, is_payload: Callable[[Any], bool], lists: bool = False) -> bool:
     """Tell whether a payload is somewhere within a value: what a reader recognises its format by."""
-    return next(_payloads(value, is_payload, lists, LOOKED_AT), None) is not None
+    ways = (_payloads(value, is_payload, lists, LOOKED_AT, texts) for texts in (False, True))
+    return any(next(found, None) is not None for found in ways)
 
 
 def unwrapped(
@@ -125,7 +137,7 @@ def unwrapped(
     Raises
     ------
     UnreadableLogError
-        There is none, and no error in its place, or there are several.
+        There is none and no question's id, or there are several.
     """
     found = list(each_unwrapped(value, is_payload, options, where, lists))
     if len(found) > 1:
@@ -142,6 +154,9 @@ def each_unwrapped(
 ) -> Iterator[Wrapped]:
     """Yield each payload of a value, in the order in which they stand, with what is told of its question.
 
+    Where there is none, texts are looked into, which may hold one as JSON. A value that has nothing but a question's id
+    is what was logged of a question for which nothing came.
+
     Parameters
     ----------
     is_payload
@@ -152,9 +167,9 @@ def each_unwrapped(
     Raises
     ------
     UnreadableLogError
-        There is none, and no error in its place, or the key that the user named isn't there.
+        There is none and no question's id, or the key that the user named isn't there.
     """
-    found = list(_payloads(value, is_payload, lists))
+    found = list(_payloads(value, is_payload, lists)) or list(_payloads(value, is_payload, lists, texts=True))
     followed: dict[int, set[str | None]] = {}
     for one in found:
         for _, outer, following in one.way:
@@ -163,13 +178,15 @@ def each_unwrapped(
         yield _told(one, f"{where} {one.spot}".strip() if len(found) > 1 else where, options, followed)
     if not found:
         told = _told(_Found(None, (("", value, None),), ""), where, options, {}) if isinstance(value, dict) else None
-        if told is None or told.error is None:
+        if told is None or told.question is None is told.error:
             shown = shortened(", ".join(map(str, value)) if isinstance(value, dict) else repr(value)[:200])
             raise UnreadableLogError(
                 f"nothing in it is what this format writes (it holds: {shown})",
                 where=where or None,
                 remedy="Name the format that it has; `auto` recognises each by its content.",
             )
+        if told.error is None:
+            told.notes = (NOTHING,)
         yield told
 
 
@@ -253,14 +270,19 @@ def at(value: Any, dotted: str) -> Any:
     return at(value.get(first), rest) if dot else None
 
 
-def _payloads(value: Any, is_payload: Callable[[Any], bool], lists: bool, most: float = math.inf) -> Iterator[_Found]:
+def _payloads(
+    value: Any, is_payload: Callable[[Any], bool], lists: bool, most: float = math.inf, texts: bool = False
+) -> Iterator[_Found]:
     """Yield the payloads of a value, breadth first; an object within a payload is none."""
+    kinds = (dict, list, str) if texts else (dict, list)
     waiting: deque[tuple[Any, tuple[tuple[str, dict[str, Any], str | None], ...], str, int]]
     waiting = deque([(value, (), "", 0)])
     looked_at = 0
     while waiting and looked_at < most:
         one, way, spot, depth = waiting.popleft()
         looked_at += 1
+        if isinstance(one, str) and depth <= DEPTH_OF_TEXTS:
+            one = json_within(one)
         if not isinstance(one, dict | list) or depth > DEPTH:
             continue
         place = _INDEX.sub("[]", spot)
@@ -276,7 +298,7 @@ def _payloads(value: Any, is_payload: Callable[[Any], bool], lists: bool, most: 
             inner = (
                 (f"{spot}.{name}" if spot else name, item, (*way, (place, one, name))) for name, item in one.items()
             )
-        waiting.extend((item, behind, at, depth + 1) for at, item, behind in inner if isinstance(item, dict | list))
+        waiting.extend((item, behind, at, depth + 1) for at, item, behind in inner if isinstance(item, kinds))
 
 
 def _told(found: _Found, where: str, options: ReadOptions, followed: Mapping[int, Collection[str | None]]) -> Wrapped:
@@ -306,6 +328,7 @@ def _told(found: _Found, where: str, options: ReadOptions, followed: Mapping[int
         told.taken["question id"] = options.question_key
     else:
         told.question = take("question id", QUESTION_IDS, identifier, anywhere=True)
+        told.question = told.question or take("question id", TASK_IDS, identifier) or _id_within(found, told, used)
         if told.question is None:
             told.question = _bare_id(found, told, used) or _key_of(found, told, followed)
     told.question_text = take("question text", QUESTION_TEXTS, text)
@@ -363,6 +386,19 @@ def _by_key(found: _Found, key: str, where: str, used: set[str]) -> str | None:
     )
 
 
+def _id_within(found: _Found, told: Wrapped, used: set[str]) -> str | None:
+    """Return an id that stands deeper beside the payload."""
+    for place, one, _ in reversed(found.way):
+        for dotted in _WITHIN:
+            inner = at(one, dotted)
+            for name, given in inner.items() if isinstance(inner, dict) else ():
+                if _plain(name) in QUESTION_IDS and (question := identifier(given)) is not None:
+                    told.taken["question id"] = f"{place}.{dotted}.{name}" if place else f"{dotted}.{name}"
+                    used.add(told.taken["question id"])
+                    return question
+    return None
+
+
 def _bare_id(found: _Found, told: Wrapped, used: set[str]) -> str | None:
     """Return the ``id`` of what the user wrote around the payload; a library's own objects have an ``id`` as well."""
     for place, one, following in found.way:
@@ -400,11 +436,15 @@ def _rest(found: _Found, used: set[str], followed: Mapping[int, Collection[str |
             continue
         prefix = f"{place}." if place else ""
         for name, value in one.items():
-            dotted = f"{prefix}{name}"
-            if name == following or name in followed.get(id(one), ()) or dotted in used or value in (None, "", [], {}):
-                continue
-            if isinstance(value, dict) and any(key.startswith(f"{dotted}.") for key in used):
-                inner = (f"{dotted}.{key}" for key in value)
-                yield from (shortened(key) for key in inner if key not in used)
-            else:
-                yield shortened(dotted)
+            if name != following and name not in followed.get(id(one), ()):
+                yield from _unused(f"{prefix}{name}", value, used)
+
+
+def _unused(dotted: str, value: Any, used: set[str]) -> Iterator[str]:
+    if dotted in used or value in (None, "", [], {}):
+        return
+    if isinstance(value, dict) and any(key.startswith(f"{dotted}.") for key in used):
+        for key, inner in value.items():
+            yield from _unused(f"{dotted}.{key}", inner, used)
+    else:
+        yield shortened(dotted)

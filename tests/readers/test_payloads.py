@@ -9,6 +9,7 @@ import pytest
 
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import (
+    NOTHING,
     count_unread,
     each_unwrapped,
     holds,
@@ -41,6 +42,10 @@ def is_payload(value: dict[str, Any]) -> bool:
         ({"nodes": [], "metadata": {"question_id": "q1"}}, "q1", "metadata.question_id"),
         ({"question": {"id": "q1", "text": "Who?"}, "nodes": []}, "q1", "question.id"),
         ({"results": [{"question_id": "q1", "out": {"nodes": []}}]}, "q1", "results[].question_id"),
+        ({"task_id": "q1", "output": {"nodes": []}}, "q1", "task_id"),
+        ({"run": {"nodes": []}, "example": {"metadata": {"qid": 1}}}, "1", "example.metadata.qid"),
+        ({"question_id": "q1", "result": '{"nodes": []}'}, "q1", "question_id"),
+        ({"response": '[{"query_id": "q1", "nodes": []}]'}, "q1", "response[].query_id"),
     ],
 )
 def test_the_question_is_found(value: dict[str, Any], question: str, place: str) -> None:
@@ -108,11 +113,32 @@ def test_what_stands_around_is_taken_or_counted() -> None:
 
 
 def test_a_question_that_failed() -> None:
-    """An error in the place of the payload is an answer that failed; nothing at all is refused with its line."""
+    """An error in the place of the payload is an answer that failed."""
     failed = unwrapped({"question_id": "q1", "error": "timed out", "result": None}, is_payload, PLAIN)
-    assert (failed.payload, failed.question, failed.error) == (None, "q1", "timed out")
+    assert (failed.payload, failed.question, failed.error, failed.notes) == (None, "q1", "timed out", ())
+
+
+def test_a_question_for_which_nothing_came() -> None:
+    """A question's id alone is told with a note, also with an answer; a value without one is refused with its line."""
+    empty = unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN)
+    assert (empty.payload, empty.question, empty.notes) == (None, "q1", (NOTHING,))
+    answered = unwrapped({"question_id": "q1", "answer": "Ann", "kind": "k"}, is_payload, PLAIN)
+    unread: Counter[str] = Counter()
+    logged = answered.logged(unread)
+    assert (logged.answer, logged.notes, unread) == ("Ann", [NOTHING], {"kind": 1})
     with pytest.raises(UnreadableLogError, match="log:4: nothing in it is what this format writes"):
-        unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN, "log:4")
+        unwrapped({"result": []}, is_payload, PLAIN, "log:4")
+
+
+def test_texts_are_looked_into_last() -> None:
+    """A payload in JSON within a text counts where there is no other, and not below many objects."""
+    value: dict[str, Any] = {"qid": 1, "raw": '{"nodes": [1]}', "result": {"nodes": [2]}}
+    assert unwrapped(value, is_payload, PLAIN).payload["nodes"] == [2]
+    assert unwrapped({**value, "result": None}, is_payload, PLAIN).payload["nodes"] == [1]
+    deep: Any = '{"nodes": [1]}'
+    for _ in range(5):
+        deep = {"deeper": deep}
+    assert not holds(deep, is_payload)
 
 
 def test_several_in_one_value() -> None:
