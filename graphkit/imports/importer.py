@@ -21,7 +21,7 @@ from graphkit.imports.recorder import Questions, Recorder
 from graphkit.imports.sources import is_json, text_of, values_of, whole_text
 from graphkit.imports.told import Told, as_json
 from graphkit.readers.known_formats import reader_of, recognised
-from graphkit.readers.logged import Reader, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
 from graphkit.readers.payloads import NOTHING
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.structs import QuestionStruct
@@ -184,7 +184,13 @@ def _records(
     for path, (reader, how) in zip(paths, readers, strict=True):
         told.readers.append(how)
         told.lacks.update(dict.fromkeys(reader.lacks))
+        empty: list[LoggedAnswer] = []  # which wait for what else is logged of their questions
         for logged in reader.read(_values(path, reader), options, told.unread):
+            if NOTHING in logged.notes:
+                empty.append(logged)
+            elif (record := recorder.record(logged)) is not None:
+                yield _encoded(record)
+        for logged in empty:
             if (record := recorder.record(logged)) is not None:
                 yield _encoded(record)
 

@@ -81,7 +81,6 @@ class Recorder:
         None where its question isn't the dataset's, or has its answer: both are counted.
         """
         told = self._told
-        told.notes.update(dict.fromkeys(logged.notes, 1))
         told.taken.update(f"{what} from {key}" for what, key in logged.taken.items())
         question, by_text = (self._question, False) if self._question else self._questions.of(logged)
         shown = logged.question or logged.question_text
@@ -93,6 +92,7 @@ class Recorder:
             told.leave_out("further answers to a question that has one", f"{logged.where}: {question}")
             return None
         self._answered.add(question)
+        told.notes.update(dict.fromkeys(logged.notes, 1))
         if by_text:
             told.taken["question found by its text"] += 1
         record: dict[str, Any] = {"run": self._run, "question_id": question}

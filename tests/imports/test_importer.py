@@ -141,11 +141,16 @@ def test_questions_are_found(data: Path) -> None:
 
 
 def test_questions_for_which_nothing_came(data: Path) -> None:
-    """A line with an id alone is a record of which nothing is known, and is told; a log of such alone is refused."""
+    """A line with an id alone is a record of which nothing is known, where no other line has more of its question.
+
+    It is told, and a log of such lines alone is refused.
+    """
     empty = {"question_id": "2", "output": None}
-    found = made(data, {"question_id": "q1", "found": ["a"]}, empty)
+    found = made(data, empty, {"question_id": "q1", "output": None}, {"question_id": "q1", "found": ["a"]})
+    assert [one["question_id"] for one in found.records] == ["q1", "2"]
     assert found.records[1] == {"run": "mine", "question_id": "2"}
     assert found.figures["notes"] == {NOTHING: 1}
+    assert found.figures["left_out"] == {"further answers to a question that has one": 1}
     with pytest.raises(InputError, match="it has ids of questions alone"):
         made(data, empty)
 
