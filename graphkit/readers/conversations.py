@@ -37,7 +37,7 @@ _CALL_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool_call")
 _KNOWN = (
     *("role", "type", "content", "tool_calls", "function_call", "tool_call_id", "name", "id", "call_id", "arguments"),
     *("output", "input", "status", "model", "usage", "usage_metadata", "is_error", "error", "function", "stop_reason"),
-    *("source", "summary", "encrypted_content", "additional_kwargs", "response_metadata", "artifact"),
+    *("source", "summary", "encrypted_content", "additional_kwargs", "response_metadata", "artifact", "example"),
 )
 
 ENDS_WITH_CALL = "the conversation ends with a call of a tool: its last text is taken for the answer"

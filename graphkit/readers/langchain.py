@@ -9,7 +9,7 @@ from typing import Any
 from graphkit.readers.graph_values import Gathered, InOrder
 from graphkit.readers.langchain_outputs import continues, is_output, say_output
 from graphkit.readers.langchain_traces import Traces, is_event, is_run
-from graphkit.readers.logged import LoggedAnswer, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import Wrapped, each_unwrapped, holds
 
 
@@ -44,6 +44,12 @@ class LangchainReader:
                     if held.question != wrapped.question or not continues(held.payload, payload):
                         yield from answers.add(*_output(held, options, unread))
                     held = None
+                if _is_patch(payload):
+                    raise UnreadableLogError(
+                        "it is a change of astream_log, of which each says a part only",
+                        where=wrapped.where,
+                        remedy="Log what astream_events gives, or the state that astream_log has at last.",
+                    )
                 if is_event(payload):
                     trace = traces.of_event(payload, wrapped, unread)
                     trace.event(payload, wrapped)
@@ -67,7 +73,12 @@ READER = LangchainReader()
 
 
 def _is_payload(value: Any) -> bool:
-    return is_event(value) or is_run(value) or is_output(value)
+    return is_event(value) or is_run(value) or is_output(value) or _is_patch(value)
+
+
+def _is_patch(value: Any) -> bool:
+    """Tell a change that ``astream_log`` gives."""
+    return isinstance(value, dict) and value.keys() == {"op", "path", "value"}
 
 
 def _output(wrapped: Wrapped, options: ReadOptions, unread: Counter[str]) -> tuple[LoggedAnswer, Gathered]:

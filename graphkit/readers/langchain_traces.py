@@ -213,7 +213,7 @@ class _Trace:
             for run in sorted(retrievers, key=lambda run: run.start):
                 if run.documents is not None:
                     say_documents(run.documents, gathered, unread)
-        if self.is_tree and len(self.runs) == 1 and not gathered.asked:
+        if self.is_tree and len(self.runs) == 1 and not gathered.asked and not answer.tool_calls:
             self.notes[NO_CHILDREN] = None
         calls = self._holders(*_MODELS)
         outer = set(calls.values())

@@ -358,11 +358,7 @@ def test_messages_as_langchain_stores_them() -> None:
 def test_parts_of_a_conversation_are_put_together() -> None:
     """States that grow, and updates that begin with a model or a tool, are one; what the user says again is another."""
     user = {"role": "user", "content": "Where?"}
-    call = {
-        "role": "assistant",
-        "tool_calls": [{"id": "c", "function": {"name": "read", "arguments": '{"path": "a"}'}}],
-    }
-    result = {"role": "tool", "tool_call_id": "c", "content": "text"}
+    opens, given = asked(call("read", {"path": "a"})), result("text")
     said = {"role": "assistant", "content": "Here."}
     states = [{"messages": [user]}, {"messages": [user, opens, given]}, {"messages": [user, opens, given, said]}]
     updates = [{"agent": {"messages": [opens]}}, {"tools": {"messages": [given]}}, {"agent": {"messages": [said]}}]

@@ -12,7 +12,7 @@ from graphkit.readers.graph_values import GUESSED_COLUMNS, NAME_THE_COLUMNS
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.langchain_outputs import PASSED_TEXT
 from graphkit.readers.langchain_traces import NO_CHILDREN, NO_PARENTS, UNFINISHED
-from graphkit.readers.logged import LoggedChunk, ReadOptions
+from graphkit.readers.logged import LoggedChunk, ReadOptions, UnreadableLogError
 from tests.readers.shared_logs import edges, names, read, shared_log, survives
 
 INDEXES = "neo4j_graphrag.indexes.create_vector_index"
@@ -509,3 +509,10 @@ def test_a_run_without_its_children() -> None:
     (answer,) = read("langchain", [{"question_id": "q", "run": run}])
     assert (answer.question_text, answer.answer, answer.retrieved) == ("W?", "At B.", None)
     assert NO_CHILDREN in answer.notes
+
+
+def test_changes_of_astream_log_are_refused() -> None:
+    """They are recognised, and what can be read instead is said."""
+    change = {"question_id": "q", "ops": [{"op": "replace", "path": "", "value": {"logs": {}}}]}
+    with pytest.raises(UnreadableLogError, match=r"log:1: it is a change of astream_log(.|\n)*astream_events"):
+        read("langchain", [change])
