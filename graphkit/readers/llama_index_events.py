@@ -41,9 +41,7 @@ def without_events(values: Iterable[tuple[str, Any]], unread: Counter[str]) -> I
         if kind == _ASKED:
             begun[str(value["span_id"])] = value["timestamp"]
         elif kind == _RETRIEVED and isinstance(value.get("nodes"), list):
-            _, told = waiting.setdefault(
-                asked, (where, {"question": asked, "nodes": [], "metadata": value.get("tags")})
-            )
+            _, told = waiting.setdefault(asked, (where, {**_tags(value), "question": asked, "nodes": []}))
             told["nodes"] = [*told["nodes"], *value["nodes"]]
         elif kind == _ANSWERED:
             _, told = waiting.pop(asked, (where, {**_tags(value), "question": asked, "nodes": []}))
