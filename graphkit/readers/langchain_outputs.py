@@ -122,8 +122,7 @@ def say_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Co
         answer.answer = message
         return
     _say_tools(answer, output)
-    _, said = first_of(output, ANSWERS)
-    answer.answer = text(said) or message_text(said) or last_message(output.get("messages")) or answer.answer
+    answer.answer = answer_in(output) or answer.answer
     answer.question_text = answer.question_text or question_in(output)
     for key in DOCUMENTS:
         given = output.get(key)
@@ -135,6 +134,14 @@ def say_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Co
     if not gathered.asked and (found := artifacts(output.get("messages"))):
         say_documents(found, gathered, unread)
     _say_rows(output, gathered)
+
+
+def answer_in(output: Any) -> str | None:
+    """Return the answer in what a chain returned."""
+    if not isinstance(output, dict):
+        return text(output)
+    _, said = first_of(output, ANSWERS)
+    return text(said) or message_text(said) or last_message(output.get("messages"))
 
 
 def say_documents(documents: list[Any], gathered: Gathered, unread: Counter[str]) -> None:

@@ -8,14 +8,13 @@ give plain chunks. An index of the former kind (``KnowledgeGraphIndex``) gives i
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.readers.graph_values import Gathered
+from graphkit.readers.cypher_texts import CYPHER, printed, rows_in, said_by_rows
 from graphkit.readers.llama_index_events import is_event, without_events
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
 from graphkit.readers.merging import ranked
@@ -23,10 +22,7 @@ from graphkit.readers.payloads import count_unread, each_unwrapped, holds, ident
 
 _ARROW = " -> "
 _PREAMBLE = "Here are some facts extracted from the provided text:"
-_CYPHER = "Generated Cypher query:"
-_ROWS_BELOW = "Cypher Response:"
 _LONGEST_PRINTED = 10_000
-_LONGEST_ROWS = 1_000_000
 _ABOVE_EDGES = 4  # lines of a preamble of the user's own
 _PRINTED = ("Node ID: ", "NodeWithScore(", "node=TextNode(")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -233,7 +229,7 @@ def _read_nodes(
             edges.setdefault((edge.source, edge.relation, edge.target), edge)
             chunks += LoggedChunk(edge.source), LoggedChunk(edge.target)
         if one.rows is not None:
-            found = _of_rows(one.rows, one.query, options)
+            found = said_by_rows(one.rows, one.query, options)
             edges |= {(edge.source, edge.relation, edge.target): edge for path in found.walk or () for edge in path}
             chunks += found.retrieved or ()
             asked = asked or found.retrieved is not None
@@ -265,17 +261,15 @@ def _read_node(value: Node, notes: set[str], unread: Counter[str]) -> _Read:
     if isinstance(relationships, dict):
         count_unread(relationships, _SOURCE, unread, "node.relationships.")
     rows_as_text = content.startswith("[{") and not metadata and _source(node) is None
-    if content.startswith(_CYPHER) or rows_as_text or metadata.keys() == {"query", "response"}:
+    if content.startswith(CYPHER) or rows_as_text or metadata.keys() == {"query", "response"}:
         one.is_chunk, one.text = False, None
-        asked, below, printed = content.partition(_ROWS_BELOW)
-        response = metadata.get("response")
-        if response is None:
-            response = _printed(printed if below else content, _LONGEST_ROWS)
+        query, rows = rows_in(content)
+        response = metadata.get("response", rows)
         if response is None:
             notes.add(_ROWS_AS_TEXT)
         else:
             one.rows = response if isinstance(response, list) else [response]
-            one.query = text(metadata.get("query")) or text(asked.removeprefix(_CYPHER).strip())
+            one.query = text(metadata.get("query")) or query
         return one
     count_unread(metadata, (*_FILES, *_PATHS), unread, "node.metadata.")
     if isinstance(metadata.get("kg_rel_map"), dict):
@@ -384,8 +378,8 @@ def _edges_of_paths(metadata: dict[str, Any], notes: set[str]) -> Iterator[Logge
     found = metadata["kg_rel_map"].items()
     paths = [(subject, path) for subject, its in found for path in (its if isinstance(its, list) else [its])]
     texts = metadata.get("kg_rel_texts")
-    for printed in texts if isinstance(texts, list) else ():
-        path = _printed_names(printed)
+    for one in texts if isinstance(texts, list) else ():
+        path = _printed_names(one)
         if path is not None and len(path) % 2:  # else it is there by its subject
             paths.append(("", path))
         elif path is None and not found:
@@ -401,32 +395,10 @@ def _edges_of_paths(metadata: dict[str, Any], notes: set[str]) -> Iterator[Logge
             yield LoggedEdge(source, relation, target)
 
 
-def _printed_names(printed: Any) -> list[Any] | None:
+def _printed_names(text_of_path: Any) -> list[Any] | None:
     """Return what a printed tuple or list holds."""
-    value = _printed(printed, _LONGEST_PRINTED)
+    value = printed(text_of_path, _LONGEST_PRINTED)
     return list(value) if isinstance(value, tuple | list) else None
-
-
-def _printed(printed: Any, longest: int) -> Any:
-    """Return a value of plain types that Python printed, or None."""
-    if not isinstance(printed, str) or len(printed) > longest:
-        return None
-    try:
-        return ast.literal_eval(printed.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-
-
-def _of_rows(rows: list[Any], query: str | None, options: ReadOptions) -> LoggedAnswer:
-    """Return what the rows of a query hold."""
-    gathered, found = Gathered(options, query=query, asked=True), LoggedAnswer("")
-    for row in rows:
-        if isinstance(row, Mapping):
-            gathered.row(row)
-        else:
-            gathered.nameless()
-    gathered.say(found)
-    return found
 
 
 READER = LlamaIndexReader()
