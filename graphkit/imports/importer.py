@@ -21,7 +21,8 @@ from graphkit.imports.recorder import Questions, Recorder
 from graphkit.imports.sources import is_json, text_of, values_of, whole_text
 from graphkit.imports.told import Told, as_json
 from graphkit.readers.known_formats import reader_of, recognised
-from graphkit.readers.logged import Reader, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
+from graphkit.readers.payloads import NOTHING
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.structs import QuestionStruct
 
@@ -188,7 +189,13 @@ def _records(
     for path, (reader, how) in zip(paths, readers, strict=True):
         told.readers.append(how)
         told.lacks.update(dict.fromkeys(reader.lacks))
+        empty: list[LoggedAnswer] = []  # which wait for what else is logged of their questions
         for logged in reader.read(_values(path, reader), options, told.unread):
+            if NOTHING in logged.notes:
+                empty.append(logged)
+            elif (record := recorder.record(logged)) is not None:
+                yield _encoded(record)
+        for logged in empty:
             if (record := recorder.record(logged)) is not None:
                 yield _encoded(record)
 
@@ -204,8 +211,14 @@ def _encoded(record: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 def _refuse_nothing(told: Told, paths: Sequence[Path]) -> None:
     """Refuse a log of which nothing is left, with what became of it."""
-    if told.answers:
+    if told.answers > told.notes[NOTHING]:
         return
+    if told.answers:
+        raise InputError(
+            "nothing in it is what this format writes: it has ids of questions alone",
+            where=str(paths[0]),
+            remedy="Name the format that it has; `auto` recognises each by its content.",
+        )
     found = "; ".join(f"{what}: {count}, such as {told.example[what]}" for what, count in told.left_out.items())
     raise InputError(
         f"no answer to a question of the dataset is found in it{f' ({found})' if found else ''}",

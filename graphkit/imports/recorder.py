@@ -35,8 +35,9 @@ class Questions:
 
     def of(self, logged: LoggedAnswer) -> tuple[str | None, bool]:
         """Return the id of the question that a log means, and whether it was found by its text."""
-        if logged.question in self.ids:
-            return logged.question, False
+        for named in (logged.question, logged.question_text):  # {"query": "q1"} names it as well
+            if named in self.ids:
+                return named, False
         found = self.by_text.get(_plain(logged.question_text)) if logged.question_text is not None else None
         return found, found is not None
 
@@ -81,7 +82,6 @@ class Recorder:
         None where its question isn't the dataset's, or has its answer: both are counted.
         """
         told = self._told
-        told.notes.update(dict.fromkeys(logged.notes, 1))
         told.taken.update(f"{what} from {key}" for what, key in logged.taken.items())
         question, by_text = (self._question, False) if self._question else self._questions.of(logged)
         shown = logged.question or logged.question_text
@@ -93,6 +93,7 @@ class Recorder:
             told.leave_out("further answers to a question that has one", f"{logged.where}: {question}")
             return None
         self._answered.add(question)
+        told.notes.update(dict.fromkeys(logged.notes, 1))
         if by_text:
             told.taken["question found by its text"] += 1
         record: dict[str, Any] = {"run": self._run, "question_id": question}

@@ -6,7 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from graphkit.readers.conversations import Conversation, conversation, is_conversation, is_message, tokens_of
+from graphkit.readers.conversations import (
+    ROLES,
+    Conversation,
+    conversation,
+    is_conversation,
+    is_message,
+    plain_message,
+    tokens_of,
+)
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
 from graphkit.readers.payloads import Wrapped, count_unread, each_unwrapped, holds, number, text
 
@@ -38,19 +46,57 @@ class MessagesReader:
         """Yield an answer a conversation."""
         first = ""
         bare: list[Any] = []
+        held: Wrapped | None = None  # a conversation, until it is seen whether the next one is what follows of it
         for where, value in values:
             if is_message(value):
                 first = first or where
                 bare.append(value)
                 continue
             for one in each_unwrapped(value, _is_payload, options, where, lists=True):
-                yield _answer(one, unread)
+                if held is not None and held.question == one.question and _continue(held, one):
+                    continue
+                if held is not None:
+                    yield _answer(held, unread)
+                held = one
+        if held is not None:
+            yield _answer(held, unread)
         if bare:
             yield _answer(Wrapped(first, bare), unread)
 
 
 def _is_payload(value: Any) -> bool:
     return is_conversation(value) or (isinstance(value, dict) and any(map(is_conversation, value.values())))
+
+
+def _continue(former: Wrapped, later: Wrapped) -> bool:
+    """Take the messages of a later part of the same conversation, as graphs stream them, into the former part.
+
+    It repeats what was said and goes on, or what comes first in it is a model's or a tool's.
+    """
+    known, given = _messages(former.payload), _messages(later.payload)
+    if not known or not given:
+        return False
+    if given[: len(known)] == known:
+        former.payload = later.payload
+        return True
+    if any(plain_message(one) == plain_message(given[0]) for one in known) or not _answers(given[0]):
+        return False
+    former.payload = [*known, *given]
+    return True
+
+
+def _answers(message: Any) -> bool:
+    """Tell whether something is said by a model or a tool."""
+    message = plain_message(message)
+    labels = (message.get(key) for key in ("role", "type")) if isinstance(message, dict) else ()
+    return any(isinstance(label, str) and ROLES.get(label) in ("assistant", "tool") for label in labels)
+
+
+def _messages(payload: Any) -> list[Any] | None:
+    """Return the messages of a conversation that has nothing beside them but one key."""
+    if isinstance(payload, dict):
+        payload = payload.get("messages") if payload.keys() == {"messages"} else None
+    return payload if isinstance(payload, list) else None
 
 
 def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:

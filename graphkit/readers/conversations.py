@@ -22,6 +22,7 @@ ROLES = {
     "assistant": "assistant",
     "ai": "assistant",
     "model": "assistant",
+    "AIMessageChunk": "assistant",
     "tool": "tool",
     "function": "tool",
     "system": "system",
@@ -36,7 +37,7 @@ _CALL_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool_call")
 _KNOWN = (
     *("role", "type", "content", "tool_calls", "function_call", "tool_call_id", "name", "id", "call_id", "arguments"),
     *("output", "input", "status", "model", "usage", "usage_metadata", "is_error", "error", "function", "stop_reason"),
-    *("source", "summary", "encrypted_content"),
+    *("source", "summary", "encrypted_content", "additional_kwargs", "response_metadata", "artifact", "example"),
 )
 
 ENDS_WITH_CALL = "the conversation ends with a call of a tool: its last text is taken for the answer"
@@ -57,8 +58,28 @@ class Conversation:
     notes: list[str] = field(default_factory=list)
 
 
+def plain_message(value: Any) -> Any:
+    """Return a message out of what LangChain stores it in; anything else as it is.
+
+    >>> plain_message({"lc": 1, "id": ["langchain", "schema", "HumanMessage"], "kwargs": {"content": "Who?"}})
+    {'type': 'human', 'content': 'Who?'}
+    >>> plain_message({"type": "ai", "data": {"content": "Ann"}})
+    {'type': 'ai', 'content': 'Ann'}
+    """
+    if not isinstance(value, dict):
+        return value
+    kwargs, data, names = value.get("kwargs"), value.get("data"), value.get("id")
+    if value.get("lc") == 1 and isinstance(kwargs, dict):
+        name = _label(names[-1]) if isinstance(names, list) and names else ""
+        return {"type": name.removesuffix("Chunk").removesuffix("Message").lower(), **kwargs}
+    if isinstance(data, dict) and "content" in data and _label(value.get("type")) in ROLES:
+        return {"type": value["type"], **data}
+    return value
+
+
 def is_message(value: Any) -> bool:
     """Tell whether a value is a message of a conversation, or an item of one."""
+    value = plain_message(value)
     if not isinstance(value, dict):
         return False
     if value.get("type") in (*_CALL_ITEMS, *_RESULT_ITEMS):
@@ -86,6 +107,7 @@ def conversation(
         if not isinstance(message, dict):
             unread[f"{prefix}({type(message).__name__})"] += 1
             continue
+        message = plain_message(message)
         count_unread(message, _KNOWN, unread, prefix)
         calls = len(said.trail.calls)
         content = message.get("content")
@@ -156,23 +178,25 @@ def added(first: int | None, second: int | None) -> int | None:
 def _assistant(message: dict[str, Any], content: Any, said: Conversation) -> None:
     """Take the calls, the model and the tokens of what a model said."""
     trail = said.trail
-    calls = _objects(message.get("tool_calls"))
+    further, told = (_object(message.get(key)) for key in ("additional_kwargs", "response_metadata"))
+    calls = _objects(message.get("tool_calls")) or _objects(further.get("tool_calls"))
     for call in calls:
         function = call.get("function")
         held = function if isinstance(function, dict) else call
         name = function if isinstance(function, str) else held.get("name")
         trail.called(name, held.get("arguments", call.get("args")), call.get("id"))
-    former = message.get("function_call")
+    former = message.get("function_call") or further.get("function_call")
     if isinstance(former, dict):
         trail.called(former.get("name"), former.get("arguments"), _function(former.get("name")))
     for block in () if calls else _objects(content):
         if block.get("type") in _CALL_BLOCKS:
             trail.called(block.get("name"), block.get("input", block.get("args")), block.get("id"))
     _results(content, trail)
-    model = text(message.get("model"))
+    model = text(message.get("model")) or text(told.get("model_name")) or text(told.get("model"))
     if model is not None and model not in said.models:
         said.models.append(model)
-    prompt, output = tokens_of(message.get("usage") or message.get("usage_metadata"))
+    used = (message.get("usage"), message.get("usage_metadata"), told.get("token_usage"), told.get("usage"))
+    prompt, output = tokens_of(next(filter(None, used), None))
     said.prompt_tokens = added(said.prompt_tokens, prompt)
     said.output_tokens = added(said.output_tokens, output)
 
@@ -201,6 +225,10 @@ def _words(content: Any) -> str | None:
 
 def _objects(value: Any) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _label(value: Any) -> str:

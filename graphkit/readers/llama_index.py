@@ -8,20 +8,20 @@ give plain chunks. An index of the former kind (``KnowledgeGraphIndex``) gives i
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.readers.cypher_texts import CYPHER, printed, rows_in, said_by_rows
+from graphkit.readers.llama_index_events import is_event, without_events
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
 from graphkit.readers.merging import ranked
-from graphkit.readers.payloads import at, count_unread, each_unwrapped, holds, identifier, json_within, number, text
+from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, json_within, number, text
 
 _ARROW = " -> "
 _PREAMBLE = "Here are some facts extracted from the provided text:"
-_CYPHER = "Generated Cypher query:"
 _LONGEST_PRINTED = 10_000
 _ABOVE_EDGES = 4  # lines of a preamble of the user's own
 _PRINTED = ("Node ID: ", "NodeWithScore(", "node=TextNode(")
@@ -33,6 +33,8 @@ _FILES = ("file_path", "file_name", "file")
 #: How LlamaIndex puts a node into words, which says nothing of what was retrieved.
 _FORM = (
     "class_name",
+    "start_char_idx",
+    "end_char_idx",
     "excluded_embed_metadata_keys",
     "excluded_llm_metadata_keys",
     "metadata_seperator",
@@ -49,9 +51,8 @@ _UNSPLIT = "edges whose names hold ' -> ' can be split in several ways, and are 
 _NOT_EDGES = "lines among the edges of a text aren't edges (names with line breaks?), and are left out"
 _OWN_PREAMBLE = "edges stand at the head of texts that don't begin as LlamaIndex's do by default"
 _PATHS_AS_TEXT = "the paths of a knowledge graph index's store are text, which isn't read: its edges are left out"
-_ROWS = "rows of Cypher are left out: name the columns that hold the source, the relation and the target of an edge"
 _ROWS_AS_TEXT = (
-    "rows of Cypher are text, which isn't read: give them as metadata "
+    "rows of Cypher are text of more than plain values, which isn't read: give them as metadata "
     "(include_raw_response_as_metadata=True of a TextToCypherRetriever)"
 )
 
@@ -67,6 +68,7 @@ class _Read:
     parts: list[list[str]] = field(default_factory=list)
     text: str | None = None
     rows: list[Any] | None = None
+    query: str | None = None  # the Cypher whose rows these are
     paths: dict[str, Any] | None = None
     is_chunk: bool = True
 
@@ -86,7 +88,7 @@ class LlamaIndexReader:
 
     def recognises(self, value: Any) -> bool:
         """Tell a list of nodes or a response, with what its user wrote around it."""
-        return holds(value, _is_result, lists=True)
+        return is_event(value) or holds(value, _is_result, lists=True)
 
     def read(
         self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
@@ -98,7 +100,7 @@ class LlamaIndexReader:
         waiting: list[LoggedAnswer] = []
         has_edges: bool | None = None
         relations: set[str] = set()
-        for logged, nodes in _results(values, options, unread):
+        for logged, nodes in _results(without_events(values, unread), options, unread):
             if nodes is None:
                 yield logged
                 continue
@@ -149,19 +151,34 @@ def _is_result(value: Any) -> bool:
         return True
     nodes = value.get("source_nodes")
     if isinstance(nodes, list):
-        return all(map(_is_node, nodes)) and (bool(nodes) or "response" in value)
+        return all(_is_node(node) or _written(node) is not None for node in nodes) and (
+            bool(nodes) or "response" in value
+        )
     nodes = value.get("nodes")
     return isinstance(nodes, list) and all(map(_is_node, nodes)) and not value.keys() & {"edges", "links"}
 
 
 def _is_node(value: Any) -> bool:
     """Tell a node, a node with its score, or either as Python prints it."""
-    if isinstance(value, str):
-        return value.startswith(_PRINTED)
+    if isinstance(value, str) and value.startswith(_PRINTED):
+        return True
+    value = json_within(value)
     if not isinstance(value, dict):
         return False
     node = _inner(value)
     return "id_" in node and bool({"text", "text_resource"} & node.keys())
+
+
+def _written(value: Any) -> Node | None:
+    """Return a source node of which the user wrote down the id and the text, in the form that the library has."""
+    if not isinstance(value, dict):
+        return None
+    name = next((value[key] for key in ("node_id", "id") if identifier(value.get(key)) is not None), None)
+    content = next((value[key] for key in ("text", "content") if isinstance(value.get(key), str)), None)
+    if name is None or content is None:
+        return None
+    rest = {key: given for key, given in value.items() if key not in ("node_id", "id", "text", "content")}
+    return {**rest, "id_": name, "text": content}
 
 
 def _inner(value: Node) -> Node:
@@ -189,6 +206,8 @@ def _read_nodes(
 
     ``relations`` are those that the file was seen to have.
     """
+    nodes = [json_within(node) for node in nodes]
+    nodes = [node if _is_node(node) else _written(node) or node for node in nodes]
     if any(isinstance(node, str) for node in nodes):
         raise UnreadableLogError(
             "its nodes are printed, which cuts their texts and leaves out where they come from",
@@ -201,23 +220,28 @@ def _read_nodes(
     relations.update(parts[1] for one in read for parts in one.parts if len(parts) == 3)
     edges: dict[tuple[str, str | None, str], LoggedEdge] = {}
     chunks: list[LoggedChunk] = []
+    asked = in_rows = False
     for one in read:
         its = [edge for parts in one.parts if (edge := _edge(parts, relations, notes)) is not None]
         if one.paths is not None:
             its += _edges_of_paths(one.paths, notes)
-        if one.rows is not None:
-            its += _edges_of_rows(one.rows, options, notes, unread)
         for edge in its:
             edges.setdefault((edge.source, edge.relation, edge.target), edge)
             chunks += LoggedChunk(edge.source), LoggedChunk(edge.target)
+        if one.rows is not None:
+            found = said_by_rows(one.rows, one.query, options)
+            edges |= {(edge.source, edge.relation, edge.target): edge for path in found.walk or () for edge in path}
+            chunks += found.retrieved or ()
+            asked = asked or found.retrieved is not None
+            in_rows = in_rows or found.walk is not None or options.columns is not None
+            notes.update(found.notes)
         if one.is_chunk:
             chunks.append(LoggedChunk(one.name, one.text, one.score))
-    in_rows = options.columns is not None and any(one.rows is not None for one in read)
     if edges:
         logged.walk = [list(edges.values())]
     elif in_rows or any(one.parts or one.paths is not None for one in read):
         logged.walk = []
-    only_rows = bool(read) and not chunks and logged.walk is None and any(not one.is_chunk for one in read)
+    only_rows = not (chunks or asked) and logged.walk is None and any(not one.is_chunk for one in read)
     logged.retrieved = None if only_rows else ranked(chunks)
     logged.notes += sorted(notes)
 
@@ -237,13 +261,15 @@ def _read_node(value: Node, notes: set[str], unread: Counter[str]) -> _Read:
     if isinstance(relationships, dict):
         count_unread(relationships, _SOURCE, unread, "node.relationships.")
     rows_as_text = content.startswith("[{") and not metadata and _source(node) is None
-    if content.startswith(_CYPHER) or rows_as_text or metadata.keys() == {"query", "response"}:
+    if content.startswith(CYPHER) or rows_as_text or metadata.keys() == {"query", "response"}:
         one.is_chunk, one.text = False, None
-        response = metadata.get("response")
+        query, rows = rows_in(content)
+        response = metadata.get("response", rows)
         if response is None:
             notes.add(_ROWS_AS_TEXT)
         else:
             one.rows = response if isinstance(response, list) else [response]
+            one.query = text(metadata.get("query")) or query
         return one
     count_unread(metadata, (*_FILES, *_PATHS), unread, "node.metadata.")
     if isinstance(metadata.get("kg_rel_map"), dict):
@@ -352,8 +378,8 @@ def _edges_of_paths(metadata: dict[str, Any], notes: set[str]) -> Iterator[Logge
     found = metadata["kg_rel_map"].items()
     paths = [(subject, path) for subject, its in found for path in (its if isinstance(its, list) else [its])]
     texts = metadata.get("kg_rel_texts")
-    for printed in texts if isinstance(texts, list) else ():
-        path = _printed_names(printed)
+    for one in texts if isinstance(texts, list) else ():
+        path = _printed_names(one)
         if path is not None and len(path) % 2:  # else it is there by its subject
             paths.append(("", path))
         elif path is None and not found:
@@ -369,38 +395,10 @@ def _edges_of_paths(metadata: dict[str, Any], notes: set[str]) -> Iterator[Logge
             yield LoggedEdge(source, relation, target)
 
 
-def _printed_names(printed: Any) -> list[Any] | None:
+def _printed_names(text_of_path: Any) -> list[Any] | None:
     """Return what a printed tuple or list holds."""
-    if not isinstance(printed, str) or len(printed) > _LONGEST_PRINTED:
-        return None
-    try:
-        value = ast.literal_eval(printed)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
+    value = printed(text_of_path, _LONGEST_PRINTED)
     return list(value) if isinstance(value, tuple | list) else None
-
-
-def _edges_of_rows(
-    rows: list[Any], options: ReadOptions, notes: set[str], unread: Counter[str]
-) -> Iterator[LoggedEdge]:
-    """Yield the edges of Cypher rows by the columns that the user named."""
-    if options.columns is None:
-        notes.add(_ROWS)
-        unread["node.metadata.response"] += 1
-        return
-    for row in rows:
-        source, relation, target = (_named(at(row, column)) for column in options.columns)
-        if source is not None and target is not None:
-            yield LoggedEdge(source, relation, target)
-        else:
-            unread["node.metadata.response rows without an end"] += 1
-
-
-def _named(value: Any) -> str | None:
-    """Return the name of a cell: a text, or a node by its ``id`` or ``name``."""
-    if isinstance(value, dict):
-        return identifier(value.get("id")) or identifier(value.get("name"))
-    return identifier(value)
 
 
 READER = LlamaIndexReader()

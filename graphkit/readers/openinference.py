@@ -6,14 +6,17 @@ format: they are read where documents hold them, in their text as LlamaIndex wri
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from graphkit.readers.conversations import plain_message
+from graphkit.readers.cypher_texts import CYPHER, rows_in, said_by_rows
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, text, whole
-from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Span, holds_spans
-from graphkit.readers.traces import ModelUse, Tree, read_traces
+from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Span, holds_spans, nested, numbered
+from graphkit.readers.traces import ModelUse, ToolUse, Tree, read_traces
 from graphkit.readers.triples import KEYS, edges_of_metadata, edges_of_text
 
 _KIND = "openinference.span.kind"
@@ -25,11 +28,27 @@ _ANSWERED = ("answer", "response", "result", "output", "output_text", "text", "m
 _MESSAGE = ("content", "kwargs", "data", "message")
 
 #: The metadata that name a document which has no id, and those that name its commit.
-_NAMES = ("id", "doc_id", "document_id", "node_id", "chunk_id", "name", "source", "file_path", "path", "file")
+_NAMES = (
+    "id",
+    "doc_id",
+    "document_id",
+    "node_id",
+    "chunk_id",
+    "name",
+    "source",
+    "file_path",
+    "path",
+    "file",
+    "file_name",
+)
 _COMMITS = ("commit", "commit_sha", "sha", "revision")
 
 #: What stands where the user hid a text.
 _HIDDEN = "__REDACTED__"
+
+_DRAWN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+
+ROWS_AS_TEXT = "a document is rows of Cypher as text of more than plain values, which isn't read"
 
 #: How deep words are looked for.
 _DEPTH = 8
@@ -87,6 +106,9 @@ class OpenInferenceConventions:
         "llm.cost.completion",
         "llm.cost.total",
         "llm.output_messages",
+        "tool.name",
+        "tool.description",
+        "tool.parameters",
     )
 
     def is_call(self, span: Span) -> bool:
@@ -110,6 +132,36 @@ class OpenInferenceConventions:
             whole(given.get("llm.token_count.completion")),
             cost,
             None if model in ("unknown", _HIDDEN) else model,
+        )
+
+    def asked_tools(self, span: Span) -> list[ToolUse]:
+        """Return the tools that a call of a model asked for."""
+        prefix = "message.tool_calls"
+        messages = span.numbered("llm.output_messages")
+        found = [numbered(messages[place], prefix) for place in sorted(messages)]
+        calls = [calls[place] for calls in found for place in sorted(calls)]
+        return [
+            ToolUse(
+                text(call.get("tool_call.function.name")),
+                nested(call, "tool_call.function.arguments"),
+                identifier(call.get("tool_call.id")),
+            )
+            for call in calls
+        ]
+
+    def ran_tool(self, span: Span) -> ToolUse | None:
+        """Return the tool that ran, where a span is of one."""
+        if _kind(span) != "TOOL":
+            return None
+        given = span.attributes
+        asked, gave = json_within(given.get("input.value")), plain_message(json_within(given.get("output.value")))
+        held = gave if isinstance(gave, dict) else {}
+        return ToolUse(
+            text(given.get("tool.name")) or span.name,
+            asked if isinstance(asked, dict | None) else {"input": asked},
+            identifier(held.get("tool_call_id")),
+            held.get("content", gave),
+            span.failed or held.get("status") == "error",
         )
 
     def asked(self, span: Span) -> str | None:
@@ -141,28 +193,37 @@ class OpenInferenceConventions:
         named = False
         for span in spans:
             for place, document in enumerate(_documents(span)):
-                metadata = json_within(document.get("document.metadata"))
+                metadata = json_within(nested(document, "document.metadata"))
                 if isinstance(metadata, str):
                     notes.append("the metadata of a document aren't whole JSON: they may have been cut")
                 known = metadata if isinstance(metadata, dict) else {}
-                name = identifier(document.get("document.id")) or _first(known, _NAMES)
+                own = identifier(document.get("document.id"))
+                name = (_first(known, _NAMES) or own) if _drawn(own) else own
                 named = named or name is not None
                 if name is None:
                     notes.append("a document has no id, neither of its own nor in its metadata")
                 content = text(document.get("document.content"))
-                chunks.append(
-                    LoggedChunk(
-                        name or f"document {place} of span {span.id}",
-                        None if content == _HIDDEN else content,
-                        number(document.get("document.score")),
-                        _first(known, _COMMITS),
-                    )
-                )
-                for found in (edges_of_metadata(metadata), edges_of_text(content)):
-                    if found is not None:
-                        edges = edges or []
-                        edges.extend(found.edges)
-                        notes.extend(found.notes)
+                content = None if content == _HIDDEN else content
+                score = number(document.get("document.score"))
+                if content is not None and content.startswith(CYPHER):
+                    query, rows = rows_in(content)
+                    said = said_by_rows(rows or [], query, ReadOptions())
+                    chunks += said.retrieved or ()
+                    named = named or said.retrieved is not None
+                    if said.walk is not None:
+                        edges = [*(edges or ()), *(edge for path in said.walk for edge in path)]
+                    notes += said.notes if rows is not None else [ROWS_AS_TEXT]
+                    continue
+                found = [edges_of_metadata(metadata), edges_of_text(content)]
+                for some in filter(None, found):
+                    edges = [*(edges or ()), *some.edges]
+                    notes.extend(some.notes)
+                alone = found[1] is not None and "\n" not in (content or "") and _drawn(name)
+                if alone and found[1] is not None:  # the node of an edge, whose id is drawn at random
+                    chunks += (LoggedChunk(end) for edge in found[1].edges for end in (edge.source, edge.target))
+                else:
+                    other = name or f"document {place} of span {span.id}"
+                    chunks.append(LoggedChunk(other, content, score, _first(known, _COMMITS)))
                 count_unread(known, (*_NAMES, *_COMMITS, *KEYS), unread, "document.metadata.")
         return (chunks if named or not chunks else None), edges
 
@@ -175,6 +236,10 @@ def _kind(span: Span) -> str:
     if any(name.startswith(f"{_DOCUMENTS}.") for name in span.attributes):
         return "RETRIEVER"
     return "LLM" if any(name.startswith("llm.") for name in span.attributes) else ""
+
+
+def _drawn(name: str | None) -> bool:
+    return name is None or _DRAWN.fullmatch(name) is not None
 
 
 def _first(given: dict[str, Any], names: tuple[str, ...]) -> str | None:

@@ -6,18 +6,25 @@ They are in development: the names are those of version 1.40 and later, beside t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from graphkit.readers.graph_values import Gathered
+from graphkit.readers.langchain_messages import question_in
+from graphkit.readers.langchain_outputs import answer_in, say_documents
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, Span, holds_spans
-from graphkit.readers.traces import ModelUse, Tree, read_traces
+from graphkit.readers.traces import ModelUse, ToolUse, Tree, read_traces
 
 _OPERATION = "gen_ai.operation.name"
 _DOCUMENTS = "gen_ai.retrieval.documents"
 _CALLS = ("chat", "text_completion", "generate_content")
+_RETRIEVALS = ("retrieval", "vector_db_retrieve")
 _EVALUATION = "gen_ai.evaluation."
+
+#: What OpenLLMetry's instrumentations write of what a step of a chain took and gave, as JSON.
+_INPUT, _OUTPUT = "traceloop.entity.input", "traceloop.entity.output"
 
 
 class OpenTelemetryReader:
@@ -65,6 +72,9 @@ class GenAIConventions:
         "gen_ai.usage.prompt_tokens",
         "gen_ai.usage.completion_tokens",
         "gen_ai.evaluation",
+        "gen_ai.tool",
+        _INPUT,
+        _OUTPUT,
     )
 
     def is_call(self, span: Span) -> bool:
@@ -73,7 +83,7 @@ class GenAIConventions:
 
     def is_retrieval(self, span: Span) -> bool:
         """Tell whether a span is a retrieval."""
-        return span.attributes.get(_OPERATION) == "retrieval" or _DOCUMENTS in span.attributes
+        return span.attributes.get(_OPERATION) in _RETRIEVALS or _DOCUMENTS in span.attributes
 
     def use(self, span: Span) -> ModelUse:
         """Return what a call cost."""
@@ -91,14 +101,40 @@ class GenAIConventions:
             text(given.get("gen_ai.response.model")) or text(given.get("gen_ai.request.model")),
         )
 
+    def asked_tools(self, span: Span) -> list[ToolUse]:
+        """Return the tools that a call of a model asked for."""
+        messages = json_within(span.attributes.get("gen_ai.output.messages"))
+        parts = (_parts(message) for message in (messages if isinstance(messages, list) else ()))
+        return [
+            ToolUse(text(part.get("name")), part.get("arguments"), identifier(part.get("id")))
+            for some in parts
+            for part in some
+            if part.get("type") == "tool_call"
+        ]
+
+    def ran_tool(self, span: Span) -> ToolUse | None:
+        """Return the tool that ran, where a span is of one."""
+        given = span.attributes
+        if given.get(_OPERATION) != "execute_tool":
+            return None
+        return ToolUse(
+            text(given.get("gen_ai.tool.name")) or span.name,
+            given.get("gen_ai.tool.call.arguments"),
+            identifier(given.get("gen_ai.tool.call.id")),
+            given.get("gen_ai.tool.call.result"),
+            span.failed,
+        )
+
     def asked(self, span: Span) -> str | None:
         """Return the text of the question from what a span took."""
         messages = span.attributes.get("gen_ai.input.messages")
-        return _said(messages, "user") or text(span.attributes.get("gen_ai.retrieval.query.text"))
+        said = _said(messages, "user") or text(span.attributes.get("gen_ai.retrieval.query.text"))
+        return said or _step(span, _INPUT, ("query", "inputs"), question_in)
 
     def answered(self, span: Span) -> str | None:
         """Return the answer from what a span gave."""
-        return _said(span.attributes.get("gen_ai.output.messages"), "assistant")
+        said = _said(span.attributes.get("gen_ai.output.messages"), "assistant")
+        return said or _step(span, _OUTPUT, ("outputs",), answer_in)
 
     def retrieved(
         self, tree: Tree, unread: Counter[str], notes: list[str]
@@ -112,6 +148,9 @@ class GenAIConventions:
         }
         notes.extend(f"it holds an evaluation of others, {name!r}, that isn't read" for name in sorted(names))
         spans = tree.outermost(lambda span: _DOCUMENTS in span.attributes)
+        if not spans and (gathered := _steps_documents(tree, unread)) is not None:
+            notes.extend(gathered.notes)
+            return gathered.retrieved, [edge for path in gathered.walk for edge in path] if gathered.walk else None
         lost = [span for span in tree.spans if self.is_retrieval(span) and span.dropped]
         if not spans and lost:
             raise UnreadableLogError(
@@ -142,19 +181,42 @@ def _chunks(span: Span, unread: Counter[str], notes: list[str]) -> Iterator[Logg
         count_unread(given, ("id", "score"), unread, f"attributes.{_DOCUMENTS}.N.")
 
 
+def _steps_documents(tree: Tree, unread: Counter[str]) -> LoggedAnswer | None:
+    """Return what the retrievers of a chain gave, as OpenLLMetry writes it, or None where no step has documents."""
+    gathered, found = Gathered(ReadOptions()), LoggedAnswer("")
+    for span in tree.outermost(lambda span: span.attributes.get(_OPERATION) in _RETRIEVALS):
+        given = json_within(span.attributes.get(_OUTPUT))
+        documents = given.get("documents") if isinstance(given, dict) else None
+        if isinstance(documents, list):
+            say_documents(documents, gathered, unread)
+    if not gathered.asked:
+        return None
+    gathered.say(found)
+    return found
+
+
+def _step(span: Span, name: str, keys: tuple[str, ...], words: Callable[[Any], str | None]) -> str | None:
+    """Return the words within what a step of a chain took or gave."""
+    given = json_within(span.attributes.get(name))
+    held = (given[key] for key in keys if key in given) if isinstance(given, dict) else ()
+    return next(filter(None, map(words, held)), None)
+
+
+def _parts(message: Any) -> list[dict[str, Any]]:
+    parts = message.get("parts") if isinstance(message, dict) else None
+    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+
+
 def _said(messages: Any, role: str) -> str | None:
     """Return the text of the last message of a role; those of tools and of thinking aren't said."""
     messages = json_within(messages)
     for message in reversed(messages) if isinstance(messages, list) else ():
         if not isinstance(message, dict) or message.get("role") != role:
             continue
-        parts = message.get("parts")
         said = [
             words
-            for part in (parts if isinstance(parts, list) else [])
-            if isinstance(part, dict)
-            and part.get("type") == "text"
-            and (words := text(part.get("content"))) is not None
+            for part in _parts(message)
+            if part.get("type") == "text" and (words := text(part.get("content"))) is not None
         ]
         words = "\n".join(said) or text(message.get("content"))
         if words is not None:

@@ -22,11 +22,16 @@ from graphkit.records.words import shortened
 DEPTH = 8
 LOOKED_AT = 20_000
 
+#: How deep below a line a text is looked into, where nothing else is the payload.
+DEPTH_OF_TEXTS = 4
+
 #: An object with more keys around payloads is a table of them, and tells nothing of a question.
 MOST_KEYS = 200
 
 #: The keys that hold what is told of a question, without their case, ``_`` and ``-``; the earlier one is believed.
-QUESTION_IDS = ("questionid", "queryid", "qid", "sampleid", "exampleid", "taskid", "caseid", "instanceid")
+QUESTION_IDS = ("questionid", "queryid", "qid", "sampleid", "exampleid")
+#: What is asked may be called otherwise by who logs it; in what a library writes these are ids of its own.
+TASK_IDS = ("taskid", "caseid", "testcaseid", "testid", "itemid", "instanceid", "promptid")
 QUESTION_TEXTS = ("questiontext", "querytext", "question", "query", "userinput", "input")
 ANSWERS = ("answer", "response", "output", "prediction")
 OUTPUTS = ("result", "results", "response", "output", "data", "context", "payload")
@@ -58,8 +63,12 @@ LATENCIES = {
 #: The objects beside a payload in which the same keys are looked for.
 _BESIDE = ("metadata", "meta", "extra", "inputs", "input", "question", "query")
 _PRINTED = re.compile(r"[A-Z]\w*\(\w+=|items=\[|records=\[")
+#: Where an id is looked for as well: beside a run stands the example that it answers, with what is expected of it.
+_WITHIN = ("example.metadata", "example.inputs", "example", "extra.metadata")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")
+
+NOTHING = "nothing in them is what this format writes: only what stands around it was taken"
 
 
 @dataclass(slots=True)
@@ -71,7 +80,7 @@ class Wrapped:
     where
         ``file:line``, and where in it, if one line holds several.
     payload
-        None where the question failed: an error stands in its place.
+        None where nothing of the library's is there: an error stands in its place, or nothing.
     names
         The keys of the payload itself that aren't the library's: they were taken for the question.
     taken
@@ -121,7 +130,8 @@ class _Found:
 
 def holds(value: Any, is_payload: Callable[[Any], bool], lists: bool = False) -> bool:
     """Tell whether a payload is somewhere within a value: what a reader recognises its format by."""
-    return next(_payloads(value, is_payload, lists, LOOKED_AT), None) is not None
+    ways = (_payloads(value, is_payload, lists, LOOKED_AT, texts) for texts in (False, True))
+    return any(next(found, None) is not None for found in ways)
 
 
 def unwrapped(
@@ -132,7 +142,7 @@ def unwrapped(
     Raises
     ------
     UnreadableLogError
-        There is none, and no error in its place, or there are several.
+        There is none and no question's id, or there are several.
     """
     found = list(each_unwrapped(value, is_payload, options, where, lists))
     if len(found) > 1:
@@ -154,6 +164,9 @@ def each_unwrapped(
 ) -> Iterator[Wrapped]:
     """Yield each payload of a value, in the order in which they stand, with what is told of its question.
 
+    Where there is none, texts are looked into, which may hold one as JSON. A value that has nothing but a question's id
+    is what was logged of a question for which nothing came.
+
     Parameters
     ----------
     is_payload
@@ -166,9 +179,9 @@ def each_unwrapped(
     Raises
     ------
     UnreadableLogError
-        There is none, and neither an error nor null in its place, or the key that the user named isn't there.
+        There is none, nor an error, an answer or a question's id, or the key that the user named isn't there.
     """
-    found = list(_payloads(value, is_payload, lists))
+    found = list(_payloads(value, is_payload, lists)) or list(_payloads(value, is_payload, lists, texts=True))
     followed: dict[int, set[str | None]] = {}
     for one in found:
         for _, outer, following in one.way:
@@ -177,30 +190,45 @@ def each_unwrapped(
         yield _told(one, f"{where} {one.spot}".strip() if len(found) > 1 else where, options, followed)
     if not found:
         told = _told(_Found(None, (("", value, None),), ""), where, options, {}) if isinstance(value, dict) else None
-        empty = [
-            name for name in (value if told is not None else ()) if value[name] is None and _plain(name) in OUTPUTS
-        ]
-        if told is not None and answers and told.answer is None and (whole := text(value.get("result"))) is not None:
-            told.answer, told.taken["answer"] = whole, "result"
-            told.rest = tuple(name for name in told.rest if name != "result")
-        if told is not None and answers and told.answer is not None and told.error is None:
-            if printed := _PRINTED.match(told.answer):
-                raise UnreadableLogError(
-                    f"the output is an object's text as str() gives it ({printed[0]}...), which isn't read",
-                    where=where or None,
-                    remedy="Write its fields: dataclasses.asdict(result), or result.model_dump(mode='json').",
-                )
-            told.notes = (ANSWER_ALONE,)
-        elif told is not None and empty and told.error is None:
-            told.error, told.error_type = f"there is no output: its {empty[0]} is null", "no_output"
-        elif told is None or told.error is None:
+        if told is not None and answers and told.error is None:
+            _answer_alone(told, value, where)
+        empty = (
+            next((name for name in value if value[name] is None and _plain(name) in OUTPUTS), None) if told else None
+        )
+        if told is None or (told.question is told.error is told.answer is empty is None):
             shown = shortened(", ".join(map(str, value)) if isinstance(value, dict) else repr(value)[:200])
             raise UnreadableLogError(
                 f"nothing in it is what this format writes (it holds: {shown})",
                 where=where or None,
                 remedy="Name the format that it has; `auto` recognises each by its content.",
             )
+        if told.error is None and not told.notes:
+            told.notes = (NOTHING,)
+            if empty is not None and told.answer is None:
+                told.error, told.error_type = f"there is no output: its {empty} is null", "no_output"
         yield told
+
+
+def _answer_alone(told: Wrapped, value: dict[str, Any], where: str) -> None:
+    """Take the answer of a question of which nothing else was logged, with a note.
+
+    Raises
+    ------
+    UnreadableLogError
+        It is an object that was printed.
+    """
+    if told.answer is None and (given := text(value.get("result"))) is not None:
+        told.answer, told.taken["answer"] = given, "result"
+        told.rest = tuple(name for name in told.rest if name != "result")
+    if told.answer is None:
+        return
+    if printed := _PRINTED.match(told.answer):
+        raise UnreadableLogError(
+            f"the output is an object's text as str() gives it ({printed[0]}...), which isn't read",
+            where=where or None,
+            remedy="Write its fields: dataclasses.asdict(result), or result.model_dump(mode='json').",
+        )
+    told.notes = (ANSWER_ALONE,)
 
 
 def count_unread(value: dict[str, Any], used: Iterable[str], unread: Counter[str], prefix: str = "") -> None:
@@ -283,14 +311,20 @@ def at(value: Any, dotted: str) -> Any:
     return at(value.get(first), rest) if dot else None
 
 
-def _payloads(value: Any, is_payload: Callable[[Any], bool], lists: bool, most: float = math.inf) -> Iterator[_Found]:
+def _payloads(
+    value: Any, is_payload: Callable[[Any], bool], lists: bool, most: float = math.inf, texts: bool = False
+) -> Iterator[_Found]:
     """Yield the payloads of a value, breadth first; an object within a payload is none."""
+    kinds = (dict, list, str) if texts else (dict, list)
     waiting = deque([(_Found(value, (), ""), 0)])
     looked_at = 0
     while waiting and looked_at < most:
         found, depth = waiting.popleft()
         looked_at += 1
         one = found.payload
+        if isinstance(one, str) and depth <= DEPTH_OF_TEXTS:
+            one = json_within(one)
+            found = replace(found, payload=one)
         if not isinstance(one, dict | list) or depth > DEPTH:
             continue
         if isinstance(one, dict):
@@ -301,26 +335,22 @@ def _payloads(value: Any, is_payload: Callable[[Any], bool], lists: bool, most: 
         elif lists and is_payload(one):
             yield found
             continue
-        waiting.extend((inner, depth + 1) for inner in _within(found, depth))
+        waiting.extend((inner, depth + 1) for inner in _within(found, kinds))
 
 
-def _within(found: _Found, depth: int) -> Iterator[_Found]:
+def _within(found: _Found, kinds: tuple[type, ...]) -> Iterator[_Found]:
     """Yield what lies directly within an object or a list, and may be a payload or hold one."""
     one, spot = found.payload, found.spot
     if isinstance(one, dict):
         place = _INDEX.sub("[]", spot)
         for name, item in one.items():
-            if depth == 0 and isinstance(item, str) and "." not in name:  # JSON as text, as model_dump_json() gives it
-                item = json_within(item)
-            if isinstance(item, dict | list):
+            if isinstance(item, kinds):
                 way = (*found.way, (place, one, name))
                 yield _Found(item, way, f"{spot}.{name}" if spot else name, found.paired)
         return
     paired = identifier(one[0]) if len(one) == 2 else None
     for index, item in enumerate(one):
-        if paired is not None and isinstance(item, str):
-            item = json_within(item)
-        if isinstance(item, dict | list):
+        if isinstance(item, kinds):
             yield _Found(item, found.way, f"{spot}[{index}]", paired or found.paired)
 
 
@@ -351,6 +381,7 @@ def _told(found: _Found, where: str, options: ReadOptions, followed: Mapping[int
         told.taken["question id"] = options.question_key
     else:
         told.question = take("question id", QUESTION_IDS, identifier, anywhere=True)
+        told.question = told.question or take("question id", TASK_IDS, identifier) or _id_within(found, told, used)
         if told.question is None:
             told.question = _bare_id(found, told, used) or _key_of(found, told, followed)
         if told.question is None and found.paired is not None:
@@ -411,6 +442,19 @@ def _by_key(found: _Found, key: str, where: str, used: set[str]) -> str | None:
     )
 
 
+def _id_within(found: _Found, told: Wrapped, used: set[str]) -> str | None:
+    """Return an id that stands deeper beside the payload."""
+    for place, one, _ in reversed(found.way):
+        for dotted in _WITHIN:
+            inner = at(one, dotted)
+            for name, given in inner.items() if isinstance(inner, dict) else ():
+                if _plain(name) in QUESTION_IDS and (question := identifier(given)) is not None:
+                    told.taken["question id"] = f"{place}.{dotted}.{name}" if place else f"{dotted}.{name}"
+                    used.add(told.taken["question id"])
+                    return question
+    return None
+
+
 def _bare_id(found: _Found, told: Wrapped, used: set[str]) -> str | None:
     """Return the ``id`` of what the user wrote around the payload; a library's own objects have an ``id`` as well."""
     for place, one, following in found.way:
@@ -448,11 +492,15 @@ def _rest(found: _Found, used: set[str], followed: Mapping[int, Collection[str |
             continue
         prefix = f"{place}." if place else ""
         for name, value in one.items():
-            dotted = f"{prefix}{name}"
-            if name == following or name in followed.get(id(one), ()) or dotted in used or value in (None, "", [], {}):
-                continue
-            if isinstance(value, dict) and any(key.startswith(f"{dotted}.") for key in used):
-                inner = (f"{dotted}.{key}" for key in value)
-                yield from (shortened(key) for key in inner if key not in used)
-            else:
-                yield shortened(dotted)
+            if name != following and name not in followed.get(id(one), ()):
+                yield from _unused(f"{prefix}{name}", value, used)
+
+
+def _unused(dotted: str, value: Any, used: set[str]) -> Iterator[str]:
+    if dotted in used or value in (None, "", [], {}):
+        return
+    if isinstance(value, dict) and any(key.startswith(f"{dotted}.") for key in used):
+        for key, inner in value.items():
+            yield from _unused(f"{dotted}.{key}", inner, used)
+    else:
+        yield shortened(dotted)

@@ -125,13 +125,49 @@ class Span:
 
     def numbered(self, prefix: str) -> dict[int, dict[str, Any]]:
         """Return the attributes ``prefix.N.rest`` by their number."""
-        found: dict[int, dict[str, Any]] = defaultdict(dict)
-        for name, value in self.attributes.items():
-            if name.startswith(prefix) and name[len(prefix) : len(prefix) + 1] == ".":
-                number, _, rest = name[len(prefix) + 1 :].partition(".")
-                if number.isdecimal() and len(number) < 10:
-                    found[int(number)][rest] = value
-        return dict(found)
+        return numbered(self.attributes, prefix)
+
+
+def numbered(attributes: dict[str, Any], prefix: str) -> dict[int, dict[str, Any]]:
+    """Return those named ``prefix.N.rest`` by their number."""
+    found: dict[int, dict[str, Any]] = defaultdict(dict)
+    for name, value in attributes.items():
+        if name.startswith(prefix) and name[len(prefix) : len(prefix) + 1] == ".":
+            number, _, rest = name[len(prefix) + 1 :].partition(".")
+            if number.isdecimal() and len(number) < 10:
+                found[int(number)][rest] = value
+    return dict(found)
+
+
+def nested(flat: dict[str, Any], prefix: str) -> Any:
+    """Return what stands at a name, also where it was taken apart into dotted names, as Phoenix does with metadata.
+
+    >>> nested({"m.file": "a", "m.edges.0.to": "b", "m.edges.1.to": "c"}, "m")
+    {'file': 'a', 'edges': [{'to': 'b'}, {'to': 'c'}]}
+    """
+    if prefix in flat:
+        return flat[prefix]
+    found: dict[str, Any] = {}
+    for name, value in flat.items():
+        if name.startswith(f"{prefix}."):
+            inner = found
+            *way, last = name[len(prefix) + 1 :].split(".", DEPTH)
+            for part in way:
+                below = inner.setdefault(part, {})
+                if not isinstance(below, dict):
+                    break
+                inner = below
+            else:
+                inner[last] = value
+    return _listed(found) if found else None
+
+
+def _listed(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if value and list(value) == [str(number) for number in range(len(value))]:
+        return [_listed(one) for one in value.values()]
+    return {name: _listed(one) for name, one in value.items()}
 
 
 def holds_spans(value: Any, test: Callable[[dict[str, Any]], bool]) -> bool:
@@ -406,6 +442,8 @@ def _otlp_value(value: Any, where: str, depth: int) -> Any:
             f"an attribute is nested more than {DEPTH} deep", where=where, remedy="Spans have flat attributes."
         )
     for name, inner in value.items():
+        if inner is None:  # of the kinds that it isn't, as Phoenix writes them
+            continue
         match name.replace("_", "").lower():
             case "stringvalue" | "boolvalue" | "bytesvalue":
                 return inner

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import identifier
 from graphkit.readers.spans import Span, SpanReading
+from graphkit.readers.tool_calls import Trail
 
 T = TypeVar("T", int, float)
 
@@ -90,6 +91,17 @@ class ModelUse:
     model: str | None = None
 
 
+@dataclass(slots=True)
+class ToolUse:
+    """What a span says of one call of a tool: that a model asked for it, or that it ran."""
+
+    name: str | None
+    arguments: Any = None
+    call: str | None = None
+    result: Any = None
+    failed: bool = False
+
+
 class TraceConventions(Protocol):
     """What the attributes of spans mean."""
 
@@ -107,6 +119,14 @@ class TraceConventions(Protocol):
 
     def use(self, span: Span) -> ModelUse:
         """Return what a call cost."""
+        ...
+
+    def asked_tools(self, span: Span) -> list[ToolUse]:
+        """Return the tools that a call of a model asked for."""
+        ...
+
+    def ran_tool(self, span: Span) -> ToolUse | None:
+        """Return the tool that ran, where a span is of one."""
         ...
 
     def asked(self, span: Span) -> str | None:
@@ -150,11 +170,12 @@ class _Part:
         self.notes: list[str] = []
         self.chunks, self.edges = conventions.retrieved(tree, unread, self.notes)
         tops = tree.tops
-        self.answer = next(filter(None, map(conventions.answered, reversed(tops))), None)
         retrievals = tree.outermost(conventions.is_retrieval)
-        self.question_text = next(filter(None, map(conventions.asked, [*tops, *retrievals])), None)
         calls = tree.innermost(conventions.is_call)
-        self.speaks = bool(retrievals or calls)
+        self.answer = next(filter(None, map(conventions.answered, reversed([*calls, *tops]))), None)
+        self.question_text = next(filter(None, map(conventions.asked, [*tops, *retrievals, *calls])), None)
+        self.tools = _tools(tree, calls, conventions)
+        self.speaks = bool(retrievals or calls or self.tools)
         self.failed = next((span for span in reversed(tops) if span.failed), None)
         self._count(calls, conventions)
         self._doubt(tops, retrievals)
@@ -205,6 +226,19 @@ class _Part:
             self.notes.append("spans lost attributes, though none of a retrieval")
 
 
+def _tools(tree: Tree, calls: list[Span], conventions: TraceConventions) -> list[ToolUse]:
+    """Return the tools that ran, with the arguments by which a model asked for each, else those asked for."""
+    asked = [use for span in calls for use in conventions.asked_tools(span)]
+    ran = tree.outermost(lambda span: conventions.ran_tool(span) is not None)
+    uses = [use for use in map(conventions.ran_tool, ran) if use is not None]
+    for use in uses:
+        fits = (one for one in asked if one.name == use.name and (None in (one.call, use.call) or one.call == use.call))
+        if (match := next(fits, None)) is not None:
+            asked.remove(match)
+            use.arguments = match.arguments
+    return uses or asked
+
+
 def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventions) -> LoggedAnswer:
     logged = LoggedAnswer(asked.where, asked.question)
     logged.question_text = next(filter(None, (part.question_text for part in parts)), None)
@@ -216,13 +250,20 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
         if logged.question is not None:
             logged.taken["question id"] = conventions.conversation
     logged.notes = list(dict.fromkeys(note for part in parts for note in part.notes))
+    trail = Trail()
+    for use in (use for part in parts for use in part.tools):
+        trail.called(use.name, use.arguments, use.call)
+        if use.result is not None or use.failed:
+            trail.returned(use.result, use.call, use.failed)
+    if trail.calls:
+        trail.into(logged, tools=False)
     chunks = [part.chunks for part in parts if part.chunks is not None]
-    logged.retrieved = [chunk for some in chunks for chunk in some] if chunks else None
+    logged.retrieved = [chunk for some in chunks for chunk in some] if chunks else logged.retrieved
     edges = [part.edges for part in parts if part.edges is not None]
     if edges:
         every = (edge for some in edges for edge in some)
         once = {(edge.source, edge.relation, edge.target): edge for edge in every}
-        logged.walk = [list(once.values())] if once else []
+        logged.walk, logged.ordered = [list(once.values())] if once else [], False
     logged.answer = next(filter(None, (part.answer for part in reversed(parts))), None)
     logged.model = next(filter(None, (part.model for part in reversed(parts))), None)
     logged.model_calls = sum(part.calls for part in parts)

@@ -14,6 +14,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
 from graphkit.imports.importer import ImportedLog, import_log
 from graphkit.readers.known_formats import READERS
+from graphkit.readers.payloads import NOTHING
 from tests.helpers.datasets import read_jsonl, write_jsonl
 
 
@@ -129,13 +130,29 @@ def test_what_was_opened_becomes_a_walk(data: Path) -> None:
 
 
 def test_questions_are_found(data: Path) -> None:
-    """By id, also one that is a number, else by the text, whatever its spaces and letters; each is told."""
+    """By id, also one that is a number or stands for the text, else by the text; each is told."""
     result = made(data, {"id": 2, "found": []}, {"query": "who  calls B?", "found": []})
     assert [record["question_id"] for record in result.records] == ["2", "q1"]
     assert "taken: question id from id (1), question text from query (1), question found by its text (1)" in result.told
     assert made(data, {"found": []}, question="q1").records[0]["question_id"] == "q1"
+    assert made(data, {"query": "q1", "found": []}).records[0]["question_id"] == "q1"
     with pytest.raises(InputError, match="the dataset has no question 'q9'"):
         made(data, {"found": []}, question="q9")
+
+
+def test_questions_for_which_nothing_came(data: Path) -> None:
+    """A line with an id alone is a record of which nothing is known, where no other line has more of its question.
+
+    It is told, and a log of such lines alone is refused.
+    """
+    empty = {"question_id": "2", "output": []}
+    found = made(data, empty, {"question_id": "q1", "output": None}, {"question_id": "q1", "found": ["a"]})
+    assert [one["question_id"] for one in found.records] == ["q1", "2"]
+    assert found.records[1] == {"run": "mine", "question_id": "2"}
+    assert found.figures["notes"] == {NOTHING: 1}
+    assert found.figures["left_out"] == {"further answers to a question that has one": 1}
+    with pytest.raises(InputError, match="it has ids of questions alone"):
+        made(data, empty)
 
 
 def test_answers_that_are_left_out(data: Path) -> None:

@@ -364,3 +364,38 @@ def test_values_of_any_type_are_survived() -> None:
         ]
         (answer,) = read({"question_id": "q", "messages": messages, "usage": value, "model": value, "tools": value})
         assert answer.opened == []
+
+
+def test_messages_as_langchain_stores_them() -> None:
+    """The forms of dumpd and of messages_to_dict say what the plain one says."""
+    tokens = {"prompt_tokens": 5, "completion_tokens": 2}
+    plain: list[dict[str, Any]] = [
+        {"type": "human", "content": "Where?"},
+        {"type": "ai", "content": "", "tool_calls": [{"name": "read", "args": {"path": "a.py"}, "id": "c"}]},
+        {"type": "tool", "content": "text", "tool_call_id": "c"},
+        {"type": "ai", "content": "Here.", "response_metadata": {"model_name": "m", "token_usage": tokens}},
+    ]
+    classes = {"human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage"}
+    constructed = [
+        {"lc": 1, "type": "constructor", "id": ["langchain", "schema", classes[one["type"]]], "kwargs": one}
+        for one in plain
+    ]
+    stored = [{"type": one["type"], "data": one} for one in plain]
+    for messages in (plain, constructed, stored):
+        (answer,) = read({"question_id": "q", "messages": messages})
+        assert (answer.question_text, answer.opened, answer.answer) == ("Where?", ["a.py"], "Here.")
+        assert (answer.model, answer.prompt_tokens, answer.output_tokens) == ("m", 5, 2)
+
+
+def test_parts_of_a_conversation_are_put_together() -> None:
+    """States that grow, and updates that begin with a model or a tool, are one; what the user says again is another."""
+    user = {"role": "user", "content": "Where?"}
+    opens, given = asked(call("read", {"path": "a"})), result("text")
+    said = {"role": "assistant", "content": "Here."}
+    states = [{"messages": [user]}, {"messages": [user, opens, given]}, {"messages": [user, opens, given, said]}]
+    updates = [{"agent": {"messages": [opens]}}, {"tools": {"messages": [given]}}, {"agent": {"messages": [said]}}]
+    for chunks in (states, updates):
+        (answer,) = read({"question_id": "q", "chunks": chunks})
+        assert (answer.opened, answer.answer, len(answer.tool_calls or ())) == (["a"], "Here.", 1)
+    again = [{"qid": "q", "messages": [user, said]}, {"qid": "q", "messages": [user, opens]}]
+    assert [one.answer for one in read(*again)] == ["Here.", None]

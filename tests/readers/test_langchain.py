@@ -10,8 +10,9 @@ import pytest
 
 from graphkit.readers.graph_values import GUESSED_COLUMNS, NAME_THE_COLUMNS
 from graphkit.readers.known_formats import reader_of
-from graphkit.readers.langchain import NO_PARENTS, PASSED_TEXT, UNFINISHED
-from graphkit.readers.logged import LoggedChunk, ReadOptions
+from graphkit.readers.langchain_outputs import PASSED_TEXT
+from graphkit.readers.langchain_traces import NO_CHILDREN, NO_PARENTS, UNFINISHED
+from graphkit.readers.logged import LoggedChunk, ReadOptions, UnreadableLogError
 from tests.readers.shared_logs import edges, names, read, shared_log, survives
 
 INDEXES = "neo4j_graphrag.indexes.create_vector_index"
@@ -404,3 +405,114 @@ def test_a_deep_tree() -> None:
 def test_spoiled_values(value: Any) -> None:
     """Whatever stands in any place of an output, an event or a run, it is read or refused."""
     assert survives("langchain", value) > 100
+
+
+def test_documents_are_named_by_their_files() -> None:
+    """A name before the document's own id, that before its file, and the file before an id drawn at random."""
+    drawn = "0b8f7a1e-0000-4000-8000-000000000001"
+    unread: Counter[str] = Counter()
+    documents = [
+        {"id": drawn, "metadata": {"source": "a.md", "page": 3}, "page_content": "x"},
+        {"id": "b1", "metadata": {"source": "b.md"}, "page_content": "x"},
+        {"id": None, "metadata": {"name": "c", "file_path": "c.md"}, "page_content": "x"},
+        {"id": drawn, "metadata": {}, "page_content": "x"},
+        {"pageContent": "as LangChain.js has it", "metadata": {"source": "d.md"}},
+    ]
+    (answer,) = read("langchain", [{"question_id": "q", "context": documents}], unread=unread)
+    assert names(answer) == ["a.md", "b1", "c", drawn, "d.md"]
+    # Of the files those of b1 and c weren't used.
+    assert unread == {"metadata.page": 1, "metadata.source": 1, "metadata.file_path": 1}
+
+
+def test_documents_of_a_users_own_form() -> None:
+    """Text and metadata under a key of documents are one; anywhere else they are nobody's."""
+    written = {"content": "x", "metadata": {"source": "a.md"}}
+    (answer,) = read("langchain", [{"question_id": "q", "context": [written], "answer": "A"}])
+    assert (names(answer), answer.answer) == (["a.md"], "A")
+    assert not reader_of("langchain").recognises({"question_id": "q", "things": [written]})
+
+
+def test_a_cypher_chain_that_returns_its_rows() -> None:
+    """Rows in the place of the answer are rows, also beside steps that hold the query alone."""
+    rows = [{"source": "Ann", "relation": "KNOWS", "target": "Bob"}]
+    direct = {"query": "Who?", "result": rows}
+    steps = {**direct, "intermediate_steps": [{"query": "MATCH (a)-[r]->(b) RETURN a"}]}
+    for output in (direct, steps):
+        (answer,) = read("langchain", [{"question_id": "q", "output": output}])
+        assert (edges(answer), names(answer), answer.answer) == ([[("Ann", "KNOWS", "Bob")]], ["Ann", "Bob"], None)
+    (plain,) = read("langchain", [{"question_id": "q", "output": {"query": "Who?", "result": "Bob."}}])
+    assert (plain.answer, plain.retrieved, plain.walk) == ("Bob.", None, None)
+
+
+def called() -> list[dict[str, Any]]:
+    """Return an agent's messages: it opens a node, is told, and answers."""
+    call = {"name": "read_node", "args": {"node": "Ann"}, "id": "c1", "type": "tool_call"}
+    usage = {"input_tokens": 7, "output_tokens": 2}
+    return [
+        {"type": "human", "content": "Where?"},
+        {"type": "ai", "content": "", "tool_calls": [call], "usage_metadata": usage},
+        {"type": "tool", "content": "Ann works", "tool_call_id": "c1", "name": "read_node"},
+        {"type": "ai", "content": "At Acme.", "tool_calls": [], "usage_metadata": usage},
+    ]
+
+
+def test_tools_of_a_run() -> None:
+    """What an agent opened is told by the messages that its root returns, and its calls of models by these."""
+    run = {"id": "r", "run_type": "chain", "inputs": {"input": "Where?"}, "outputs": {"messages": called()}}
+    (answer,) = read("langchain", [{"question_id": "q", "run": run}])
+    assert (answer.opened, [call.name for call in answer.tool_calls or ()]) == (["Ann"], ["read_node"])
+    assert (answer.answer, answer.model_calls, answer.prompt_tokens, answer.output_tokens) == ("At Acme.", 2, 14, 4)
+
+
+def test_tools_without_messages() -> None:
+    """Runs and events of tools tell what was opened, and the steps of an agent's executor do; arguments may be text."""
+    tool = {"id": "t", "run_type": "tool", "name": "read_node", "inputs": {"input": "{'node': 'Ann'}"}}
+    tool |= {"outputs": {"output": "works"}, "start_time": "2026-01-01T00:00:00"}
+    run = {"id": "r", "run_type": "chain", "inputs": {"input": "W?"}, "outputs": {"output": "A"}, "child_runs": [tool]}
+    event = {"run_id": "r", "parent_ids": [], "name": "agent", "metadata": {"question_id": "q"}}
+    inner = {**event, "run_id": "t", "parent_ids": ["r"], "name": "read_node"}
+    events = [
+        {**event, "event": "on_chain_start", "data": {"input": "W?"}},
+        {**inner, "event": "on_tool_start", "data": {"input": {"node": "Ann"}}},
+        {**inner, "event": "on_tool_end", "data": {"output": {"type": "tool", "content": "works"}}},
+        {**event, "event": "on_chain_end", "data": {"output": "A"}},
+    ]
+    step = [{"tool": "read_node", "tool_input": {"node": "Ann"}, "log": ""}, "works"]
+    for values in ([{"qid": "q", "run": run}], events, [{"qid": "q", "output": "A", "intermediate_steps": [step]}]):
+        (answer,) = read("langchain", values)
+        assert (answer.question, answer.answer, answer.opened) == ("q", "A", ["Ann"])
+        assert [(call.name, call.result) for call in answer.tool_calls or ()] == [("read_node", "works")]
+
+
+def test_streams_of_a_graph() -> None:
+    """Of states that follow each other the last counts, updates of nodes make one, and astream_log's state has its end.
+
+    Another answer to the same question is an answer of its own.
+    """
+    state = {"question": "W?", "documents": [document("A", "B")]}
+    final = {**state, "generation": "At B."}
+    updates = [{"retrieve": {"documents": state["documents"]}}, {"generate": {"generation": "At B."}}]
+    log = {"id": "r", "streamed_output": [state], "final_output": final, "logs": {}}
+    for value in ({"states": [state, final]}, {"chunks": updates}, {"state": log}):
+        (answer,) = read("langchain", [{"question_id": "q", **value}])
+        assert (names(answer), answer.answer) == (["A"], "At B.")
+    other = {**final, "documents": [document("C")]}
+    assert [names(one) for one in read("langchain", [{"qid": "q", "out": final}, {"qid": "q", "out": other}])] == [
+        ["A"],
+        ["C"],
+    ]
+
+
+def test_a_run_without_its_children() -> None:
+    """A root alone, as newer versions write it, says that the runs within it are missing; tables hold JSON as text."""
+    run = {"id": "r", "run_type": "chain", "inputs": '{"input": "W?"}', "outputs": '{"output": "At B."}'}
+    (answer,) = read("langchain", [{"question_id": "q", "run": run}])
+    assert (answer.question_text, answer.answer, answer.retrieved) == ("W?", "At B.", None)
+    assert NO_CHILDREN in answer.notes
+
+
+def test_changes_of_astream_log_are_refused() -> None:
+    """They are recognised, and what can be read instead is said."""
+    change = {"question_id": "q", "ops": [{"op": "replace", "path": "", "value": {"logs": {}}}]}
+    with pytest.raises(UnreadableLogError, match=r"log:1: it is a change of astream_log(.|\n)*astream_events"):
+        read("langchain", [change])

@@ -328,7 +328,7 @@ def test_hostile_values() -> None:
     for other in ({"status": "ok", "data": {}}, {"entities": [{"entity": "A"}]}, {"chunks": ["x"]}, {"response": "x"}):
         assert not READER.recognises(other)
     with pytest.raises(UnreadableLogError, match="log:1: nothing in it"):
-        list(READER.read([("log:1", {"question_id": "q1", "colour": "red"})], ReadOptions(), unread))
+        list(READER.read([("log:1", {"colour": "red"})], ReadOptions(), unread))
 
 
 def test_the_real_logs() -> None:

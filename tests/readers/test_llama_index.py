@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
@@ -138,7 +139,7 @@ def test_a_vector_index() -> None:
     ]
     logged = read(nodes, unread=unread)
     assert (names(logged), logged.walk) == (["a.md#1", "a.md", "docs/a.md", UUIDS[3]], None)
-    assert unread == {"node.metadata.page": 1, "node.start_char_idx": 1}
+    assert unread == {"node.metadata.page": 1}
 
 
 def test_nothing_found() -> None:
@@ -198,22 +199,71 @@ def test_nodes_one_by_one() -> None:
 
 
 def test_cypher() -> None:
-    """Rows of Cypher are edges by the columns that the user names; without them, or as text, they are left out."""
+    """Rows of Cypher are edges by the columns that the user names, also those that Python printed into the text."""
     rows = [{"a": "Ann", "r": "KNOWS", "b": {"name": "Bob"}}, {"a": None, "r": "KNOWS", "b": "Bob"}]
-    asked = node(
-        "Generated Cypher query:\nMATCH\n\nCypher Response:\n[]", metadata={"query": "MATCH", "response": rows}
-    )
-    unread: Counter[str] = Counter()
-    logged = read([asked], ReadOptions(columns=("a", "r", "b")), unread)
-    assert (logged.walk, names(logged)) == ([[KNOWS]], ["Ann", "Bob"])
-    assert unread == {"node.metadata.response rows without an end": 1}
-    for nodes in ([asked], [node("Generated Cypher query:\nMATCH\n\nCypher Response:\n[]")], [node("[{'a': 'Ann'}]")]):
-        logged = read(nodes)
-        assert (logged.walk, logged.retrieved, len(logged.notes)) == (None, None, 1)
+    about: dict[str, Any] = {"metadata": {"query": "MATCH", "response": rows}}
+    columns = ReadOptions(columns=("a", "r", "b"))
+    for asked in (
+        node("Generated Cypher query:\nMATCH\n\nCypher Response:\n[]", **about),
+        node(f"Generated Cypher query:\nMATCH\n\nCypher Response:\n{rows}"),
+        node(str(rows)),
+    ):
+        logged = read([asked], columns)
+        # The second row has no source: it keeps its rank, and is no edge.
+        assert (logged.walk, names(logged)) == ([[KNOWS]], ["Ann", "Bob", "(no name: 3)"])
     assert names(read([node("[{'a': 'a chunk that is a list'}]", source="a.json")])) == ["a.json"]
     nothing = node("Generated Cypher query:", metadata={"query": "MATCH", "response": []})
-    logged = read([nothing], ReadOptions(columns=("a", "r", "b")))
+    logged = read([nothing], columns)
     assert (logged.walk, logged.retrieved) == ([], [])
+
+
+def test_cypher_without_columns() -> None:
+    """Columns that are called so are edges, and one of the query's variables has the direction of its arrow."""
+    told = node(str([{"source": "Ann", "relation": "KNOWS", "target": "Bob"}]))
+    assert read([told]).walk == [[KNOWS]]
+    query = "Generated Cypher query:\nMATCH (a)<-[r]-(b) RETURN a.name, type(r), b.name\n\nCypher Response:\n"
+    guessed = read([node(query + str([{"a.name": "Bob", "type(r)": "KNOWS", "b.name": "Ann"}]))])
+    assert (guessed.walk, names(guessed)) == ([[KNOWS]], ["Bob", "Ann"])
+    # Values of the database's own types aren't plain, and a count names nothing.
+    odd = read([node(query + "[{'a.name': neo4j.time.DateTime(2026, 1, 1)}]")])
+    assert (odd.walk, odd.retrieved, [note[:14] for note in odd.notes]) == (None, None, ["rows of Cypher"])
+    counted = read([node(query + "[{'count(n)': 3}]")])
+    assert (counted.walk, counted.retrieved) == (None, None)
+
+
+def test_nodes_as_users_write_them() -> None:
+    """Nodes as texts of JSON, and source nodes by their id and text alone, are read as those of the library."""
+    whole = node("Ann -> KNOWS -> Bob", "x", "a.md", score=0.5)
+    logged = read([json.dumps(whole)])
+    assert (logged.walk, names(logged)) == ([[KNOWS]], ["Ann", "Bob", "x"])
+    by_hand = {"response": "A", "source_nodes": [{"node_id": "a.md", "content": "Ann -> KNOWS -> Bob", "score": 0.5}]}
+    (logged,) = read_all({"question_id": "q", "result": by_hand})
+    assert (logged.walk, logged.answer) == ([[KNOWS]], "A")
+    assert not READER.recognises({"question_id": "q", "nodes": by_hand["source_nodes"]})
+
+
+def test_events_of_the_instrumentation() -> None:
+    """A retrieval and the answer to its question are one answer, with the time between; a retrieval alone is another.
+
+    From 10:00:00 to 10:00:00.5 are 500 ms.
+    """
+    event = {"id_": "e", "span_id": "s", "tags": {"question_id": "q"}}
+    nodes = [node("Ann -> KNOWS -> Bob")]
+    bundle = {"query_str": "Whom?"}
+    values: list[dict[str, Any]] = [
+        {"class_name": "QueryStartEvent", "timestamp": "2026-01-01T10:00:00", "query": "Whom?"},
+        {"class_name": "RetrievalEndEvent", "timestamp": "", "str_or_query_bundle": bundle, "nodes": nodes},
+        {"class_name": "LLMChatEndEvent", "timestamp": "", "response": {}},
+        {"class_name": "QueryEndEvent", "timestamp": "2026-01-01 10:00:00.5", "query": bundle, "response": "Bob"},
+        {"class_name": "RetrievalEndEvent", "timestamp": "", "str_or_query_bundle": "Who?", "nodes": nodes},
+    ]
+    unread: Counter[str] = Counter()
+    logged = [{**event, **one} for one in values]
+    assert all(map(READER.recognises, logged))
+    first, second = read_all(*logged, unread=unread)
+    assert (first.question, first.question_text, first.walk, first.answer) == ("q", "Whom?", [[KNOWS]], "Bob")
+    assert (first.latency_ms, second.question_text, second.walk) == (500, "Who?", [[KNOWS]])
+    assert (second.answer, second.latency_ms, unread) == (None, None, {"events of the kind LLMChatEndEvent": 1})
 
 
 def test_a_knowledge_graph_index() -> None:

@@ -359,6 +359,60 @@ def test_a_trace_that_begins_elsewhere() -> None:
     assert answer.notes == ["the outermost span's parent isn't in the log: latency and answer are what is there"]
 
 
+def test_tools_that_ran() -> None:
+    """A tool that ran has the arguments by which the model asked for it; what it gave back may be a stored message."""
+    message = {"type": "tool", "data": {"content": "Ann works", "tool_call_id": "c1", "status": "success"}}
+    asked = {
+        "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "read_node",
+        "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments": '{"node": "Ann"}',
+        "llm.output_messages.0.message.tool_calls.0.tool_call.id": "c1",
+    }
+    ran = {"tool.name": "read_node", "input.value": "Ann", "output.value": json.dumps(message)}
+    answer = read(
+        span(1, None, "AGENT", attributes={"question_id": "q"}),
+        span(2, 1, "LLM", attributes=asked),
+        span(3, 1, "TOOL", attributes=ran),
+        span(4, 1, "LLM", attributes={"llm.output_messages.0.message.content": "At Acme."}),
+    )[0]
+    assert (answer.opened, answer.answer) == (["Ann"], "At Acme.")
+    assert [(one.arguments, one.result) for one in answer.tool_calls or ()] == [({"node": "Ann"}, "Ann works")]
+    # Without the tool's own span the model's call is what is known, and without the model's call the span.
+    (alone,) = read(span(1, None, "LLM", attributes={"question_id": "q", **asked}))
+    assert ([one.result for one in alone.tool_calls or ()], alone.opened) == ([None], ["Ann"])
+    (plain,) = read(span(1, None, "TOOL", attributes={"question_id": "q", **ran, "input.value": '{"node": "Bob"}'}))
+    assert plain.opened == ["Bob"]
+
+
+def test_metadata_that_were_taken_apart() -> None:
+    """Phoenix writes the metadata of a document as attributes with dotted names."""
+    flat = {
+        "retrieval.documents.0.document.content": "x",
+        "retrieval.documents.0.document.metadata.source": "a.md",
+        "retrieval.documents.0.document.metadata.triples.0.source": "A",
+        "retrieval.documents.0.document.metadata.triples.0.relation": "R",
+        "retrieval.documents.0.document.metadata.triples.0.target": "B",
+    }
+    (answer,) = read(span(1, None, "RETRIEVER", attributes={"metadata.question_id": "q", **flat}))
+    assert (answer.question, names(answer), edges(answer)) == ("q", ["a.md"], [("A", "R", "B")])
+
+
+def test_nodes_of_edges_and_of_rows() -> None:
+    """The node of an edge has an id drawn at random: its ends were retrieved; rows of Cypher are edges.
+
+    A document whose id is drawn at random is named by its metadata.
+    """
+    rows = [{"source": "A", "relation": "R", "target": "C"}]
+    texts = ("A -> R -> B", f"Generated Cypher query:\nMATCH\n\nCypher Response:\n{rows}", "Prose.")
+    attributes: dict[str, Any] = {"question_id": "q"}
+    for number, content in enumerate(texts):
+        attributes[f"retrieval.documents.{number}.document.id"] = f"0000000{number}-0000-4000-8000-000000000000"
+        attributes[f"retrieval.documents.{number}.document.content"] = content
+    attributes["retrieval.documents.2.document.metadata"] = '{"file_name": "a.md"}'
+    (answer,) = read(span(1, None, "RETRIEVER", attributes=attributes))
+    assert edges(answer) == [("A", "R", "B"), ("A", "R", "C")]
+    assert names(answer) == ["A", "B", "A", "C", "a.md"]
+
+
 def test_the_name_finds_the_reader() -> None:
     """The registry knows it, and other spans aren't its own."""
     assert reader_of("openinference") is READER

@@ -120,3 +120,39 @@ def test_the_name_finds_the_reader() -> None:
     """On the command line it is ``otel``."""
     assert reader_of("otel") is READER
     assert not READER.recognises(sdk_span(1, None, "LLM"))
+
+
+def test_tools() -> None:
+    """A tool that ran is a call, with the arguments that the model asked it with where it has none of its own."""
+    asked = [
+        {"role": "assistant", "parts": [{"type": "tool_call", "id": "c", "name": "read", "arguments": {"id": "a"}}]}
+    ]
+    said = [{"role": "assistant", "parts": [{"type": "text", "content": "Done."}]}]
+    spans = [
+        span(1, None, "invoke_agent"),
+        span(2, 1, "chat", output__messages=json.dumps(asked)),
+        span(3, 1, "execute_tool", tool__name="read", tool__call__id="c", tool__call__result="text"),
+        span(4, 1, "chat", output__messages=json.dumps(said)),
+    ]
+    spans[0]["attributes"]["question_id"] = "q"
+    (answer,) = read(*spans)
+    assert (answer.opened, answer.answer) == (["a"], "Done.")
+    assert [(one.name, one.result) for one in answer.tool_calls or ()] == [("read", "text")]
+
+
+def test_steps_of_openllmetry() -> None:
+    """Its retrievals have their documents in what the step gave, with edges in their metadata; so have the texts."""
+    triple = {"source": "A", "relation": "R", "target": "B"}
+    documents = [{"page_content": "x", "metadata": {"source": "a.md", "triples": [triple]}}]
+    outer, inner = span(1, None, "invoke_agent"), span(2, 1, "vector_db_retrieve")
+    outer["attributes"] |= {
+        "traceloop.association.properties.question_id": "q",
+        "traceloop.entity.input": '{"inputs": {"question": "Who?"}}',
+        "traceloop.entity.output": '{"outputs": {"answer": "B."}}',
+    }
+    inner["attributes"]["traceloop.entity.output"] = json.dumps({"documents": documents})
+    (answer,) = read(outer, inner)
+    assert (answer.question, answer.question_text, answer.answer, names(answer)) == ("q", "Who?", "B.", ["a.md"])
+    assert [[(edge.source, edge.relation, edge.target) for edge in path] for path in answer.walk or ()] == [
+        [("A", "R", "B")]
+    ]

@@ -10,6 +10,7 @@ import pytest
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import (
     ANSWER_ALONE,
+    NOTHING,
     count_unread,
     each_unwrapped,
     holds,
@@ -47,6 +48,9 @@ def is_payload(value: dict[str, Any]) -> bool:
         (["q1", {"nodes": []}], "q1", "what stands before it in a pair"),
         ([["q1", {"out": {"nodes": []}}]], "q1", "what stands before it in a pair"),
         (["q1", '{"nodes": []}'], "q1", "what stands before it in a pair"),
+        ({"task_id": "q1", "output": {"nodes": []}}, "q1", "task_id"),
+        ({"run": {"nodes": []}, "example": {"metadata": {"qid": 1}}}, "1", "example.metadata.qid"),
+        ({"response": '[{"query_id": "q1", "nodes": []}]'}, "q1", "response[].query_id"),
     ],
 )
 def test_the_question_is_found(value: dict[str, Any], question: str, place: str) -> None:
@@ -114,11 +118,32 @@ def test_what_stands_around_is_taken_or_counted() -> None:
 
 
 def test_a_question_that_failed() -> None:
-    """An error in the place of the payload is an answer that failed; nothing at all is refused with its line."""
+    """An error in the place of the payload is an answer that failed."""
     failed = unwrapped({"question_id": "q1", "error": "timed out", "result": None}, is_payload, PLAIN)
-    assert (failed.payload, failed.question, failed.error) == (None, "q1", "timed out")
+    assert (failed.payload, failed.question, failed.error, failed.notes) == (None, "q1", "timed out", ())
+
+
+def test_a_question_for_which_nothing_came() -> None:
+    """A question's id alone is told with a note, also with an answer; a value without one is refused with its line."""
+    empty = unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN)
+    assert (empty.payload, empty.question, empty.notes) == (None, "q1", (NOTHING,))
+    answered = unwrapped({"question_id": "q1", "answer": "Ann", "kind": "k"}, is_payload, PLAIN)
+    unread: Counter[str] = Counter()
+    logged = answered.logged(unread)
+    assert (logged.answer, logged.notes, unread) == ("Ann", [NOTHING], {"kind": 1})
     with pytest.raises(UnreadableLogError, match="log:4: nothing in it is what this format writes"):
-        unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN, "log:4")
+        unwrapped({"result": []}, is_payload, PLAIN, "log:4")
+
+
+def test_texts_are_looked_into_last() -> None:
+    """A payload in JSON within a text counts where there is no other, and not below many objects."""
+    value: dict[str, Any] = {"qid": 1, "raw": '{"nodes": [1]}', "result": {"nodes": [2]}}
+    assert unwrapped(value, is_payload, PLAIN).payload["nodes"] == [2]
+    assert unwrapped({**value, "result": None}, is_payload, PLAIN).payload["nodes"] == [1]
+    deep: Any = '{"nodes": [1]}'
+    for _ in range(5):
+        deep = {"deeper": deep}
+    assert not holds(deep, is_payload)
 
 
 def test_nothing_in_the_place_of_the_output() -> None:
@@ -128,7 +153,7 @@ def test_nothing_in_the_place_of_the_output() -> None:
     assert failed.error == "there is no output: its result is null"
     assert unwrapped({"question_id": "q1", "result": None, "error": "Boom"}, is_payload, PLAIN).error == "Boom"
     with pytest.raises(UnreadableLogError, match="nothing in it"):
-        unwrapped({"question_id": "q1", "colour": None}, is_payload, PLAIN)
+        unwrapped({"colour": None}, is_payload, PLAIN)
 
 
 def test_several_in_one_value() -> None:
@@ -170,17 +195,16 @@ def test_pairs_of_a_question_and_a_payload() -> None:
 
 
 def test_an_answer_alone() -> None:
-    """Where a reader takes it, an answer without a payload is one, and told as such; where not, it is refused."""
+    """Where a reader takes it, an answer without a payload is one, and told as such."""
     value = {"qid": "q1", "answer": "Ann.", "colour": "red"}
-    with pytest.raises(UnreadableLogError, match="nothing in it"):
-        unwrapped(value, is_payload, PLAIN)
+    assert unwrapped(value, is_payload, PLAIN).notes == (NOTHING,)
     (told,) = each_unwrapped(value, is_payload, PLAIN, answers=True)
     assert (told.question, told.answer, told.payload, told.rest) == ("q1", "Ann.", None, ("colour",))
     assert told.logged(Counter()).notes == [ANSWER_ALONE]
     (told,) = each_unwrapped({"qid": "q1", "result": "Ann."}, is_payload, PLAIN, answers=True)
     assert (told.answer, told.taken["answer"], told.rest) == ("Ann.", "result", ())
     with pytest.raises(UnreadableLogError, match="nothing in it"):
-        list(each_unwrapped({"qid": "q1", "colour": "red"}, is_payload, PLAIN, answers=True))
+        list(each_unwrapped({"colour": "red"}, is_payload, PLAIN, answers=True))
     printed = {"qid": "q1", "result": "SearchResult(response='At Acme.', context_data={})"}
     with pytest.raises(UnreadableLogError, match=r"an object's text as str\(\) gives it \(SearchResult\(response="):
         list(each_unwrapped(printed, is_payload, PLAIN, answers=True))

@@ -182,6 +182,14 @@ def test_lists_and_maps_of_otlp_are_values() -> None:
     assert names(answer) == ["a", "7"]
 
 
+def test_kinds_that_are_null() -> None:
+    """Phoenix writes an attribute with every kind of value: the one that isn't null counts."""
+    one = {"array_value": None, "bool_value": None, "int_value": None, "kvlist_value": None, "string_value": "q"}
+    kind = {"key": KIND, "value": {"int_value": None, "string_value": "LLM"}}
+    found = otlp([{"key": "question_id", "value": one}, kind], TRACE, "00000000000000aa")
+    assert [answer.question for answer in read(found)] == ["q"]
+
+
 def test_spans_of_a_trace_may_lie_apart() -> None:
     """Two traces, whose spans are mixed and in any order, are two questions, in the order of their first spans."""
     other = "b" * 32

@@ -1,0 +1,300 @@
+"""What LangChain's chains and retrievers return: documents, answers, the messages of agents, and rows of Cypher."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from graphkit.readers.conversations import conversation, is_conversation
+from graphkit.readers.graph_values import (
+    COMMITS,
+    ELEMENT_IDS,
+    NAMES,
+    SCORES,
+    TEXTS,
+    Gathered,
+    chunk_of,
+    first_of,
+    is_element_id,
+    name_of,
+    plain,
+)
+from graphkit.readers.langchain_messages import (
+    constructed,
+    last_message,
+    message_text,
+    question_in,
+    sum_of_all,
+    usage_of,
+)
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk
+from graphkit.readers.payloads import identifier, number, text
+from graphkit.readers.reprs import Described, ReprError, parse_repr
+from graphkit.readers.tool_calls import Trail
+
+#: The keys of a chain's output that hold documents, the earlier one is believed; and, as plain keys, answers.
+DOCUMENTS = (
+    *("context", "documents", "source_documents", "docs", "retrieved_documents", "retrieved_docs"),
+    *("sourceDocuments", "retrievedDocuments", "contexts", "sources"),
+)
+ANSWERS = ("answer", "result", "output", "response", "outputtext", "generation", "content", "text")
+
+#: The metadata that name a document's file, by which it is known where nothing else names it.
+FILES = ("source", "filepath", "path", "file", "filename", "url")
+
+_STEPS = "intermediate_steps"
+_LINE = re.compile(r"(\w+): (.*)")
+_DRAWN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+
+PASSED_TEXT = "a context of text alone: what was retrieved isn't told; let the chain return its documents"
+
+
+def is_output(value: Any) -> bool:
+    """Tell a chain's output: with documents, with steps of Cypher or of tools, or the question and its answer alone."""
+    if isinstance(value, list):
+        return bool(value) and (all(document_of(part) is not None for part in value) or _updated(value) is not None)
+    if not isinstance(value, dict):
+        return False
+    steps = value.get(_STEPS)
+    if isinstance(steps, list) and steps:
+        return all(_is_query(step) for step in steps) or all(_is_action(step) for step in steps)
+    if artifacts(value.get("messages")) or _rows(value) or _state(value) is not value:
+        return True
+    lists = (value.get(key) for key in DOCUMENTS)
+    return (
+        any(isinstance(docs, list) and docs and all(_loose(doc) is not None for doc in docs) for docs in lists)
+        # Nothing was retrieved: then the answer beside the empty list is what tells a chain's output.
+        or (any(value.get(key) == [] for key in DOCUMENTS) and bool(value.keys() & set(ANSWERS)))
+        or (value.keys() == {"query", "result"} and all(isinstance(given, str) for given in value.values()))
+    )
+
+
+def artifacts(messages: Any) -> list[Any]:
+    """Return the documents that an agent's tools gave beside the texts of their messages."""
+    given = (constructed(message).get("artifact") for message in (messages if isinstance(messages, list) else ()))
+    lists = (found for found in given if isinstance(found, list) and found)
+    return [doc for found in lists if all(document_of(doc) is not None for doc in found) for doc in found]
+
+
+def document_of(value: Any) -> Mapping[str, Any] | None:
+    """Return the fields of a document, in whichever form it was written, with ``score`` where one stood beside it."""
+    if isinstance(value, list) and len(value) == 2:
+        document, score = document_of(value[0]), number(value[1])
+        return None if document is None or score is None else {**document, "score": score}
+    if isinstance(value, str) and value.startswith("page_content="):
+        try:
+            return _fields(parse_repr(f"<Document {value}>"))
+        except ReprError:
+            return None
+    if not isinstance(value, dict):
+        return None
+    inner = constructed(value)
+    if "page_content" in inner:
+        return inner
+    return {**inner, "page_content": inner["pageContent"]} if "pageContent" in inner else None
+
+
+def _loose(value: Any) -> Mapping[str, Any] | None:
+    """Return the fields of what stands among documents, also as users write one down: its text and its metadata."""
+    found = document_of(value)
+    if found is not None or not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
+        return found
+    key = next((key for key in ("content", "text") if isinstance(value.get(key), str)), None)
+    return None if key is None else {**value, "page_content": value[key]}
+
+
+def _fields(value: Any) -> Mapping[str, Any] | None:
+    return value.fields if isinstance(value, Described) else None
+
+
+def say_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Counter[str]) -> None:
+    """Write into an answer what a chain's output says; what was retrieved is gathered."""
+    output = _state(output)
+    if isinstance(output, list):
+        say_documents(output, gathered, unread)
+        return
+    if not isinstance(output, dict):
+        answer.answer = text(output) or answer.answer
+        return
+    if message := message_text(output):
+        answer.answer = message
+        return
+    _say_tools(answer, output)
+    answer.answer = answer_in(output) or answer.answer
+    answer.question_text = answer.question_text or question_in(output)
+    for key in DOCUMENTS:
+        given = output.get(key)
+        if isinstance(given, list) and (not given or any(_loose(doc) is not None for doc in given)):
+            say_documents(given, gathered, unread)
+            break
+        if isinstance(given, str) and given:
+            gathered.note(PASSED_TEXT)
+    if not gathered.asked and (found := artifacts(output.get("messages"))):
+        say_documents(found, gathered, unread)
+    _say_rows(output, gathered)
+
+
+def answer_in(output: Any) -> str | None:
+    """Return the answer in what a chain returned."""
+    if not isinstance(output, dict):
+        return text(output)
+    _, said = first_of(output, ANSWERS)
+    return text(said) or message_text(said) or last_message(output.get("messages"))
+
+
+def say_documents(documents: list[Any], gathered: Gathered, unread: Counter[str]) -> None:
+    """Gather documents, with the edges in their metadata."""
+    gathered.asked = True
+    for one in documents:
+        document = _loose(one)
+        if document is None:
+            gathered.nameless()
+            continue
+        given = document.get("metadata")
+        metadata: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+        read = gathered.metadata(metadata)
+        content = text(document.get("page_content"))
+        name = _name(document, metadata, content)
+        known = {*NAMES, *ELEMENT_IDS, *SCORES, *COMMITS, *TEXTS}
+        for key, value in metadata.items():
+            if key not in read and plain(key) not in known and not (plain(key) in FILES and identifier(value) == name):
+                unread[f"metadata.{key}"] += 1
+        if name is None:
+            gathered.nameless()
+            continue
+        chunk = chunk_of(metadata, name)
+        score = number(document.get("score"))
+        gathered.retrieved(LoggedChunk(name, content, chunk.score if score is None else score, chunk.commit))
+
+
+def _name(document: Mapping[str, Any], metadata: Mapping[str, Any], content: str | None) -> str | None:
+    """Return what a document is called: its metadata's name, its own id, its file; an id drawn at random after that."""
+    named, own = name_of(metadata), identifier(document.get("id"))
+    if named is not None and not is_element_id(named):
+        return named
+    chosen = own if own is not None and _DRAWN.fullmatch(own) is None else None
+    file = identifier(first_of(metadata, FILES)[1])
+    return _written_name(content) or named or chosen or file or own
+
+
+def _written_name(content: str | None) -> str | None:
+    """Return the name that Neo4jVector writes into a text of properties: a line of each, after an empty one."""
+    if not content or not content.startswith("\n"):
+        return None
+    named: dict[str, str] = {}
+    for line in content[1:].split("\n", 20)[:20]:
+        found = _LINE.fullmatch(line)
+        if found is None or plain(found[1]) in TEXTS:
+            break  # the lines of a text look like those of properties
+        named[found[1]] = found[2]
+    return name_of(named)
+
+
+def _state(value: Any) -> Any:
+    """Return the output within the state of ``astream_log``, or of the updates of a graph's nodes; else the value."""
+    if isinstance(value, dict) and {"final_output", "streamed_output", "logs"} <= value.keys():
+        return value["final_output"]
+    return (_updated(value) or value) if isinstance(value, list) else value
+
+
+def _updated(updates: list[Any]) -> dict[str, Any] | None:
+    """Return the state that a graph's updates make, each an object of one node and what it wrote, or None.
+
+    Only one that holds documents is an output: messages alone are a conversation.
+    """
+    state: dict[str, Any] = {}
+    for one in updates:
+        if not isinstance(one, dict) or len(one) != 1:
+            return None
+        wrote = next(iter(one.values()))
+        if not isinstance(wrote, dict | None):
+            return None
+        state |= wrote or {}
+    return state if any(key in DOCUMENTS for key in state) and is_output(state) else None
+
+
+def _is_query(step: Any) -> bool:
+    return isinstance(step, dict) and bool(step.keys() & {"query", "context"})
+
+
+def _is_action(step: Any) -> bool:
+    """Tell a step of an agent: what it did, and what came of it."""
+    return isinstance(step, list) and len(step) == 2 and bool(_action(step[0]))
+
+
+def _action(value: Any) -> dict[str, Any]:
+    fields = constructed(value)
+    return fields if isinstance(fields.get("tool"), str) and "tool_input" in fields else {}
+
+
+def _rows(output: Mapping[str, Any]) -> list[Any]:
+    """Return the rows that a Cypher chain returned in the place of an answer."""
+    rows = output.get("result")
+    if not isinstance(output.get("query"), str) or not isinstance(rows, list):
+        return []
+    return rows if all(isinstance(row, dict) and document_of(row) is None for row in rows) else []
+
+
+def _say_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
+    """Take the rows of a Cypher chain: those of each query after it."""
+
+    def take(rows: Any) -> None:
+        if isinstance(rows, list):
+            gathered.asked = True
+            for row in rows:
+                if isinstance(row, Mapping):
+                    gathered.row(row)
+                else:
+                    gathered.nameless()
+
+    given = output.get(_STEPS)
+    steps = [step for step in given if isinstance(step, dict)] if isinstance(given, list) else []
+    for step in steps:
+        gathered.query = text(step.get("query")) or gathered.query
+        take(step.get("context"))
+    if rows := _rows(output):
+        take(rows)
+
+
+def _say_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
+    """Write into an answer what an agent's messages, or its steps, tell of its calls of tools and of models."""
+    messages, steps = output.get("messages"), output.get(_STEPS)
+    if isinstance(messages, list) and is_conversation(messages):
+        said = conversation(messages, Counter())
+        answer.question_text = answer.question_text or question_in({"messages": messages})
+        if said.trail.calls:
+            said.trail.into(answer, tools=False)
+        given = [constructed(one) for one in messages]
+        calls = [usage_of(message) for message in given if message.get("type") == "ai"]
+        if calls:
+            answer.model_calls = len(calls)
+            answer.prompt_tokens = sum_of_all(prompt for prompt, _, _ in calls)
+            answer.output_tokens = sum_of_all(output_tokens for _, output_tokens, _ in calls)
+            answer.model = next((model for _, _, model in calls if model), None)
+    elif isinstance(steps, list) and steps and all(map(_is_action, steps)):
+        trail = Trail()
+        for step in steps:
+            trail.called(_action(step[0])["tool"], _action(step[0])["tool_input"])
+            trail.returned(step[1])
+        trail.into(answer, tools=False)
+
+
+def continues(former: Any, output: Any) -> bool:
+    """Tell whether an output is the same run's state a step later, as graphs stream them: it holds all of the former.
+
+    >>> continues({"question": "Who?"}, {"question": "Who?", "documents": []})
+    True
+    >>> continues({"question": "Who?"}, {"question": "Where?", "documents": []})
+    False
+    """
+    if not isinstance(former, dict) or not isinstance(output, dict):
+        return False
+    return all(key in output and _begins(given, output[key]) for key, given in former.items())
+
+
+def _begins(former: Any, later: Any) -> bool:
+    if isinstance(former, list) and isinstance(later, list):
+        return later[: len(former)] == former
+    return bool(former == later)

@@ -1,0 +1,303 @@
+"""LangChain's runs: the events of ``astream_events``, and the run trees of its tracers and of LangSmith."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from graphkit.readers.graph_values import Gathered, first_of
+from graphkit.readers.langchain_messages import constructed, question_in, sole, sum_of_all, usage_of
+from graphkit.readers.langchain_outputs import say_documents, say_output
+from graphkit.readers.logged import LoggedAnswer, ReadOptions
+from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, text, whole
+from graphkit.readers.tool_calls import Trail
+
+_CHUNKS = re.compile(r"on_\w+_stream")
+_EVENT = re.compile(r"on_(chain|retriever|chat_model|llm|tool|prompt|parser|custom)_?(\w+)")
+_ERROR = re.compile(r"([A-Za-z_]\w*)\(")
+_TRACEBACK = "Traceback (most recent call last)"
+_MODELS = ("chat_model", "llm")
+_LONGEST_PRINTED = 10_000
+
+UNFINISHED = "a run whose end isn't in the log: it failed, or the log was cut"
+NO_CHILDREN = (
+    "a run without the runs within it, which model_dump() of a newer LangSmith leaves out: what was retrieved isn't "
+    "told; write its child_runs as well"
+)
+NO_PARENTS = "events of version 1 don't tell which run is within which: those of one question are taken for one run"
+
+
+def is_event(value: Any) -> bool:
+    """Tell an event."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("event"), str)
+        and _EVENT.fullmatch(value["event"]) is not None
+        and "run_id" in value
+        and isinstance(value.get("data"), dict)
+        and isinstance(value.get("parent_ids", []), list)
+    )
+
+
+def is_run(value: Any) -> bool:
+    """Tell a run of a tracer."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("run_type"), str)
+        and "id" in value
+        and ("inputs" in value or "outputs" in value)
+    )
+
+
+@dataclass(slots=True)
+class _Run:
+    """What is kept of one run within a trace."""
+
+    parent: str | None
+    kind: str
+    start: str = ""
+    documents: list[Any] | None = None
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
+    model: str | None = None
+    ended: bool = False
+    tool: str | None = None
+    given: Any = None
+    gave: Any = None
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class _Trace:
+    """The runs of one question, and what its root says."""
+
+    root: str
+    question: str | None
+    answer: LoggedAnswer
+    runs: dict[str, _Run] = field(default_factory=dict)
+    output: Any = None
+    ended: bool = False
+    nested: bool = False  # whether its events tell their parents
+    is_tree: bool = False
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def event(self, event: dict[str, Any], wrapped: Wrapped) -> None:
+        """Take an event of ``astream_events``."""
+        run_id, name, data = str(event["run_id"]), event["event"], event["data"]
+        parents = event.get("parent_ids")
+        self.nested = self.nested or bool(parents)
+        self._told(wrapped)
+        if _CHUNKS.fullmatch(name):
+            return
+        match = _EVENT.fullmatch(name)
+        assert match
+        kind, moment = match[1], match[2]
+        if not parents and run_id != self.root:
+            self.notes[NO_PARENTS] = None
+        parent = str(parents[-1]) if isinstance(parents, list) and parents else None
+        run = self.runs.setdefault(run_id, _Run(parent, kind))
+        if kind == "tool":
+            run.tool = text(event.get("name")) or run.tool
+            run.given = data.get("input") if run.given is None else run.given
+        if moment == "start" and run_id == self.root:
+            self.answer.question_text = self.answer.question_text or question_in(data.get("input"))
+        if moment == "end":
+            output = data.get("output")
+            run.ended = True
+            self._end(run, output, event.get("metadata"))
+            if run_id == self.root:
+                self.ended, self.output = True, output
+        if moment == "error":
+            run.ended = run.failed = True
+            if run_id == self.root:
+                self.ended = True
+                self.answer.error = str(data.get("error"))
+
+    def tree(self, run: dict[str, Any], wrapped: Wrapped, options: ReadOptions) -> None:
+        """Take a run of a tracer with its children."""
+        self.is_tree = True
+        self._told(wrapped)
+        waiting = [(run, str(run["parent_run_id"]) if run.get("parent_run_id") else None)]
+        while waiting:
+            one, parent = waiting.pop()
+            run_id = str(one.get("id"))
+            given = {key: json_within(one.get(key)) for key in ("inputs", "outputs", "extra")}  # texts, in tables
+            kind = {name: name for name in ("llm", "retriever", "tool")}.get(str(one.get("run_type")), "chain")
+            found = self.runs[run_id] = _Run(parent, kind, str(one.get("dotted_order") or one.get("start_time") or ""))
+            found.ended = one.get("end_time") is not None
+            found.tool, found.given, found.failed = text(one.get("name")), given["inputs"], bool(one.get("error"))
+            metadata = at(given, "extra.metadata")
+            self._end(found, given["outputs"], metadata)
+            if kind == "llm" and found.prompt_tokens is None and found.output_tokens is None:
+                found.prompt_tokens, found.output_tokens = (
+                    whole(one.get("prompt_tokens")),
+                    whole(one.get("completion_tokens")),
+                )
+            if parent is None:
+                self._root({**one, **given}, metadata, options)
+            children = one["child_runs"] if isinstance(one.get("child_runs"), list) else []
+            waiting.extend((child, run_id) for child in children if is_run(child))
+
+    def _root(self, run: dict[str, Any], metadata: Any, options: ReadOptions) -> None:
+        answer = self.answer
+        self.ended = run.get("end_time") is not None
+        self.output = sole(run.get("outputs"))
+        if options.question_key is None and isinstance(metadata, dict):
+            key, value = first_of(metadata, QUESTION_IDS)
+            if key and identifier(value):
+                answer.question, answer.taken["question id"] = identifier(value), f"extra.metadata.{key}"
+        answer.question_text = answer.question_text or question_in(sole(run.get("inputs")))
+        error = run.get("error")
+        answer.error = text(error.partition(_TRACEBACK)[0].strip()) if isinstance(error, str) else answer.error
+        begun, done = _time(run.get("start_time")), _time(run.get("end_time"))
+        if answer.latency_ms is None and begun is not None and done is not None and done >= begun:
+            answer.latency_ms = (done - begun) * 1000
+        answer.cost = number(run.get("total_cost"))
+
+    def _told(self, wrapped: Wrapped) -> None:
+        answer = self.answer
+        if answer.question is None and wrapped.question is not None:
+            answer.question, answer.taken["question id"] = wrapped.question, wrapped.taken["question id"]
+
+    def _end(self, run: _Run, output: Any, metadata: Any) -> None:
+        if run.kind == "retriever":
+            found = output.get("documents", output.get("output")) if isinstance(output, dict) else output
+            run.documents = found if isinstance(found, list) else None
+        elif run.kind == "tool":
+            run.gave = sole(output)
+        elif run.kind in _MODELS:
+            told = metadata if isinstance(metadata, dict) else {}
+            run.model = text(told.get("ls_model_name"))
+            run.prompt_tokens, run.output_tokens, named = usage_of(output)
+            run.model = run.model or named
+
+    def _holders(self, *kinds: str) -> dict[str, str | None]:
+        """Return for each run of some kinds the nearest one of them that holds it, if one does."""
+        nearest: dict[str, str | None] = {}
+        for run_id in self.runs:
+            way: list[str] = []
+            above: str | None = run_id
+            while above is not None and above not in nearest and above in self.runs:
+                way.append(above)
+                nearest[above] = None  # where runs hold each other in a circle, too
+                above = self.runs[above].parent
+            for below in reversed(way):
+                if above in self.runs:
+                    nearest[below] = above if self.runs[above].kind in kinds else nearest[above]
+                above = below
+        return {run_id: holder for run_id, holder in nearest.items() if self.runs[run_id].kind in kinds}
+
+    def _say_tools(self, answer: LoggedAnswer) -> None:
+        """Write the calls of tools into an answer, where no messages told them."""
+        tools = [self.runs[run_id] for run_id, holder in self._holders("tool").items() if holder is None]
+        if not tools or answer.tool_calls:
+            return
+        trail = Trail()
+        for run in sorted(tools, key=lambda run: run.start):
+            trail.called(run.tool, _arguments(run.given))
+            message = constructed(run.gave)
+            trail.returned(message.get("content", run.gave), failed=run.failed or message.get("status") == "error")
+        trail.into(answer, tools=False)
+
+    def told(self, options: ReadOptions, unread: Counter[str]) -> tuple[LoggedAnswer, Gathered]:
+        """Return what the trace says of its question, and what was gathered of it."""
+        answer, gathered = self.answer, Gathered(options)
+        say_output(answer, self.output, gathered, unread)
+        self._say_tools(answer)
+        if not gathered.places:  # what a chain gives as its context goes before what its retrievers found
+            retrievers = [self.runs[run_id] for run_id, holder in self._holders("retriever").items() if holder is None]
+            for run in sorted(retrievers, key=lambda run: run.start):
+                if run.documents is not None:
+                    say_documents(run.documents, gathered, unread)
+        if self.is_tree and len(self.runs) == 1 and not gathered.asked and not answer.tool_calls:
+            self.notes[NO_CHILDREN] = None
+        calls = self._holders(*_MODELS)
+        outer = set(calls.values())
+        models = [self.runs[run_id] for run_id in calls if run_id not in outer and self.runs[run_id].ended]
+        if models:
+            answer.model_calls = len(models)
+            answer.prompt_tokens = sum_of_all(run.prompt_tokens for run in models)
+            answer.output_tokens = sum_of_all(run.output_tokens for run in models)
+            answer.model = next((run.model for run in models if run.model), None)
+        if not self.ended and answer.error is None:
+            self.notes[UNFINISHED] = None
+        if answer.error is not None:
+            match = _ERROR.match(answer.error)
+            answer.error_type = answer.error_type or (match[1] if match else None)
+        gathered.say(answer)
+        answer.notes.extend(self.notes)
+        return answer, gathered
+
+
+class Traces:
+    """The traces whose roots haven't ended yet."""
+
+    def __init__(self) -> None:
+        self.open: dict[str, _Trace] = {}
+        self._roots: dict[str, str] = {}  # of runs whose events don't tell their parents
+        self._of_question: dict[str | None, str] = {}
+
+    def opened(self, root: str, wrapped: Wrapped, unread: Counter[str]) -> _Trace:
+        """Return the trace of a root, begun where it wasn't."""
+        if root not in self.open:
+            self.open[root] = _Trace(root, wrapped.question, wrapped.logged(unread))
+            self._of_question.setdefault(wrapped.question, root)
+        return self.open[root]
+
+    def of_event(self, event: dict[str, Any], wrapped: Wrapped, unread: Counter[str]) -> _Trace:
+        """Return the trace that an event belongs to.
+
+        Events of version 1 don't tell their parents: they belong to what is open of the same question.
+        """
+        run, parents = str(event["run_id"]), event.get("parent_ids")
+        if parents:
+            return self.opened(str(parents[0]), wrapped, unread)
+        root = self._roots.get(run)
+        if root is None and run not in self.open:
+            root = self._of_question.get(wrapped.question)
+            if root is not None and not self.open[root].nested:
+                self._roots[run] = root
+            else:
+                root = None
+        return self.opened(root or run, wrapped, unread)
+
+    def done(self, trace: _Trace) -> _Trace:
+        """Close a trace whose root has ended, and return it."""
+        del self.open[trace.root]
+        for run in trace.runs:
+            self._roots.pop(run, None)
+        question = trace.question
+        if self._of_question.get(question) == trace.root:
+            del self._of_question[question]
+        return trace
+
+
+def _arguments(given: Any) -> Any:
+    """Return what a tool was given; tracers print it as Python does.
+
+    >>> _arguments({"input": "{'node': 'Ann'}"}), _arguments({"input": "Ann"})
+    ({'node': 'Ann'}, {'input': 'Ann'})
+    """
+    given = json_within(sole(given))
+    if isinstance(given, str) and given.startswith("{") and len(given) <= _LONGEST_PRINTED:
+        try:
+            given = ast.literal_eval(given)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return {"input": given}
+    return given if isinstance(given, dict) else {"input": given}
+
+
+def _time(value: Any) -> float | None:
+    """Return seconds since 1970; an integer counts milliseconds, as LangSmith exports them."""
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        return moment.timestamp() if moment.tzinfo else moment.replace(tzinfo=UTC).timestamp()
+    given = number(value)
+    return None if given is None else given / 1000 if given > 1e11 else given

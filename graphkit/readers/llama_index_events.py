@@ -1,0 +1,79 @@
+"""The events of LlamaIndex's instrumentation: what was asked, retrieved and answered, each in an event of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from graphkit.readers.payloads import text
+from graphkit.records.words import shortened
+
+_RETRIEVED, _ANSWERED, _ASKED = "RetrievalEndEvent", "QueryEndEvent", "QueryStartEvent"
+
+#: Say again what those above say.
+_REPEATED = ("RetrievalStartEvent", "SynthesizeStartEvent", "SynthesizeEndEvent", "GetResponseEndEvent")
+
+
+def is_event(value: Any) -> bool:
+    """Tell an event by what all have."""
+    return (
+        isinstance(value, dict)
+        and {"id_", "timestamp", "span_id"} <= value.keys()
+        and isinstance(value.get("class_name"), str)
+        and value["class_name"].endswith("Event")
+    )
+
+
+def without_events(values: Iterable[tuple[str, Any]], unread: Counter[str]) -> Iterator[tuple[str, Any]]:
+    """Yield values as they are, and in the place of events what they make of each question.
+
+    A retrieval waits for the answer of its question, and what was retrieved for parts of it stays by itself.
+    """
+    waiting: dict[str, tuple[str, dict[str, Any]]] = {}
+    begun: dict[str, Any] = {}
+    for where, value in values:
+        if not is_event(value):
+            yield where, value
+            continue
+        kind, asked = value["class_name"], _question(value)
+        if kind == _ASKED:
+            begun[str(value["span_id"])] = value["timestamp"]
+        elif kind == _RETRIEVED and isinstance(value.get("nodes"), list):
+            _, told = waiting.setdefault(asked, (where, {**_tags(value), "question": asked, "nodes": []}))
+            told["nodes"] = [*told["nodes"], *value["nodes"]]
+        elif kind == _ANSWERED:
+            _, told = waiting.pop(asked, (where, {**_tags(value), "question": asked, "nodes": []}))
+            response = value.get("response")
+            inner = response if isinstance(response, dict) else {"response": response}
+            if isinstance(inner.get("source_nodes"), list):
+                told["nodes"] = inner["source_nodes"]
+            taken = _milliseconds(begun.pop(str(value["span_id"]), None), value["timestamp"])
+            yield where, {**told, "answer": text(inner.get("response")), "latency_ms": taken}
+        elif kind not in _REPEATED:
+            unread[f"events of the kind {shortened(kind)}"] += 1
+    yield from waiting.values()
+
+
+def _tags(event: dict[str, Any]) -> dict[str, Any]:
+    """Return what ``instrument_tags`` of the user says of the question."""
+    tags = event.get("tags")
+    return {name: value for name, value in tags.items() if name[-2:].lower() == "id"} if isinstance(tags, dict) else {}
+
+
+def _question(event: dict[str, Any]) -> str:
+    given = event.get("query", event.get("str_or_query_bundle"))
+    return text(given.get("query_str") if isinstance(given, dict) else given) or ""
+
+
+def _milliseconds(start: Any, end: Any) -> float | None:
+    """Return the time between two timestamps, which may be printed.
+
+    >>> _milliseconds("2026-01-01 10:00:00", "2026-01-01T10:00:00.250000")
+    250.0
+    """
+    try:
+        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() * 1000
+    except (TypeError, ValueError):
+        return None
