@@ -1,5 +1,5 @@
 // title: Unknown commits
-// answers: Which chunks come from commits that neither the dataset nor the history of one of its repositories knows, and what is the reason where their names are ambiguous?
+// answers: Which chunks come from commits that neither the dataset nor a history of its repositories knows, and which names of commits are ambiguous?
 // order: 110
 // parameters: run, question = null, limit = 20
 // columns: question, repo, commit, branch, chunks, best_rank, reason
@@ -17,7 +17,7 @@ WITH r, q, x, k, c WHERE c IS NULL OR NOT (
   (c.history AND EXISTS { MATCH (s:Dataset) WHERE s.name = r.dataset AND c.repo IN s.histories })
   OR EXISTS { MATCH (c)<-[:LISTS]-(s:Dataset) WHERE s.name = r.dataset }
   OR EXISTS { MATCH (c)<-[:PINS]-(s:Stack) WHERE s.dataset = r.dataset })
-RETURN q.id AS question, k.repo AS repo, k.commit AS commit, k.branch AS branch, count(*) AS chunks,
+RETURN q.id AS question, k.repo AS repo, coalesce(k.commit, x.commit) AS commit, k.branch AS branch, count(*) AS chunks,
   min(x.rank) AS best_rank, x.ambiguous AS reason
 ORDER BY question, best_rank
 LIMIT $limit

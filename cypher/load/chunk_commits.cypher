@@ -4,4 +4,4 @@
 // columns:
 UNWIND $rows AS row
 MATCH (a:Answer {key: row.answer})-[r:RETRIEVED]->(:Chunk) WHERE r.rank = row.rank
-SET r.commit_key = row.commit_key, r.ambiguous = row.ambiguous
+SET r.commit = row.sha, r.commit_key = row.commit_key, r.ambiguous = row.ambiguous

@@ -61,8 +61,11 @@ def _incoherent(row: Failure) -> str:
 
 
 def _unknown_commit(row: Failure) -> str:
-    come = "comes" if row["chunks"] == 1 else "come"
-    return f"{counted(row['chunks'], 'chunk')} of {row['repo']} {come} from {row['commit']}, which nothing is known of"
+    one, chunks = row["chunks"] == 1, f"{counted(row['chunks'], 'chunk')} of {row['repo']}"
+    if row["commit"] is None:
+        return f"{chunks} {'names' if one else 'name'} no commit"
+    why = f" ({row['reason']})" if row["reason"] else ""
+    return f"{chunks} {'comes' if one else 'come'} from {row['commit']}, which nothing is known of{why}"
 
 
 def _right_files(row: Failure) -> str:

@@ -106,16 +106,15 @@ class _Settling:
     def _chunks(self, chunks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         for row in chunks:
             stack, pins = self.questions[row["question"]]
-            key, ambiguous = None, None
+            repo, sha, ambiguous = row["repo"], None, None
             if row["commit"] is None:
-                if (found := self.commits.commit_of(row["id"], stack)) is not None:
-                    key = commit_key(*found)
-            elif row["repo"] is not None:
-                meant = self.commits.meant(row["repo"], row["commit"], pins)
-                key = commit_key(row["repo"], meant.sha) if meant.sha != row["commit"] else None
-                ambiguous = meant.ambiguous
-            if (key, ambiguous) != (row["commit_key"], row["ambiguous"]):
-                yield {"answer": row["answer"], "rank": row["rank"], "commit_key": key, "ambiguous": ambiguous}
+                repo, sha = self.commits.commit_of(row["id"], stack) or (repo, None)
+            elif repo is not None:
+                meant, ambiguous = self.commits.meant(repo, row["commit"], pins)
+                sha = meant if meant != row["commit"] else None
+            told = {"commit_key": commit_key(repo, sha), "ambiguous": ambiguous}
+            if any(row[name] != one for name, one in told.items()):
+                yield {"answer": row["answer"], "rank": row["rank"], "sha": sha, **told}
 
     def _paths(self, paths: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         for row in paths:

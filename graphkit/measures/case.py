@@ -270,9 +270,15 @@ class Case:
         repo, sha, commits = chunk.repo or repo_of(chunk.id), chunk.commit or None, self.commits
         if sha is None:
             repo, sha = commits.commit_of(chunk.id, self.question.stack) or (repo, None)
-        elif repo is not None and (repo, sha) not in commits.commits:
-            sha = commits.meant(repo, sha, self.pins).sha
+        else:
+            sha = self.sha(repo, sha)
         return Version(repo, sha, chunk.branch or None)
+
+    def sha(self, repo: str | None, name: str) -> str:
+        """Return the sha that the name of a commit means."""
+        if repo is None or (repo, name) in self.commits.commits:
+            return name
+        return self.commits.meant(repo, name, self.pins).sha
 
     @lazy
     def versions(self) -> list[Version]:
@@ -296,15 +302,11 @@ class Case:
     def touched(self) -> set[tuple[str, str]]:
         """(repository, sha) of the retrieved chunks and of both ends of the traversed edges, where they carry one."""
         found = {(one.repo, one.sha) for one in self.versions if one.repo and one.sha}
-        known = self.commits.commits
         for walk in self.walks:
             for step in walk:
                 for end, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
-                    repo = repo_of(end) if name else None
-                    if repo and name:
-                        found.add(
-                            (repo, name if (repo, name) in known else self.commits.meant(repo, name, self.pins).sha)
-                        )
+                    if name and (repo := repo_of(end)):
+                        found.add((repo, self.sha(repo, name)))
         return found
 
     @lazy

@@ -116,6 +116,7 @@ def _scored(
     run = RunData(details)
     shown = _Details(data, run)
     job = Job(data.dataset.questions_file, file, data.measures, commits, invalid, keep_rows=True, describe=_describe)
+    job = dataclasses.replace(job, versions=True)
     result = score_file(job, dataset=data.dataset.name, problems=problems, sink=rows.extend, descriptions=shown.take)
     shown.finish()
     result = dataclasses.replace(result, rows=tuple(rows)).with_scores(scores)

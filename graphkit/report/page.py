@@ -64,6 +64,7 @@ def page(data: ReportData) -> Iterator[str]:
             {
                 **_run(run.evaluation, run.card),
                 "judges": judges(run.verdicts, run.evaluation.efficiency.get("cost")),
+                "borrowed_commits": run.evaluation.borrowed_commits(),
                 "warnings": [visible(warning) for warning in run.warnings],
                 "executed": _executed(run),
                 "code_warnings": [visible(warning) for warning in run.code_warnings],

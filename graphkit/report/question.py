@@ -242,7 +242,8 @@ def _read_at(case: Case) -> dict[str, list[str]]:
     """Return the commits that each node was read at, by the walk and as a chunk, in the order they are named."""
     found: dict[str, list[str]] = {}
 
-    def note(node: str, sha: str | None) -> None:
+    def note(node: str, name: str | None) -> None:
+        sha = case.sha(repo_of(node), name) if name else None
         if sha and sha not in found.setdefault(node, []):
             found[node].append(sha)
 
@@ -260,9 +261,13 @@ def _commit(commits: _Table, version: Version) -> int:
 
 
 def _tag(case: Case, repo: str | None, sha: str | None) -> str:
-    """Return the tag of a commit, else its branch, as far as they are known."""
-    known = case.commits.commits.get((repo, sha)) if repo and sha else None
-    return visible((known.tag or known.branch or "") if known else "", 40)
+    """Return the tag of a commit, else its branch, as far as they are known, or why its name is ambiguous."""
+    if not (repo and sha):
+        return ""
+    known = case.commits.commits.get((repo, sha))
+    if known is not None:
+        return visible(next(iter(known.all_tags), known.branch or ""), 40)
+    return visible(case.commits.meant(repo, sha, case.pins).ambiguous or "", 40)
 
 
 def _label(node: str) -> str:

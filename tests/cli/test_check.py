@@ -100,6 +100,25 @@ def test_commit_that_is_not_known(tmp_path: Path) -> None:
     assert "b@b1, a commit that commits.jsonl does not hold" in result["findings"][0]["what"]
 
 
+def test_annotated_commits_are_named_by_tag_and_beginning(tmp_path: Path) -> None:
+    """Names that mean a listed commit are listed, and not stale where the graph has that; an ambiguous one is told."""
+    one, two = "ab12" + 36 * "1", "ab12" + 36 * "2"
+    commits = ({"repo": "a", "sha": one, "tags": ["v1"]}, {"repo": "a", "sha": two})
+    artifacts = ({"id": "a:m.py#x", "commit": one}, {"id": "a:m.py#y", "commit": "v1"})
+    names = {0: "v1", 1: "ab121", 2: one, 3: "ab12", 4: "ab122"}
+    rows = [question(number, commits={"a": name}) for number, name in names.items()]
+    result = checked(tmp_path, rows, code=1, commits=commits, artifacts=artifacts)
+    assert told(result) == [
+        ("stale-gold", "invalid", "q3"),
+        ("stale-gold", "invalid", "q4"),
+        ("unknown-commit", "warning", "q3"),
+    ]
+    assert f"a:m.py#x is known at {one}, not at the annotated commit {two}" in result["findings"][1]["what"]
+    assert result["findings"][2]["what"] == (
+        "is annotated at a@ab12, a commit that commits.jsonl does not hold (ambiguous prefix: 2 commits)"
+    )
+
+
 def test_gold_that_is_not_stale(tmp_path: Path) -> None:
     """An edge marked as manual, one without a relation, and one of a graph beside the first are fine."""
     rows = [question(number) for number in range(5)]

@@ -91,6 +91,18 @@ def test_severe_alerts_follow_from_ids_that_nobody_knows(tmp_path: Path) -> None
     assert "EdgeRecall is 0.0000, severe" in gated.err + gated.out
 
 
+def test_chunks_that_take_the_commit_of_their_artifact_are_told(tmp_path: Path) -> None:
+    """Where a measure asks for commits, a line and the JSON say how many chunks name none, and take another's."""
+    run = tiny(tmp_path, artifacts=[{"id": "a:m.py#x", "commit": "1"}, {"id": "a:m.py#y", "commit": "1"}])
+    told = "note: r: 2 of 3 chunks without a commit take that of their artifact in the dataset's graph\n"
+    done = graphkit("evaluate", "--no-store", "-m", "Coherence", "--json", run, cwd=tmp_path, code=0)
+    assert told in done.err
+    assert done.object()["without_commit"] == {"chunks": 3, "commit_of_artifact": 2}
+    done = graphkit("evaluate", "--no-store", "-m", "EdgeRecall", "--json", run, cwd=tmp_path, code=0)
+    assert "commit" not in done.err
+    assert "without_commit" not in done.object()
+
+
 def test_text_is_a_scoreboard(tmp_path: Path) -> None:
     """Without --json the mean stands beside the number of questions that it was scored on."""
     done = graphkit("evaluate", "--no-store", "-m", "BoundaryRecall", tiny(tmp_path), cwd=tmp_path, code=0)

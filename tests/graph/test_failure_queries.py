@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pytest
 
 import graphkit
+from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
 from graphkit.graph.queries import schema_statements
 from graphkit.measures.base import NO_ORDER
@@ -158,6 +159,23 @@ def test_unknown_commits_make_one_row_of_pairs_and_pins_none(empty_store: Store,
     ]
 
 
+def test_unknown_commits_are_told_in_words(empty_store: Store, tmp_path: Path) -> None:
+    """The sentence names the commit and why it isn't known, or says that the chunks name none."""
+    file = run_of(
+        tmp_path / "d",
+        [{"id": "q", "relevant": ["x:a"]}],
+        [{"question_id": "q", "retrieved": [{"id": "x:a", "commit": "abcd"}, {"id": "x:b", "commit": "v9"}, "x:c"]}],
+        commits=[{"repo": "x", "sha": "abcd1"}, {"repo": "x", "sha": "abcd2"}],
+    )
+    graphkit.evaluate(file, store=empty_store, measures=["Coherence"])
+    told = [sentence("unknown-commits", row) for row in graphkit.failures(empty_store, "r", "unknown-commits")]
+    assert told == [
+        "1 chunk of x comes from abcd, which nothing is known of (ambiguous prefix: 2 commits)",
+        "1 chunk of x comes from v9, which nothing is known of",
+        "1 chunk of x names no commit",
+    ]
+
+
 # One dataset and another -------------------------------------------------------------------------------------------
 
 CHUNKS = [{"id": "x:a", "commit": "1"}, {"id": "y:b", "commit": "2"}]
@@ -181,11 +199,11 @@ def coherence(store: Store, file: Path, engine: str) -> dict[str, float | None]:
             {"compatibility": [{"id": "s", "commits": {"x": "1", "y": "2"}, "compatible": False}]},
             {"Coherence": 1.0, "Incoherent": 0.0},
         ),
-        # Both commits are listed, and only another dataset deployed them together.
+        # Both commits are listed, and only another dataset deployed them together: Incoherent isn't scored.
         (
             {"commits": [{"repo": "x", "sha": "1"}, {"repo": "y", "sha": "2"}]},
             {"compatibility": [{"id": "prod", "commits": {"x": "1", "y": "2"}, "environment": "prod"}]},
-            {"Coherence": 0.0, "Incoherent": 1.0},
+            {"Coherence": 0.0},
         ),
         # Only another dataset knows the second commit.
         (
@@ -207,7 +225,7 @@ def coherence(store: Store, file: Path, engine: str) -> dict[str, float | None]:
                     {"repo": "y", "sha": "2", "branch": "main", "committed_at": "2025-01-05T10:00:00Z"},
                 ]
             },
-            {"Coherence": 1.0, "Incoherent": 1.0},
+            {"Coherence": 1.0},
         ),
     ],
 )

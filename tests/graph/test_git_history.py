@@ -12,6 +12,10 @@ from typing import Any
 
 import pytest
 
+from graphkit import evaluate, failures
+from graphkit.measures.base import Unscored
+from graphkit.measures.coherence import Coherence, OffPin
+from graphkit.scoring.in_graph import measure_values
 from tests.helpers import ROOT
 from tests.helpers.cli import QUESTIONS, Done, Graph, Row, graphkit, inside, tiny, write_lines
 
@@ -171,6 +175,91 @@ def test_scores_from_before_the_history_are_outdated(any_graph: Graph, tmp_path:
     git(folder, "tag", "v1")
     assert read(any_graph, tmp_path, "a") == {"a": (1, 1)}
     assert means()["Coherence"] == 1.0
+
+
+def history(folder: Path, *tags: str) -> list[str]:
+    """Make a repository with a commit for each tag, and return their shas."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    shas = []
+    for tag in tags:
+        git(folder, "commit", "-q", "--allow-empty", "-m", f"{folder}: {tag}")
+        git(folder, "tag", tag)
+        shas.append(git(folder, "rev-parse", "HEAD"))
+    return shas
+
+
+NOTHING_KNOWN = "nothing is known about commits: the dataset has no commits, compatibility rows or deployments"
+
+
+def test_history_is_known_to_datasets_whose_repository_it_is(any_graph: Graph, tmp_path: Path) -> None:
+    """A history scores those that name the repository, but for one that names commits of another one called so."""
+    shas = history(tmp_path / "a", "v1", "v2")
+    other = 40 * "f"
+    asked = QUESTIONS[0]
+    datasets = {
+        "names": ([asked], {}),
+        "at-one": ([{**asked, "commits": {"a": shas[0]}}], {}),
+        "by-tag": ([{**asked, "commits": {"a": "v1"}}], {}),
+        "artifacts": ([{"id": "q1", "question": "?"}], {"artifacts": [{"id": "a:0.py"}]}),
+        "strangers": ([{**asked, "commits": {"a": other}}], {}),
+        "elsewhere": ([{"id": "q1", "question": "?", "relevant": {"b:n.py#z": 1}}], {}),
+    }
+    retrieved = [{"id": f"a:{number}.py", "commit": sha} for number, sha in enumerate(shas)]
+    runs = {}
+    for name, (questions, files) in datasets.items():
+        questions = [{**one, "id": f"{name}-{one['id']}"} for one in questions]
+        answers = [{"run": name, "question_id": f"{name}-q1", "retrieved": retrieved}]
+        runs[name] = tiny(tmp_path / name, questions, answers, **files)  # type: ignore[arg-type]
+        evaluate(runs[name], measures=["Coherence"], store=any_graph.store)
+    read(any_graph, tmp_path, "a")
+    for name, run in runs.items():
+        # Both commits are of the branch main.
+        expected = NOTHING_KNOWN if name in ("strangers", "elsewhere") else 1.0
+        in_graph = measure_values(any_graph.store, name, name, Coherence())[f"{name}-q1"]
+        assert (in_graph.reason if isinstance(in_graph, Unscored) else in_graph) == expected, name
+        [row] = evaluate(run, measures=["Coherence"], store=any_graph.store).rows
+        assert row.values == (expected,), name
+        unknown = failures(any_graph.store, name, "unknown-commits")
+        assert unknown == failures(any_graph.store, name, "incoherent-pairs") == []
+
+
+def test_commits_are_named_by_what_a_history_tells(any_graph: Graph, tmp_path: Path) -> None:
+    """A run that names tags is of the tagged commits once their history is read; of two tags each is known."""
+    one, _ = history(tmp_path / "a", "v1", "v2")
+    git(tmp_path / "a", "tag", "again", one)
+    whole = [{"id": "a:0.py", "commit": one}, {"id": "a:1.py", "commit": "again"}, {"id": "a:2.py", "commit": one[:7]}]
+    step = {"source": "a:0.py", "target": "a:1.py", "source_commit": "v1", "target_commit": "v2"}
+    questions = [
+        {**QUESTIONS[0], "commits": {"a": one}},
+        {**QUESTIONS[1], "commits": {"a": "again"}},
+        {"id": "q3", "question": "?", "stack": "now"},
+    ]
+    answers = [
+        {"run": "r", "question_id": "q1", "retrieved": whole},
+        {"run": "r", "question_id": "q2", "retrieved": whole[:1]},
+        {"run": "r", "question_id": "q3", "retrieved": [], "traversal": [step]},
+    ]
+    rows = [{"id": "now", "commits": {"a": "v1", "b": "x"}}]
+    run = tiny(tmp_path / "data", questions, answers, compatibility=rows)
+    chosen = (Coherence(), OffPin())
+
+    def found(**given: str) -> list[tuple[float | str, ...]]:
+        result = evaluate(run, measures=chosen, store=any_graph.store, **given)  # type: ignore[arg-type]
+        return [row.values for row in result.rows]
+
+    # The beginning of q1's pin is the pin, `again` is a name that nobody knows; b@x is the commit that is known.
+    none = "nothing was retrieved"
+    before: list[tuple[float | str, ...]] = [(1 / 3, 1.0), (1.0, 1.0), (none, 1.0)]
+    assert found() == found(engine="cypher") == before
+    read(any_graph, tmp_path, "a")
+    # What was loaded of the run before is told at once, also before the dataset is read again.
+    assert measure_values(any_graph.store, "data", "r", Coherence())["q1"] == 1.0
+    assert measure_values(any_graph.store, "data", "r", OffPin())["q1"] == 0.0
+    # The walk of q3 ends at v2, which is another commit than its stack's.
+    after: list[tuple[float | str, ...]] = [(1.0, 0.0), (1.0, 0.0), (none, 1.0)]
+    assert found() == found(engine="cypher") == after
+    assert found() == after
 
 
 # Forms of repositories ---------------------------------------------------------------------------------------------

@@ -124,6 +124,21 @@ def test_pairs_of_unknown_commits_are_listed_once() -> None:
     ]
 
 
+def test_commits_are_shown_by_what_their_names_mean() -> None:
+    """A tag and the beginning of a sha are shown as the commit that they mean; of an ambiguous name it is told why."""
+    one, two = "ab12" + 36 * "1", "ab12" + 36 * "2"
+    commits = CommitGraph.build([Commit(repo="a", sha=one, tags=("v1",)), Commit(repo="a", sha=two)])
+    step = {"source": X, "relation": "CALLS", "target": Y, "source_commit": "v1", "target_commit": "ab121"}
+    chunks = [{"id": X, "commit": one}, {"id": Y, "commit": "ab12"}]
+    gold = question([(X, "CALLS", Y)], commits={"a": "v1"})
+    shown, flags, _ = detail(Case(gold, answer([step], retrieved=chunks), commits), ())
+    assert shown["commits"] == [["a", one, "v1"], ["a", "ab12", "ambiguous prefix: 2 commits"]]
+    # Y was walked at the pin, and retrieved at what may be another.
+    assert [(node[0], node[5], node[6]) for node in shown["nodes"]] == [(X, [0], 0), (Y, [0, 1], 2)]
+    assert [chunk[3] for chunk in shown["chunks"]] == [0, 1]
+    assert flags & OFF_PIN
+
+
 def test_a_node_that_was_not_read_shows_its_pin() -> None:
     """A missed node carries the commit of the annotation, marked as pinned and not as read."""
     shown, _, _ = detail(Case(question([(X, "CALLS", Y)], commits={"a": "a1"}), answer()), ())

@@ -128,6 +128,18 @@ def test_the_page_names_a_walk_off_the_gold_paths(tmp_path: Path) -> None:
     assert "Most at q2, q1." in _diagnosis(page)
 
 
+def test_the_page_says_which_chunks_take_the_commit_of_their_artifact(tmp_path: Path) -> None:
+    """Of the three chunks of the run, without a commit each, one is of an artifact that the dataset's graph read."""
+    known = [{"id": "a:m.py#x", "commit": "1"}, {"id": "a:m.py#y"}]
+    run = cli.tiny(tmp_path, artifacts=known)
+    page = Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
+    assert "1 of 3 chunks without a commit takes that of their artifact in the dataset's graph." in page.text
+    for path in (tmp_path / "artifacts.jsonl", tmp_path / "r.html"):
+        path.unlink()
+    page = Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
+    assert "without a commit" not in page.text
+
+
 def test_answers_in_another_order_meet_their_questions(tmp_path: Path) -> None:
     """Details belong to their question whatever the order of the run, and a question without a record is there."""
     write_jsonl(tmp_path / "questions.jsonl", [*cli.QUESTIONS, {"id": "q3", "question": "?"}])

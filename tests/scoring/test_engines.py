@@ -610,7 +610,7 @@ def test_engines_agree_on_what_names_of_commits_mean(store: Store, tmp_path: Pat
     unknown = graphkit.failures(store, "r", "unknown-commits")
     assert [(row["question"], row["repo"], row["commit"], row["reason"]) for row in unknown] == [
         ("ambiguous", "x", "abc1", "ambiguous prefix: 2 commits"),
-        ("its-graph", "y", None, None),
+        ("its-graph", "y", FIVE, None),
         ("pin", "x", "abc5", None),
         ("two-graphs", "y", None, None),
     ]
