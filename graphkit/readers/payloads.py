@@ -57,7 +57,7 @@ LATENCIES = {
 
 #: The objects beside a payload in which the same keys are looked for.
 _BESIDE = ("metadata", "meta", "extra", "inputs", "input", "question", "query")
-_PRINTED = re.compile(r"[A-Z]\w*\(\w+=|items=\[|records=\[")
+_PRINTED = re.compile(r"[A-Z]\w*\(\w+=|(?:items|records)=\[|answer=['\"]")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")
 
