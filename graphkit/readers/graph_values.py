@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from graphkit.readers.edge_lines import edges_of_lines
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
 from graphkit.readers.payloads import identifier, number, text
 from graphkit.readers.reprs import DEEPEST, Described
@@ -54,6 +55,7 @@ NAME_THE_COLUMNS = (
     "rows of a Cypher query were read without edges: name the columns of source, relation and target (--columns a,r,b)"
 )
 GUESSED_COLUMNS = "edges were read from the columns {}: name others with --columns source,relation,target"
+JOINED_EDGES = "edges were read from lines of text such as A - REL -> B, which a query joined"
 UNDIRECTED = "paths without the direction of their edges, as Record.data() gives them"
 SHORT_PATHS = "the text of a Path of one edge tells its ends, and neither relation nor direction"
 CHUNKS_ONLY = "edges were left out: only what was retrieved was asked for"
@@ -231,8 +233,8 @@ class Gathered:
                 self.note(ONLY_ELEMENT_IDS)
         self.walked = self.walked or found.walked
 
-    def row(self, row: Mapping[str, Any], beside: Mapping[str, Any] | None = None) -> None:
-        """Take a row of a query, by its columns, with what else is told of it."""
+    def row(self, row: Mapping[str, Any], beside: Mapping[str, Any] | None = None) -> bool:
+        """Take a row of a query, by its columns, with what else is told of it, and tell whether it said anything."""
         found = _Objects()
         own: dict[str, Any] = dict(beside or {})
         inner = {key: value for key, value in row.items() if plain(key) == "metadata" and isinstance(value, Mapping)}
@@ -250,7 +252,7 @@ class Gathered:
                 if len(found.found) + found.paths_seen > before:
                     self.edge_columns.add(key)
         self._objects(found)
-        ends = None if found.walked or edges else self._columns(rest)
+        ends = None if found.walked or edges else self._lines(rest) or self._columns(rest)
         name = None if ends else name_of(own)
         if name and not (is_element_id(name) and found.nodes):
             self.retrieved(chunk_of(own, name))
@@ -267,8 +269,24 @@ class Gathered:
             for _, path in found.resolved():
                 for end in (end for edge in path for end in (edge.source, edge.target)):
                     self.retrieved(LoggedChunk(end))
+        elif named := _named_by_properties(rest):
+            for one in named:
+                self.retrieved(chunk_of(own, one))
         else:
             self.nameless()
+            return False
+        return True
+
+    def _lines(self, row: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """Take the edges that a query joined into texts, and return their ends."""
+        texts = (value for value in row.values() if isinstance(value, str) and not is_element_id(value))
+        edges = [edge for value in texts for edge in edges_of_lines(value)]
+        if not edges:
+            return None
+        self.note(JOINED_EDGES)
+        self.walked = True
+        self.edges.extend(edges)
+        return tuple(dict.fromkeys(end for edge in edges for end in (edge.source, edge.target)))
 
     def _columns(self, row: Mapping[str, Any]) -> tuple[str, str] | None:
         """Take the edge that a row's columns hold, and return its ends."""
@@ -276,7 +294,8 @@ class Gathered:
         if columns is None:
             columns, sure = _guessed(row)
         if columns is None:
-            if name_of(row) is None and sum(isinstance(value, str) for value in row.values()) > 1:
+            several = sum(isinstance(value, str) for value in row.values()) > 1
+            if several and (name_of(row) is None or any(map(_is_relation, row.items()))):
                 self.note(NAME_THE_COLUMNS)
             return None
         if any(column not in row for column in columns):
@@ -355,6 +374,20 @@ def _arrows(query: str, start: str, relation: str, end: str) -> tuple[bool, bool
     link = rf"-\s*\[\s*{re.escape(relation)}\b[^\]\[]*\]\s*-"
     found = re.search(rf"\({re.escape(start)}\b[^()]*\)\s*(<?){link}(>?)\s*\({re.escape(end)}\b", query)
     return (bool(found[1]), bool(found[2])) if found else None
+
+
+def _named_by_properties(row: Mapping[str, Any]) -> list[str]:
+    """Return the names in columns that are called by a property that names a node, such as ``a.name``."""
+    properties = ((column.partition("."), value) for column, value in row.items())
+    names = (identifier(value) for (_, dot, name), value in properties if dot and plain(name) in NAMES)
+    return [name for name in dict.fromkeys(names) if name is not None and not is_element_id(name)]
+
+
+def _is_relation(column: tuple[str, Any]) -> bool:
+    """Tell a column that holds a relation, by its name and what it holds."""
+    name, value = column
+    named = plain(_variable(name)) in _RELATIONS[:8]
+    return named and isinstance(value, str) and _RELATION_TYPE.fullmatch(value) is not None
 
 
 def _guessed(row: Mapping[str, Any]) -> tuple[tuple[str, str, str] | None, bool]:

@@ -62,7 +62,7 @@ LATENCIES = {
 
 #: The objects beside a payload in which the same keys are looked for.
 _BESIDE = ("metadata", "meta", "extra", "inputs", "input", "question", "query")
-_PRINTED = re.compile(r"[A-Z]\w*\(\w+=|items=\[|records=\[")
+_PRINTED = re.compile(r"[A-Z]\w*\(\w+=|(?:items|records)=\[|answer=['\"]")
 #: Where an id is looked for as well: beside a run stands the example that it answers, with what is expected of it.
 _WITHIN = ("example.metadata", "example.inputs", "example", "extra.metadata")
 _INDEX = re.compile(r"\[\d+\]")
