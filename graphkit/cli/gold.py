@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphkit.cli.base import Commands, as_json, print_json, print_line, say, settings, tell, with_graph, with_json
-from graphkit.cli.options import DatasetArgument, assignment
+from graphkit.cli.options import DatasetArgument
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def migrate(
 
     if dry_run and yes:
         raise InputError("--dry-run and --yes exclude each other", remedy="Leave one of them out.")
-    paths = {name: Path(path) for name, path in (assignment("--repo", text) for text in repo)}
+    paths = dict(map(_repository, repo))
     with ExitStack() as stack:
         opened = {name: (str(path), stack.enter_context(open_repository(path))) for name, path in paths.items()}
         found = migration(Dataset(dataset), opened, _targets(to or [], list(paths)))
@@ -187,6 +187,13 @@ def migrate(
         print_line(f"{found.file.path}: {_questions(len(changed))} changed{': ' * bool(changed)}{', '.join(changed)}")
 
 
+def _repository(text: str) -> tuple[str, Path]:
+    name, equals, path = text.partition("=")
+    if not (name and equals and path):
+        raise InputError(f"--repo takes NAME=PATH, not {text!r}")
+    return name, Path(path)
+
+
 def _targets(given: list[str], repositories: list[str]) -> dict[str, str]:
     """Return the commit of each repository to which gold is brought: its own, else that of all, else its head."""
     targets = dict.fromkeys(repositories, "HEAD")
@@ -202,8 +209,8 @@ def _targets(given: list[str], repositories: list[str]) -> dict[str, str]:
 
 def _tell_migration(found: Migration, listed: bool) -> dict[str, Any]:
     """Tell what isn't proposed, and what is where nobody is asked; return all of it for programs."""
-    for question, why in found.left_out.items():
-        say(f"left out: {question}: {why}")
+    for question, reasons in found.left_out.items():
+        say(f"left out: {question}: {'; '.join(reasons)}")
     for gone in found.gone:
         say(f"gone: {gone.name} of {', '.join(gone.questions)}: {gone.why}")
     if found.unmoved:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.dataset import Dataset
@@ -13,7 +13,7 @@ from graphkit.files.known import gold_ids
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.gold.question_file import QuestionLines
-from graphkit.gold.renames import SHORT, Between, Fate, commit_of
+from graphkit.gold.renames import SHORT, Between, commit_of
 from graphkit.records.aliases import QUESTION
 from graphkit.records.ids import file_of, path_of, repo_of, symbol_of
 from graphkit.records.structs import ArtifactStruct, QuestionStruct
@@ -65,6 +65,27 @@ class GoneGold:
     questions: tuple[str, ...]
 
 
+class _Placed(NamedTuple):
+    """A name with a path in a repository: ``repo:path#symbol``, ``repo:path``, ``repo/path``, or a path alone.
+
+    Attributes
+    ----------
+    start
+        Where in the name its path begins.
+    loose
+        Whether it may be something else: it is a path where there is such a file.
+    """
+
+    name: str
+    start: int
+    path: str
+    loose: bool = False
+
+    def at(self, path: str) -> str:
+        """Return the name with another path."""
+        return f"{self.name[: self.start]}{path}{self.name[self.start + len(self.path) :]}"
+
+
 @dataclass
 class _Pinned:
     """What the questions that are pinned to one commit of a repository name there.
@@ -72,7 +93,7 @@ class _Pinned:
     Attributes
     ----------
     names
-        The names of each question, by its line.
+        The names of each question, by its line; and what they are.
     unsettled
         The names that can't be followed, with the reason.
     """
@@ -81,6 +102,7 @@ class _Pinned:
     pin: str
     between: Between
     names: dict[int, set[str]] = field(default_factory=dict)
+    placed: dict[str, _Placed] = field(default_factory=dict)
     changes: list[GoldChange] = field(default_factory=list)
     unsettled: dict[str, str] = field(default_factory=dict)
 
@@ -94,7 +116,7 @@ class Migration:
     targets
         The commit of each repository to which gold is brought.
     left_out
-        Questions that aren't looked at, with the reason.
+        Questions that aren't looked at, with the reasons.
     unmoved
         How many questions name nothing that moved.
     """
@@ -102,7 +124,7 @@ class Migration:
     file: QuestionLines
     targets: dict[str, str] = field(default_factory=dict)
     pinned: list[_Pinned] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
     unmoved: int = 0
 
     @property
@@ -185,27 +207,31 @@ def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], ta
         if not any(of_repo.values()):
             remedy = f"{did_you_mean(repo, named)}Gold names: {', '.join(sorted(named)) or 'none'}."
             raise InputError(f"no gold names the repository {repo!r}", where="--repo", remedy=remedy)
-        target = commit_of(repository, targets[repo], where)
-        result.targets[repo] = target.id.decode()
+        target = commit_of(repository, targets[repo], where).id.decode()
+        result.targets[repo] = target
         by_pin: dict[str, _Pinned] = {}
-        for number, names in of_repo.items():
-            if not names:
+        for number, placed in of_repo.items():
+            if not placed:
                 continue
             question = result.file.questions[number]
             pin = {**stacks.get(question.stack or "", {}), **question.commits}.get(repo)
             if pin is None:
-                result.left_out[question.id] = f"it isn't pinned in {repo}: what it was annotated at isn't known"
+                why = f"it isn't pinned in {repo}: at what it was annotated isn't known"
+                result.left_out.setdefault(question.id, []).append(why)
                 continue
             if pin not in by_pin:
-                by_pin[pin] = _Pinned(repo, pin, Between(repository, pin, result.targets[repo], where))
-            by_pin[pin].names[number] = names
-        artifacts = _artifacts_at(dataset, repo, repository, result.targets[repo])
+                between = Between(repository, pin, target, f"{where}, to which {question.id} is pinned")
+                by_pin[pin] = _Pinned(repo, pin, between)
+            by_pin[pin].names[number] = {one.name for one in placed}
+            by_pin[pin].placed.update({one.name: one for one in placed})
+        artifacts = _artifacts_at(dataset, repo, repository, target)
         for one in by_pin.values():
             if one.between.same:
                 continue
             if not one.between.is_forward():
-                reason = f"{repo} is pinned to {one.pin[:SHORT]}, which {result.targets[repo][:SHORT]} doesn't follow"
-                result.left_out.update({result.file.questions[number].id: reason for number in one.names})
+                why = f"{repo} is pinned to {one.pin[:SHORT]}, which {target[:SHORT]} doesn't follow"
+                for number in one.names:
+                    result.left_out.setdefault(result.file.questions[number].id, []).append(why)
                 continue
             _propose(one, artifacts, result)
             result.pinned.append(one)
@@ -215,90 +241,91 @@ def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], ta
 def _names(question: QuestionStruct) -> Iterator[str]:
     yield from gold_ids(question)
     yield from question.expected_files
-    for conflict in question.conflicts:
-        yield from conflict.between
 
 
-def _of(repo: str, question: QuestionStruct) -> set[str]:
-    """Return the names of a question's gold that are of a repository, with a path: ids, and files as ``repo/path``."""
-    names = {name for name in (*gold_ids(question), *question.expected_files) if _path(repo, name)}
-    return names | {name for conflict in question.conflicts for name in conflict.between if _path(repo, name)}
+def _of(repo: str, question: QuestionStruct) -> list[_Placed]:
+    """Return the names of a question's gold that are of a repository."""
+    found = [placed for name in dict.fromkeys(_names(question)) if (placed := _placed(repo, name))]
+    if not found:
+        return []
+    # What sources disagree is free text, and may be ids. A file without a repository is of the only one that there is.
+    found += [
+        placed._replace(loose=True)
+        for conflict in question.conflicts
+        for name in conflict.between
+        if (placed := _placed(repo, name))
+    ]
+    if {repo_of(name) for name in gold_ids(question)} <= {repo}:
+        bare = (name for name in question.expected_files if ":" not in name and not name.startswith(f"{repo}/"))
+        found += [_Placed(name, 0, file_of(name), loose=True) for name in bare]
+    return found
 
 
-def _path(repo: str, name: str) -> str | None:
-    """Return the path of a name in a repository, or None where it is of another one."""
-    if ":" in name:
-        return path_of(name) if repo_of(name) == repo else None
-    file = file_of(name)
-    return file.removeprefix(f"{repo}/") if file.startswith(f"{repo}/") else None
+def _placed(repo: str, name: str) -> _Placed | None:
+    """Return where the path of a name in a repository is, or None where it is of another one."""
+    path = (path_of(name) if repo_of(name) == repo else None) if ":" in name else None
+    if path is None and ":" not in name and file_of(name).startswith(f"{repo}/"):
+        path = file_of(name)[len(repo) + 1 :]
+    return _Placed(name, len(repo) + 1, path) if path else None
 
 
 def _propose(one: _Pinned, artifacts: set[str] | None, result: Migration) -> None:
     """Find out what became of each name."""
-    every = sorted({name for names in one.names.values() for name in names})
-    paths = {name: _path(one.repo, name) or "" for name in every}
-    fates = one.between.fates(dict.fromkeys(paths.values()))
+    fates = one.between.fates(dict.fromkeys(placed.path for placed in one.placed.values()))
     moved: dict[str, dict[str, str]] = {}
-    places: dict[str, tuple[Candidate, ...]] = {}
-    for name in every:
-        path = paths[name]
-        fate = fates.get(path)
+    for name, placed in sorted(one.placed.items()):
+        fate = fates.get(placed.path)
         if fate is None:
-            one.unsettled[name] = f"there is no file {path} at {one.pin[:SHORT]}"
+            if not placed.loose:
+                one.unsettled[name] = f"there is no file {placed.path} at {one.pin[:SHORT]}"
             continue
-        new = _at(name, path, fate.path) if fate.path is not None else None
-        if new is not None and _is_there(name, new, path, fate, one.between, artifacts):
-            if new != name:
-                moved.setdefault(path, {})[name] = new
-            continue
-        found = _elsewhere(name, artifacts)
-        if found:
-            places[name] = found
+        new = placed.at(fate.path) if fate.path is not None else None
+        word = fate.path is not None and _has_symbol(name, placed.path, fate.path, one.between)
+        if new is not None and artifacts is not None and new in artifacts:
+            others: list[Candidate] = []
+        else:
+            others = _elsewhere(name, new, artifacts)
+        if others:
+            if new is not None and word:
+                others.append(Candidate(new, f"{fate.path} has the word, too", False, {name: new}))
+            one.changes.append(GoldChange(one.repo, one.pin, name, tuple(others), result.naming(one, [name])))
         elif new is None:
             one.unsettled[name] = fate.why
-        else:
+        elif not word and (artifacts is None or new not in artifacts):
             one.unsettled[name] = f"{fate.path} holds no {symbol_of(name)} any more"
-
+        elif new != name:
+            moved.setdefault(placed.path, {})[name] = new
     for path, renames in moved.items():
         fate = fates[path]
         candidate = Candidate(f"{one.repo}:{fate.path}", fate.why, fate.certain, renames)
-        one.changes.append(
-            GoldChange(one.repo, one.pin, f"{one.repo}:{path}", (candidate,), result.naming(one, renames))
-        )
-    for name, candidates in places.items():
-        one.changes.append(GoldChange(one.repo, one.pin, name, candidates, result.naming(one, [name])))
-    open_names = one.unsettled.keys() | places.keys() | {name for renames in moved.values() for name in renames}
-    result.unmoved += sum(not names & open_names for names in one.names.values())
+        change = GoldChange(one.repo, one.pin, f"{one.repo}:{path}", (candidate,), result.naming(one, renames))
+        one.changes.append(change)
+    one.changes.sort(key=lambda change: change.old)
+    looked_at = one.unsettled.keys() | {
+        old for change in one.changes for each in change.candidates for old in each.renames
+    }
+    result.unmoved += sum(not names & looked_at for names in one.names.values())
 
 
-def _at(name: str, path: str, new: str) -> str:
-    """Return a name with another path: of ``repo:path#symbol``, ``repo:path`` or ``repo/path``."""
-    head, _, tail = name.partition(path)
-    return f"{head}{new}{tail}"
-
-
-def _is_there(name: str, new: str, path: str, fate: Fate, between: Between, artifacts: set[str] | None) -> bool:
-    """Tell whether the symbol of a name is in its file at the target, as far as artifacts or the text tell."""
-    symbol = symbol_of(name)
-    if symbol is None or fate.path is None:
+def _has_symbol(name: str, path: str, new: str, between: Between) -> bool:
+    """Tell whether the symbol of a name is still in its file, as far as the text tells."""
+    last = re.split(r"\W+", symbol_of(name) or "")[-1]
+    if not last:
         return True
-    if artifacts is not None:
-        return new in artifacts
-    last = re.split(r"\W+", symbol)[-1]
     word = re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
-    before, after = between.text(path, new=False), between.text(fate.path, new=True)
+    before, after = between.text(path, new=False), between.text(new, new=True)
     # Where the older text doesn't hold the word either, it tells nothing.
-    return not last or word.search(before or "") is None or word.search(after or "") is not None
+    return word.search(before or "") is None or word.search(after or "") is not None
 
 
-def _elsewhere(name: str, artifacts: set[str] | None) -> tuple[Candidate, ...]:
+def _elsewhere(name: str, new: str | None, artifacts: set[str] | None) -> list[Candidate]:
     """Return where else the symbol of a name is among the artifacts of its repository at the target."""
     symbol, repo = symbol_of(name), repo_of(name)
     if symbol is None or not artifacts:
-        return ()
-    found = sorted(one for one in artifacts if symbol_of(one) == symbol and repo_of(one) == repo and one != name)
+        return []
+    found = sorted(one for one in artifacts - {new} if symbol_of(one) == symbol and repo_of(one) == repo)
     why = "the dataset's artifacts have this symbol there"
-    return tuple(Candidate(one, why, False, {name: one}) for one in found) if len(found) <= MOST_PLACES else ()
+    return [Candidate(one, why, False, {name: one}) for one in found] if len(found) <= MOST_PLACES else []
 
 
 def _artifacts_at(dataset: Dataset, repo: str, repository: Repo, target: str) -> set[str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,6 +111,7 @@ def import_graph(
     names = Names((), table, pattern)
     options = GraphOptions(id_property, relation, columns[1] if columns and not uri else None, commits or {})
     with (
+        closing(parts),
         closing(GraphRecords(names, options, steps, known, told)) as records,
         written(targets["artifacts"]) as artifacts_path,
         written(targets["edges"]) as edges_path,
@@ -122,6 +123,9 @@ def import_graph(
             streams[which].write(line + b"\n")
     figures = {"files": {which: str(path) for which, path in targets.items()}, **told.as_json()}
     return ImportedGraph(told.artifacts, told.edges, targets["artifacts"], targets["edges"], told.lines(), figures)
+
+
+Parts = Generator[GraphNode | GraphEdge, None, None]
 
 
 def _check_source(paths: Sequence[Path], uri: str | None, query: str | None) -> None:
@@ -166,7 +170,7 @@ def _from_database(
     login: tuple[str | None, str | None, str | None],
     columns: Columns | None,
     told: GraphTold,
-) -> Iterator[GraphNode | GraphEdge]:
+) -> Parts:
     import os
 
     from graphkit.database.foreign import PASSWORD_VARIABLE, ForeignAccess, read_rows
@@ -174,7 +178,7 @@ def _from_database(
     username, password, database = login
     access = ForeignAccess(uri, username, password or os.environ.get(PASSWORD_VARIABLE), database)
 
-    def parts() -> Iterator[GraphNode | GraphEdge]:
+    def parts() -> Parts:
         rows = 0
         names: tuple[str, ...] = ()
         for row in read_rows(access, query):
@@ -190,7 +194,7 @@ def _from_database(
     return parts()
 
 
-def _from_files(paths: Sequence[Path], columns: Columns | None, told: GraphTold) -> Iterator[GraphNode | GraphEdge]:
+def _from_files(paths: Sequence[Path], columns: Columns | None, told: GraphTold) -> Parts:
     formats = {path: format_of(path) for path in paths}
     tables = {path: GraphTable.opened(path, columns) for path, form in formats.items() if form == "CSV"}
     if columns is not None and len(tables) == len(paths) and not any(table.has_edges for table in tables.values()):

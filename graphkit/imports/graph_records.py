@@ -15,7 +15,7 @@ from graphkit.errors import InputError, did_you_mean
 from graphkit.files.known import HARDLY, closest
 from graphkit.files.spool import Spool
 from graphkit.imports.names import Names
-from graphkit.readers.graph_values import COMMITS, NAMES, first_of, is_element_id
+from graphkit.readers.graph_values import COMMITS, NAMES, first_of, is_element_id, plain
 from graphkit.readers.payloads import identifier, whole
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.graph_parts import GraphEdge, GraphNode
@@ -49,6 +49,7 @@ _NUMBERED = re.compile(r"n?\d+")
 SHOWN = 12
 
 NAMELESS = "nodes that only an elementId names, which another database gives to other nodes"
+UNNAMED = "nodes without an id"
 WITHOUT = "nodes without the property"
 STRANGERS = "edges at nodes that the query doesn't return: let it return both ends, as in RETURN a, r, b"
 AT_LEFT_OUT = "edges at nodes that were left out"
@@ -68,8 +69,8 @@ class GraphTold:
     ----------
     sources
         What was read, a line each.
-    how
-        The artifacts by what named them.
+    how, named
+        The artifacts by what named them, and the names by what gave them their id.
     gold
         How the graph holds the gold's edges.
     gold_ids
@@ -84,6 +85,7 @@ class GraphTold:
     kinds: Counter[str] = field(default_factory=Counter)
     relations: Counter[str] = field(default_factory=Counter)
     how: Counter[str] = field(default_factory=Counter)
+    named: dict[str, int] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     example: dict[str, str] = field(default_factory=dict)
     notes: Counter[str] = field(default_factory=Counter)
@@ -109,6 +111,8 @@ class GraphTold:
         lines.append(f"{counted(self.edges, 'edge')}{_listed(self.relations)}")
         if self.how:
             lines.append(f"ids{_listed(self.how)}")
+        if ways := Counter({how: count for how, count in self.named.items() if how != "as they are"}):
+            lines.append(f"ids of names{_listed(ways)}")
         lines += [f"left out: {reason}" for reason in self.reasons()]
         lines += [f"note: {note}: {count}" for note, count in self.notes.items()]
         if self.unread:
@@ -133,6 +137,7 @@ class GraphTold:
             "kinds": dict(self.kinds),
             "relations": dict(self.relations),
             "ids": dict(self.how),
+            "names": dict(self.named),
             "left_out": dict(self.left_out),
             "notes": dict(self.notes),
             "unread": dict(self.unread),
@@ -229,11 +234,13 @@ class GraphRecords:
         self._gold = dict.fromkeys(gold)
         self._gold_ids = frozenset(gold_ids)
         self._told = told
+        told.named = names.how
         self._numbers: dict[str, int] = {}  # of the artifacts, by id
         self._keys: dict[str, str | None] = {}  # the ids of nodes, None of those that were left out
         self._described: set[str] = set()
         self._properties: dict[str, None] = {}
         self._held: list[EdgeStruct] = []
+        self._files = False
         self._waiting: Spool[EdgeStruct] = Spool(EdgeStruct)
         self._seen = _Seen()
 
@@ -255,6 +262,7 @@ class GraphRecords:
         InputError
             No node has a name, two have the same one and nobody said by what they are named, or there is no edge.
         """
+        self._files = keys_are_names
         for part in parts:
             if isinstance(part, GraphNode):
                 yield from self._node(part)
@@ -271,7 +279,7 @@ class GraphRecords:
         for one in self._numbers:
             if one not in self._described:
                 self._told.artifacts += 1
-                yield "artifacts", msgspec.json.encode({"id": one, **self._commit(one, None, None)})
+                yield "artifacts", msgspec.json.encode({"id": one, **self._commit(one)})
         self._refuse_nothing()
         self._compare()
 
@@ -281,10 +289,12 @@ class GraphRecords:
         if node.key and node.key in self._keys:
             return
         self._properties.update(dict.fromkeys(node.properties))
-        name, how, used = self._name(node)
+        properties = _Properties(node.properties)
+        name, how = self._name(node, properties)
         if name is None:
             self._keys[node.key] = None
-            what = f"{WITHOUT} {self._options.id_property!r}" if self._options.id_property else NAMELESS
+            wanted = self._options.id_property
+            what = f"{WITHOUT} {wanted!r}" if wanted else UNNAMED if self._files else NAMELESS
             self._told.leave_out(what, _described(node))
             return
         one = self._names.id_of(name)
@@ -294,7 +304,7 @@ class GraphRecords:
             self._told.leave_out(MERGED, one)
             self._keys[key] = one
             return
-        line = self._artifact(one, node, used)
+        line = self._artifact(one, node, properties)
         if line is None:
             self._keys[key] = None
             return
@@ -305,40 +315,27 @@ class GraphRecords:
         self._told.how[how] += 1
         yield "artifacts", line
 
-    def _name(self, node: GraphNode) -> tuple[str | None, str, set[str]]:
-        """Return what names a node, how it does, and the properties that were read for it."""
-        wanted = self._options.id_property
+    def _name(self, node: GraphNode, properties: _Properties) -> tuple[str | None, str]:
+        """Return what names a node, and how it does."""
+        wanted, own = self._options.id_property, node.name or None
         if wanted is not None:
-            value = node.properties.get(wanted)
-            name = identifier(value) if value is not None or wanted.casefold() != "id" else node.name
-            return _no_element_id(name), f"by the property {wanted}", {wanted}
-        own = node.name
-        if own and not _NUMBERED.fullmatch(own):
-            return own, "as the graph has them", {"id"}
-        for known in (_IDS, None, _TITLES):
-            if known is None:
-                if (made := self._made(node)) is not None:
-                    return made
-                continue
-            for each in known:
-                key, value = first_of(node.properties, (each,))
-                name = _no_element_id(identifier(value))
-                if key is not None and name is not None and name != own:
-                    return name, f"by the property {key}", {key}
-        return own, "as the graph has them", {"id"}
+            value = properties.given.get(wanted)
+            properties.used.add(wanted)
+            name = identifier(value) if value is not None or wanted.casefold() != "id" else own
+            return _no_element_id(name), f"by the property {wanted}"
+        if own is not None and not _NUMBERED.fullmatch(own):
+            properties.used.add("id")
+            return own, "as the graph has them"
+        if (key := properties.naming(_IDS, own)) is None and (made := _made(properties)) is not None:
+            return made, "by repository, path and symbol"
+        if key is not None or (key := properties.naming(_TITLES, own)) is not None:
+            properties.used.add(key)
+            return identifier(properties.given[key]), f"by the property {key}"
+        properties.used.add("id")
+        return own, "as the graph has them"
 
-    def _made(self, node: GraphNode) -> tuple[str, str, set[str]] | None:
-        """Return the id that repository, path and symbol make."""
-        found = [first_of(node.properties, names) for names in (_REPOS, _PATHS, _SYMBOLS)]
-        repo, path, symbol = (identifier(value) for _, value in found)
-        if not repo or not path:
-            return None
-        made = f"{repo}:{path}#{symbol}" if symbol else f"{repo}:{path}"
-        return made, "by repository, path and symbol", {key for key, _ in found if key is not None}
-
-    def _artifact(self, one: str, node: GraphNode, used: set[str]) -> bytes | None:
+    def _artifact(self, one: str, node: GraphNode, properties: _Properties) -> bytes | None:
         """Return the record of an artifact; what its id says isn't repeated."""
-        properties = node.properties
         record: dict[str, Any] = {"id": one}
         own: tuple[tuple[str, tuple[str, ...], Callable[[str], str | None]], ...] = (
             ("repo", _REPOS, repo_of),
@@ -346,24 +343,20 @@ class GraphRecords:
             ("symbol", _SYMBOLS, symbol_of),
         )
         for name, names, said in own:
-            key, value = first_of(properties, names)
-            if key is not None and (text := identifier(value)) is not None:
-                used.add(key)
-                if text != said(one):
-                    record[name] = text
-        if kind := self._kind(node, used):
+            text = identifier(properties.take(names))
+            if text is not None and text != said(one):
+                record[name] = text
+        if kind := _kind(node, properties):
             record["kind"] = kind
-        record |= self._commit(one, record.get("repo"), properties, used)
+        record |= self._commit(one, record.get("repo"), identifier(properties.take(_COMMITS)))
         for name, names in (("line", _LINES), ("end_line", _END_LINES)):
-            key, value = first_of(properties, names)
-            if key is not None:
-                used.add(key)
-                if (number := whole(value)) is not None:
-                    record[name] = number
-                else:
-                    self._told.notes[UNUSABLE] += 1
-        for key in properties:
-            if key not in used:
+            value = properties.take(names)
+            if (number := whole(value)) is not None:
+                record[name] = number
+            elif value is not None:
+                self._told.notes[UNUSABLE] += 1
+        for key in properties.given:
+            if key not in properties.used:
                 self._told.unread[key] += 1
         line = _encoded(record, ArtifactStruct)
         if line is None:
@@ -372,30 +365,9 @@ class GraphRecords:
             self._told.kinds[kind] += 1
         return line
 
-    def _kind(self, node: GraphNode, used: set[str]) -> str:
-        """Return the kind of a node: what it says itself, else its labels without those that a library sets."""
-        key, value = first_of(node.properties, ("kind",))
-        text = identifier(value)
-        labels = node.labels
-        if text is None and not labels:
-            key, value = first_of(node.properties, ("labels",))
-            given = value.split(":") if isinstance(value, str) else value if isinstance(value, list) else ()
-            labels = tuple(filter(None, map(identifier, given)))
-        if text is None and not labels:
-            key, value = first_of(node.properties, _KINDS)
-            text = identifier(value)
-        if key is not None:
-            used.add(key)
-        named = [label for label in labels if not label.startswith("__")]
-        return text or ":".join(named or labels)
-
-    def _commit(
-        self, one: str, repo: str | None, properties: Mapping[str, Any] | None, used: set[str] | None = None
-    ) -> dict[str, str]:
-        key, value = first_of(properties or {}, _COMMITS)
-        if key is not None and used is not None:
-            used.add(key)
-        commit = identifier(value) or self._options.commits.get(repo or repo_of(one) or "")
+    def _commit(self, one: str, repo: str | None = None, commit: str | None = None) -> dict[str, str]:
+        """Return the commit of an artifact: its own, else that at which its repository was read."""
+        commit = commit or self._options.commits.get(repo or repo_of(one) or "")
         return {"commit": commit} if commit else {}
 
     # Edges
@@ -464,7 +436,8 @@ class GraphRecords:
         if self._options.id_property is None and not self._names.given:
             remedy = (
                 f"Name the property that tells them apart by --id-property (there are: {self._shown_properties()}); "
-                "of those that it doesn't tell apart the first is kept then."
+                "of those that it doesn't tell apart the first is kept then. Where only several do together, let a "
+                "query return them as one: a.path + '#' + a.name AS source, type(r) AS relation, ... AS target."
             )
             raise InputError(f"two nodes have the id {shortened(one)!r}", remedy=remedy)
 
@@ -481,7 +454,7 @@ class GraphRecords:
         if not told.edges:
             reasons = "; ".join(told.reasons())
             remedy = "Let the query return relationships with their nodes: MATCH (a)-[r]->(b) RETURN a, r, b; "
-            remedy += "or name the columns of source, relation and target by --columns."
+            remedy += "or source, relation and target in columns of these names or of those that --columns names."
             raise InputError(f"no edge is found in it{f' ({reasons})' if reasons else ''}", remedy=remedy)
 
     def _shown_properties(self) -> str:
@@ -500,6 +473,55 @@ class GraphRecords:
                 f"hardly an id of the gold is in the graph, as {shortened(strange)!r}, where the graph has such as "
                 f"{shortened(near or '')!r}; name another property by --id-property, or give --ids or --id-pattern"
             )
+
+
+class _Properties:
+    """The properties of a node, whatever the case of their names, and which of them were used."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.given = given
+        self.used: set[str] = set()
+        self._keys: dict[str, str] = {}
+        for key, value in given.items():
+            if value is not None:
+                self._keys.setdefault(plain(key), key)
+
+    def take(self, names: Iterable[str]) -> Any:
+        """Return the value under the first of some names that there is, and count it as used."""
+        for name in names:
+            if (key := self._keys.get(name)) is not None:
+                self.used.add(key)
+                return self.given[key]
+        return None
+
+    def naming(self, names: Iterable[str], own: str | None) -> str | None:
+        """Return the first property of some names that names a node otherwise than by its own number."""
+        for name in names:
+            key = self._keys.get(name)
+            if key is not None and _no_element_id(identifier(self.given[key])) not in (None, own):
+                return key
+        return None
+
+
+def _made(properties: _Properties) -> str | None:
+    """Return the id that repository, path and symbol make."""
+    repo, path, symbol = (identifier(properties.take(names)) for names in (_REPOS, _PATHS, _SYMBOLS))
+    if not repo or not path:
+        return None
+    return f"{repo}:{path}#{symbol}" if symbol else f"{repo}:{path}"
+
+
+def _kind(node: GraphNode, properties: _Properties) -> str:
+    """Return the kind of a node: what it says itself, else its labels without those that a library sets."""
+    if (said := identifier(properties.take(("kind",)))) is not None:
+        return said
+    labels = node.labels
+    if not labels:
+        given = properties.take(("labels",))
+        parts = given.split(":") if isinstance(given, str) else given if isinstance(given, list) else ()
+        labels = tuple(filter(None, map(identifier, parts)))
+    own = [label for label in labels if not label.startswith("__")]
+    return ":".join(own or labels) or identifier(properties.take(_KINDS)) or ""
 
 
 def _no_element_id(name: str | None) -> str | None:

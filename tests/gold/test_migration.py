@@ -214,6 +214,45 @@ def test_a_symbol_in_another_file(web: Clone, tmp_path: Path) -> None:
     assert written["paths"] == [["web:src/entry.py#login", "web:src/auth.py#logout"]]
 
 
+def test_a_symbol_that_may_be_in_several_files(web: Clone, tmp_path: Path) -> None:
+    """Where artifacts have a symbol elsewhere and its file has the word, a person decides, and staying is an answer."""
+    pin = web.commit()
+    web.write("src/entry.py", "def login(user):\n    return user\n")
+    new = web.commit()
+    artifacts = [{"id": "web:src/entry.py#login", "commit": new}, {"id": "web:src/auth.py#logout", "commit": new}]
+    folder = data(tmp_path, question(pin, "web:src/auth.py#login", "web:src/other.py#other"), artifacts=artifacts)
+    one = found(folder, web)
+    [change] = one.changes
+    assert [each.new for each in change.candidates] == ["web:src/entry.py#login", "web:src/auth.py#login"]
+    assert one.apply([change.candidates[1]]) == (["q1"], {})
+    written = json.loads((folder / "questions.jsonl").read_text())
+    assert written["paths"] == [["web:src/auth.py#login", "web:src/other.py#other"]]
+    assert written["commits"] == {"web": new}
+
+
+def test_names_in_other_forms(tmp_path: Path) -> None:
+    """A path that is called like its repository, a file without one, and sources that disagree: each follows."""
+    clone = Clone(tmp_path / "a")
+    clone.write("a", "1\n2\n3\n")
+    pin = clone.commit()
+    clone.move("a", "b")
+    new = clone.commit()
+    more = {"expected_files": ["a", "a/a", "c"], "conflicts": [{"between": ["a:a", "a: what it says"]}]}
+    asked = {"id": "q1", "question": "?", "relevant": {"a:a": 1}, "commits": {"a": pin}, **more}
+    folder = data(tmp_path, asked)
+    with open_repository(clone.folder) as repository:
+        one = migration(Dataset(folder), {"a": ("a", repository)}, {"a": "HEAD"})
+    assert one.gone == []
+    assert one.apply([one.changes[0].candidates[0]]) == (["q1"], {})
+    assert json.loads((folder / "questions.jsonl").read_text()) == {
+        **asked,
+        "relevant": {"a:b": 1},
+        "expected_files": ["b", "a/b", "c"],
+        "conflicts": [{"between": ["a:b", "a: what it says"]}],
+        "commits": {"a": new},
+    }
+
+
 def test_a_symbol_that_is_gone(web: Clone, tmp_path: Path) -> None:
     """Without artifacts of the target the text tells that a symbol isn't in its file any more."""
     pin = web.commit()
@@ -248,8 +287,8 @@ def test_what_is_not_looked_at(web: Clone, tmp_path: Path) -> None:
     ]
     one = found(data(tmp_path, *questions, compatibility=[{"id": "s", "commits": {"web": first}}]), web)
     assert one.left_out == {
-        "unpinned": "it isn't pinned in web: what it was annotated at isn't known",
-        "aside": f"web is pinned to {aside[:10]}, which {target[:10]} doesn't follow",
+        "unpinned": ["it isn't pinned in web: at what it was annotated isn't known"],
+        "aside": [f"web is pinned to {aside[:10]}, which {target[:10]} doesn't follow"],
     }
     assert [change.questions for change in one.changes] == [("stacked",)]
     assert [(each.questions, each.why) for each in one.gone] == [
@@ -282,7 +321,7 @@ def test_a_shallow_clone_is_told(web: Clone, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--depth=1", web.folder.as_uri(), "shallow")
     folder = data(tmp_path, question(pin, "web:src/auth.py", "api:x"))
     done = inside("gold", "migrate", folder, "--repo", "web=shallow", "--dry-run", cwd=tmp_path, code=2)
-    assert f"shallow: the repository has no commit '{pin}'" in done.err
+    assert f"shallow, to which q1 is pinned: the repository has no commit '{pin}'" in done.err
 
 
 # The command -------------------------------------------------------------------------------------------------------

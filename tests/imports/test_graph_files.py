@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import tracemalloc
 from pathlib import Path
@@ -13,6 +12,9 @@ import pytest
 
 import graphkit as package
 from graphkit.errors import InputError
+from graphkit.files.jsonl import create_binary, raw_lines
+from graphkit.files.problems import Problems
+from graphkit.imports.graph_records import AT_LEFT_OUT, NO_RECORD, UNNAMED
 from tests.helpers.cli import tiny
 from tests.helpers.datasets import read_jsonl
 
@@ -200,7 +202,7 @@ def test_a_table_of_edges(delimiter: str, data: Path, tmp_path: Path) -> None:
 
 
 def test_tables_of_nodes_and_edges(data: Path, tmp_path: Path) -> None:
-    """The nodes give the edges their names, whichever file comes first, and the lines at which they start are lines."""
+    """The nodes give the edges their names, whichever file comes first; a table with starts and ends is of nodes."""
     nodes = write(tmp_path / "nodes.csv", f"id,qname,type,start,end\n1,{X},function,4,9\n2,{Y},function,,\n")
     edges = write(tmp_path / "edges.csv", "from,to,how\n1,2,CALLS\n2,7,CALLS\n")
     package.import_graph(data, [edges, nodes], columns=("from", "how", "to"), id_property="qname")
@@ -251,7 +253,8 @@ def test_ids_by_table_and_pattern(data: Path, tmp_path: Path) -> None:
     """Names of another form become ids as in logs; what isn't in the table is made by the pattern."""
     path = write(tmp_path / "g.csv", "source,relation,target\na.m.x,CALLS,a.m.y\na.m.x,CALLS,a.m.w\n")
     pattern = r"(?P<r>\w)\.(?P<f>\w)\.(?P<s>\w) => {r}:{f}.py#{s}"
-    package.import_graph(data, path, ids={"a.m.w": "elsewhere"}, id_pattern=pattern, commits={"a": "c1"})
+    made = package.import_graph(data, path, ids={"a.m.w": "elsewhere"}, id_pattern=pattern, commits={"a": "c1"})
+    assert made.figures["names"] == {"by the pattern": 2, "by the table": 1}
     artifacts, edges = records(data)
     assert edges == [(X, "CALLS", Y), (X, "CALLS", "elsewhere")]
     assert artifacts == [{"id": X, "commit": "c1"}, {"id": Y, "commit": "c1"}, {"id": "elsewhere"}]
@@ -286,7 +289,7 @@ def test_names_that_no_record_holds(data: Path, tmp_path: Path) -> None:
     """A name that is too long or half a character is left out and told, with what hangs on it."""
     long = "a:" + "x" * 1000
     value = {
-        "nodes": [{"id": long}, {"id": X}, {"id": Y}],
+        "nodes": [{"id": long}, {"id": X}, {"id": Y}, {"id": ["a", 1]}],
         "edges": [
             {"source": X, "target": long, "relation": "CALLS"},
             {"source": X, "target": Y, "relation": "y" * 1001},
@@ -295,7 +298,7 @@ def test_names_that_no_record_holds(data: Path, tmp_path: Path) -> None:
     }
     made = package.import_graph(data, write(tmp_path / "g.json", json.dumps(value)))
     assert records(data) == ([{"id": X}, {"id": Y}], [(X, "CALLS", Y)])
-    assert sorted(made.figures["left_out"].values()) == [1, 2]
+    assert made.figures["left_out"] == {NO_RECORD: 2, AT_LEFT_OUT: 1, UNNAMED: 1}
 
 
 def test_nothing_is_overwritten_in_silence(data: Path, tmp_path: Path) -> None:
@@ -324,17 +327,22 @@ def test_nothing_is_left_of_a_failed_import(data: Path, tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in data.iterdir() if path.is_file()} == before
 
 
-def test_compressed_as_the_dataset_is(data: Path, tmp_path: Path) -> None:
-    """The files of a compressed dataset are compressed, a compressed graph is read, and the result loads."""
-    with gzip.open(data / "questions.jsonl.gz", "wb") as file:
-        file.write((data / "questions.jsonl").read_bytes())
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_compressed_as_the_dataset_is(suffix: str, data: Path, tmp_path: Path) -> None:
+    """The files of a compressed dataset are compressed, and a compressed graph is read."""
+
+    def pack(path: Path, content: bytes) -> None:
+        with create_binary(path) as file:
+            file.write(content)
+
+    pack(data / f"questions.jsonl{suffix}", (data / "questions.jsonl").read_bytes())
     (data / "questions.jsonl").unlink()
-    with gzip.open(tmp_path / "g.csv.gz", "wb") as file:
-        file.write(f"source,relation,target\n{X},CALLS,{Y}\n".encode())
-    made = package.import_graph(data, tmp_path / "g.csv.gz")
-    assert (made.artifacts_file.name, made.edges_file.name) == ("artifacts.jsonl.gz", "edges.jsonl.gz")
-    with gzip.open(made.edges_file) as file:
-        assert json.loads(file.read()) == {"source": X, "relation": "CALLS", "target": Y}
+    pack(tmp_path / f"g.csv{suffix}", f"source,relation,target\n{X},CALLS,{Y}\n".encode())
+    made = package.import_graph(data, tmp_path / f"g.csv{suffix}")
+    assert (made.artifacts_file.name, made.edges_file.name) == (f"artifacts.jsonl{suffix}", f"edges.jsonl{suffix}")
+    [edge] = package.Dataset(data).edges(made.edges_file, Problems())
+    assert (edge.source, edge.relation, edge.target) == (X, "CALLS", Y)
+    assert list(raw_lines(made.artifacts_file)) == [b'{"id":"%s"}' % X.encode(), b'{"id":"%s"}' % Y.encode()]
 
 
 def test_where_a_graph_comes_from(data: Path, tmp_path: Path) -> None:
