@@ -6,19 +6,30 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from graphkit.readers.conversations import (
-    ROLES,
-    Conversation,
-    conversation,
-    is_conversation,
-    is_message,
-    plain_message,
-    tokens_of,
-)
+from graphkit.readers.conversations import Conversation, conversation, is_conversation, is_message, tokens_of
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
-from graphkit.readers.payloads import Wrapped, count_unread, each_unwrapped, holds, number, text
+from graphkit.readers.message_forms import ROLES, plain_message, reply
+from graphkit.readers.payloads import (
+    QUESTION_IDS,
+    TASK_IDS,
+    Wrapped,
+    count_unread,
+    each_unwrapped,
+    holds,
+    identifier,
+    number,
+    text,
+)
+from graphkit.records.words import shortened
 
 _USED = ("messages", "usage", "model", "tools", "functions", "cost", "total_cost_usd", "input", "output")
+
+
+#: Where a request stands that holds the messages, and what was answered to it.
+_REQUESTS = ("request", "inputs", "input", "body", "params")
+_REPLIES = ("response", "completion", "output", "result", "reply", "raw_response", "message")
+
+LAST_CALL = "tokens are told of the last call of the model alone: they have no sum"
 
 
 class MessagesReader:
@@ -44,13 +55,20 @@ class MessagesReader:
         self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
     ) -> Iterator[LoggedAnswer]:
         """Yield an answer a conversation."""
-        first = ""
-        bare: list[Any] = []
+        threads: dict[tuple[str | None, str | None], Wrapped] = {}  # by question and session, of a message a line
+        ends: dict[str | None, dict[str, Any]] = {}
         held: Wrapped | None = None  # a conversation, until it is seen whether the next one is what follows of it
         for where, value in values:
             if is_message(value):
-                first = first or where
-                bare.append(value)
+                question, session, message = _of_thread(value)
+                thread = threads.setdefault((question, session), Wrapped(where, [], question))
+                thread.payload.append(message)
+                continue
+            if _is_beside(value):
+                if value["type"] == "result":
+                    ends[_session(value)] = value
+                else:
+                    unread[f"lines of the type {shortened(value['type'])}"] += 1
                 continue
             for one in each_unwrapped(value, _is_payload, options, where, lists=True):
                 if held is not None and held.question == one.question and _continue(held, one):
@@ -60,12 +78,69 @@ class MessagesReader:
                 held = one
         if held is not None:
             yield _answer(held, unread)
-        if bare:
-            yield _answer(Wrapped(first, bare), unread)
+        for (_, session), thread in threads.items():
+            answer = _answer(thread, unread)
+            _say_end(answer, ends.get(session) or {})
+            yield answer
+
+
+def _of_thread(value: dict[str, Any]) -> tuple[str | None, str | None, dict[str, Any]]:
+    """Return the question and the session that a message on a line of its own names, and the message."""
+    names = {name.replace("_", "").replace("-", "").lower(): name for name in value}
+    key = next((names[name] for name in (*QUESTION_IDS, *TASK_IDS) if name in names), None)
+    rest = {name: one for name, one in value.items() if name not in (key, "session_id", "sessionId")}
+    return None if key is None else identifier(value[key]), _session(value), rest
+
+
+def _session(value: dict[str, Any]) -> str | None:
+    return identifier(value.get("session_id", value.get("sessionId")))
+
+
+def _is_beside(value: Any) -> bool:
+    """Tell a line of an agent's transcript that is no message: how the session began, or how it ended."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("type"), str)
+        and bool(value.keys() & {"session_id", "sessionId", "leafUuid", "snapshot"})
+        and not holds(value, _is_payload, lists=True)
+    )
+
+
+def _say_end(answer: LoggedAnswer, end: dict[str, Any]) -> None:
+    """Write what the end of a transcript says of the whole."""
+    answer.answer = text(end.get("result")) or answer.answer
+    answer.latency_ms = number(end.get("duration_ms"))
+    answer.cost = number(end.get("total_cost_usd"))
+    if end.get("usage"):
+        answer.prompt_tokens, answer.output_tokens = tokens_of(end["usage"])
 
 
 def _is_payload(value: Any) -> bool:
-    return is_conversation(value) or (isinstance(value, dict) and any(map(is_conversation, value.values())))
+    return is_conversation(value) or (isinstance(value, dict) and bool(_exchange(value)[0]))
+
+
+def _exchange(value: dict[str, Any]) -> tuple[list[str], str | None, str | None]:
+    """Return where the messages of an object stand: its own lists, those of a request in it, and a reply.
+
+    An object with several conversations is a table of them.
+    """
+    if reply(value) is not None:
+        return [""], None, ""
+    replied = next((key for key in _REPLIES if reply(value.get(key)) is not None), None)
+    lists = _lists(value)
+    if lists:
+        return lists, None, replied
+    request = next((key for key in _REQUESTS if isinstance(value.get(key), dict) and _lists(value[key])), None)
+    if request is not None and replied is not None:
+        return _lists(value[request]), request, replied
+    return ([""], None, replied) if replied is not None else ([], None, None)
+
+
+def _lists(value: dict[str, Any]) -> list[str]:
+    lists = [key for key, one in value.items() if is_conversation(one)]
+    if "messages" in lists:
+        return ["messages"]
+    return sorted(lists) if len(lists) == 1 or set(lists) <= {"input", "output"} else []
 
 
 def _continue(former: Wrapped, later: Wrapped) -> bool:
@@ -105,18 +180,23 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
     if payload is None:
         return answer
     around: dict[str, Any] = {}
+    gave: dict[str, Any] = {}
     if isinstance(payload, dict):
-        around = payload
-        lists = [key for key, value in around.items() if is_conversation(value)]
-        keys = ["messages"] if "messages" in lists else lists if set(lists) <= {"input", "output"} else lists[:1]
-        payload = [message for key in sorted(keys) for message in around[key]]
-        count_unread(around, (*_USED, *keys, *wrapped.names), unread)
+        keys, request, replied = _exchange(payload)
+        around = payload if request is None else payload[request]
+        gave = (reply(payload if replied == "" else payload[replied]) or {}) if replied is not None else {}
+        if replied != "":
+            count_unread(payload, (*_USED, *keys, request or "", replied or "", *wrapped.names), unread)
+        payload = [message for key in keys if key for message in around[key]] + gave.get("messages", [])
     said = conversation(payload, unread)
     said.trail.into(answer, tools=bool(around.get("tools") or around.get("functions")))
     answer.question_text = answer.question_text or said.question
     answer.answer = answer.answer if answer.answer is not None else said.answer
     answer.notes += said.notes
-    _costs(answer, said, around)
+    if gave and said.model_calls > 1:
+        gave = {key: one for key, one in gave.items() if key != "usage"}
+        answer.notes.append(LAST_CALL)
+    _costs(answer, said, {**around, **gave})
     return answer
 
 

@@ -12,25 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.readers.message_forms import ROLES, label, named_call, plain_message
 from graphkit.readers.payloads import count_unread, text, whole
 from graphkit.readers.tool_calls import Trail, content_text
 
-#: Who speaks, by ``role`` or ``type``.
-ROLES = {
-    "user": "user",
-    "human": "user",
-    "assistant": "assistant",
-    "ai": "assistant",
-    "model": "assistant",
-    "AIMessageChunk": "assistant",
-    "tool": "tool",
-    "function": "tool",
-    "system": "system",
-    "developer": "system",
-}
-
 _CALL_ITEMS = ("function_call", "custom_tool_call")
 _RESULT_ITEMS = ("function_call_output", "custom_tool_call_output")
+#: Items that hold a call and what came of it, which ran where the model does.
+_RAN_ITEMS = ("mcp_call", "file_search_call")
 _CALL_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool_call")
 
 #: The keys of a message that are read, or that say nothing of a question.
@@ -38,6 +27,7 @@ _KNOWN = (
     *("role", "type", "content", "tool_calls", "function_call", "tool_call_id", "name", "id", "call_id", "arguments"),
     *("output", "input", "status", "model", "usage", "usage_metadata", "is_error", "error", "function", "stop_reason"),
     *("source", "summary", "encrypted_content", "additional_kwargs", "response_metadata", "artifact", "example"),
+    *("queries", "results", "server_label", "approval_request_id", "stop_sequence", "stop_details", "phase"),
 )
 
 ENDS_WITH_CALL = "the conversation ends with a call of a tool: its last text is taken for the answer"
@@ -58,25 +48,6 @@ class Conversation:
     notes: list[str] = field(default_factory=list)
 
 
-def plain_message(value: Any) -> Any:
-    """Return a message out of what LangChain stores it in; anything else as it is.
-
-    >>> plain_message({"lc": 1, "id": ["langchain", "schema", "HumanMessage"], "kwargs": {"content": "Who?"}})
-    {'type': 'human', 'content': 'Who?'}
-    >>> plain_message({"type": "ai", "data": {"content": "Ann"}})
-    {'type': 'ai', 'content': 'Ann'}
-    """
-    if not isinstance(value, dict):
-        return value
-    kwargs, data, names = value.get("kwargs"), value.get("data"), value.get("id")
-    if value.get("lc") == 1 and isinstance(kwargs, dict):
-        name = _label(names[-1]) if isinstance(names, list) and names else ""
-        return {"type": name.removesuffix("Chunk").removesuffix("Message").lower(), **kwargs}
-    if isinstance(data, dict) and "content" in data and _label(value.get("type")) in ROLES:
-        return {"type": value["type"], **data}
-    return value
-
-
 def is_message(value: Any) -> bool:
     """Tell whether a value is a message of a conversation, or an item of one."""
     value = plain_message(value)
@@ -84,6 +55,8 @@ def is_message(value: Any) -> bool:
         return False
     if value.get("type") in (*_CALL_ITEMS, *_RESULT_ITEMS):
         return "call_id" in value
+    if value.get("type") in _RAN_ITEMS:
+        return "id" in value
     held = value.keys() & {"content", "tool_calls", "function_call"}
     return bool(held) and any(isinstance(value.get(key), str) and value[key] in ROLES for key in ("role", "type"))
 
@@ -111,22 +84,27 @@ def conversation(
         count_unread(message, _KNOWN, unread, prefix)
         calls = len(said.trail.calls)
         content = message.get("content")
-        role = ROLES.get(_label(message.get("role")) or _label(message.get("type")))
+        role = ROLES.get(label(message.get("role")) or label(message.get("type")))
         if message.get("type") in _CALL_ITEMS:
             said.trail.called(message.get("name"), message.get("arguments", message.get("input")), message["call_id"])
         elif message.get("type") in _RESULT_ITEMS:
             said.trail.returned(message.get("output"), message.get("call_id"))
+        elif message.get("type") in _RAN_ITEMS:
+            named = message.get("name", "file_search")
+            said.trail.called(named, message.get("arguments", {"queries": message.get("queries")}), message.get("id"))
+            gave = message.get("output", message.get("results"))
+            said.trail.returned(gave, message.get("id"), message.get("error") is not None)
         elif role == "assistant":
             said.model_calls += 1
             _assistant(message, content, said)
-            words = _words(content)
+            words = _words(_after_calls(content))
             if words is not None:
                 said.answer = words
                 last_text = number
         elif role == "tool":
             call = message.get("tool_call_id")
             if call is None and message.get("role") == "function":
-                call = _function(message.get("name"))
+                call = named_call(message.get("name"))
             error = message.get("error")
             if isinstance(error, dict):
                 content = content or error.get("message")
@@ -137,7 +115,7 @@ def conversation(
             if words is not None:
                 questions += 1
                 said.question = said.question or words
-        if len(said.trail.calls) > calls:
+        if len(said.trail.calls) > calls and not (last_text == number and _after_calls(content) is not content):
             last_call = number
     if said.trail.submitted is not None:
         said.answer = said.trail.submitted
@@ -187,7 +165,7 @@ def _assistant(message: dict[str, Any], content: Any, said: Conversation) -> Non
         trail.called(name, held.get("arguments", call.get("args")), call.get("id"))
     former = message.get("function_call") or further.get("function_call")
     if isinstance(former, dict):
-        trail.called(former.get("name"), former.get("arguments"), _function(former.get("name")))
+        trail.called(former.get("name"), former.get("arguments"), named_call(former.get("name")))
     for block in () if calls else _objects(content):
         if block.get("type") in _CALL_BLOCKS:
             trail.called(block.get("name"), block.get("input", block.get("args")), block.get("id"))
@@ -223,18 +201,21 @@ def _words(content: Any) -> str | None:
     return words if words is not None and words.strip() else None
 
 
+def _after_calls(content: Any) -> Any:
+    """Return the blocks after the last call or result in a content, where any words are; else all of it."""
+    blocks = content if isinstance(content, list) else []
+    used = [
+        place
+        for place, one in enumerate(blocks)
+        if isinstance(one, dict) and (one.get("type") in _CALL_BLOCKS or "tool_use_id" in one)
+    ]
+    rest = blocks[used[-1] + 1 :] if used else []
+    return rest if _words(rest) is not None else content
+
+
 def _objects(value: Any) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _label(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _function(name: Any) -> str:
-    """Return what stands for the id of a call where a format has none: the tool's name, whose last call is meant."""
-    return f"function {name}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graphkit.readers.conversations import plain_message
+from graphkit.readers.message_forms import plain_message
 from graphkit.readers.payloads import at, text, whole
 
 #: The keys that hold questions, the earlier one is believed.

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from graphkit.readers.conversations import plain_message
 from graphkit.readers.cypher_texts import CYPHER, rows_in, said_by_rows
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
+from graphkit.readers.message_forms import plain_message
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Span, holds_spans, nested, numbered
 from graphkit.readers.traces import ModelUse, ToolUse, Tree, read_traces

@@ -31,7 +31,7 @@ MOST_KEYS = 200
 #: The keys that hold what is told of a question, without their case, ``_`` and ``-``; the earlier one is believed.
 QUESTION_IDS = ("questionid", "queryid", "qid", "sampleid", "exampleid")
 #: What is asked may be called otherwise by who logs it; in what a library writes these are ids of its own.
-TASK_IDS = ("taskid", "caseid", "testcaseid", "testid", "itemid", "instanceid", "promptid")
+TASK_IDS = ("taskid", "caseid", "testcaseid", "testid", "itemid", "instanceid", "promptid", "customid")
 QUESTION_TEXTS = ("questiontext", "querytext", "question", "query", "userinput", "input")
 ANSWERS = ("answer", "response", "output", "prediction")
 OUTPUTS = ("result", "results", "response", "output", "data", "context", "payload")

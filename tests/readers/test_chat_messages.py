@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.readers.chat_messages import READER
+from graphkit.readers.chat_messages import LAST_CALL, READER
 from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
 from graphkit.readers.tool_calls import FAILED, MANY, PLAIN, SHELL, UNREAD_ARGUMENTS
@@ -399,3 +399,130 @@ def test_parts_of_a_conversation_are_put_together() -> None:
         assert (answer.opened, answer.answer, len(answer.tool_calls or ())) == (["a"], "Here.", 1)
     again = [{"qid": "q", "messages": [user, said]}, {"qid": "q", "messages": [user, opens]}]
     assert [one.answer for one in read(*again)] == ["Here.", None]
+
+
+COMPLETION = {
+    "object": "chat.completion",
+    "model": "m",
+    "choices": [{"message": {"role": "assistant", "content": "Here."}}],
+    "usage": {"prompt_tokens": 9, "completion_tokens": 2},
+}
+MESSAGE = {
+    "type": "message",
+    "role": "assistant",
+    "model": "m",
+    "content": [{"type": "text", "text": "Here."}],
+    "usage": {"input_tokens": 4, "cache_read_input_tokens": 5, "output_tokens": 2},
+}
+RESPONSE = {
+    "object": "response",
+    "model": "m",
+    "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Here."}]}],
+    "usage": {"input_tokens": 9, "output_tokens": 2},
+}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"question_id": "q1", "messages": [{"role": "user", "content": "Where?"}], "response": COMPLETION},
+        {"question_id": "q1", "request": {"messages": [{"role": "user", "content": "Where?"}]}, "response": MESSAGE},
+        {"question_id": "q1", "input": [{"role": "user", "content": "Where?"}], "response": RESPONSE},
+        {"question_id": "q1", "question": "Where?", "response": COMPLETION},
+        {"custom_id": "q1", "question": "Where?", "response": {"status_code": 200, "body": COMPLETION}},
+        {"custom_id": "q1", "question": "Where?", "result": {"type": "succeeded", "message": MESSAGE}},
+    ],
+)
+def test_what_the_interface_answered(value: dict[str, Any]) -> None:
+    """A reply of each interface is the answer to the messages beside it, or alone; its tokens are those of the call.
+
+    4 + 5 of the prompt's tokens are those of Anthropic's input and of its cache.
+    """
+    (answer,) = read(value)
+    assert (answer.question, answer.question_text, answer.answer, answer.model) == ("q1", "Where?", "Here.", "m")
+    assert (answer.prompt_tokens, answer.output_tokens, answer.model_calls) == (9, 2, 1)
+
+
+def test_tokens_of_the_last_call_are_no_sum() -> None:
+    """Where the model was called before, the reply's tokens are those of a part."""
+    messages = [{"role": "user", "content": "Where?"}, asked(call("read", {"path": "a"})), result("text")]
+    (answer,) = read({"question_id": "q1", "messages": messages, "response": COMPLETION})
+    assert (answer.answer, answer.opened, answer.prompt_tokens, answer.notes) == ("Here.", ["a"], None, [LAST_CALL])
+
+
+def test_a_table_of_conversations() -> None:
+    """An object of questions to their messages holds as many conversations."""
+    said = [{"role": "assistant", "content": "Here."}]
+    table = {name: [{"role": "user", "content": name}, *said] for name in ("q1", "q2")}
+    assert [(one.question, one.question_text) for one in read(table)] == [("q1", "q1"), ("q2", "q2")]
+
+
+def test_messages_of_other_interfaces() -> None:
+    """Converse's blocks, Gemini's parts and Pydantic AI's say the same call, result and answer."""
+    converse = [
+        {"role": "user", "content": [{"text": "Where?"}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t", "name": "read", "input": {"id": "a"}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "t", "content": [{"text": "found"}]}}]},
+        {"role": "assistant", "content": [{"text": "Here."}]},
+    ]
+    gemini = [
+        {"role": "user", "parts": [{"text": "Where?"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "read", "args": {"id": "a"}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "read", "response": "found"}}]},
+        {"role": "model", "parts": [{"text": "Here."}]},
+    ]
+    called = {"part_kind": "tool-call", "tool_name": "read", "args": '{"id": "a"}', "tool_call_id": "t"}
+    returned = {"part_kind": "tool-return", "tool_name": "read", "content": "found", "tool_call_id": "t"}
+    pydantic = [
+        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Where?"}]},
+        {"kind": "response", "parts": [called]},
+        {"kind": "request", "parts": [returned]},
+        {"kind": "response", "parts": [{"part_kind": "text", "content": "Here."}]},
+    ]
+    for messages in (converse, gemini, pydantic):
+        (answer,) = read({"question_id": "q1", "messages": messages})
+        assert (answer.question_text, answer.opened, answer.answer) == ("Where?", ["a"], "Here.")
+        assert [(one.name, one.result) for one in answer.tool_calls or ()] == [("read", "found")]
+        assert answer.notes == []
+
+
+def test_tools_that_ran_where_the_model_does() -> None:
+    """Items that hold a call with its result, and blocks before the words of one message, aren't the end."""
+    mcp = {"type": "mcp_call", "id": "m", "name": "read_node", "arguments": '{"id": "a"}', "output": "found"}
+    search = {"type": "file_search_call", "id": "f", "queries": ["x"], "results": [{"filename": "b.md", "score": 0.5}]}
+    said = RESPONSE["output"]
+    assert isinstance(said, list)
+    (answer,) = read({"question_id": "q1", "output": [mcp, search, *said]})
+    assert (answer.opened, [chunk.name for chunk in answer.retrieved or ()], answer.answer) == (
+        ["a"],
+        ["b.md"],
+        "Here.",
+    )
+    blocks = [
+        {"type": "text", "text": "I look."},
+        {"type": "mcp_tool_use", "id": "m", "name": "read_node", "input": {"id": "a"}},
+        {"type": "mcp_tool_result", "tool_use_id": "m", "content": "found"},
+        {"type": "text", "text": "Here."},
+    ]
+    (answer,) = read({"question_id": "q1", "messages": [{"role": "assistant", "content": blocks}]})
+    assert (answer.opened, answer.answer, answer.notes) == (["a"], "Here.", [])
+
+
+def test_a_message_a_line() -> None:
+    """Messages on lines of their own are of the question or the session that each names; an end tells of the whole."""
+    lines = [{"qid": name, "role": "user", "content": f"{name}?"} for name in ("q1", "q2")]
+    lines += [{"qid": name, "role": "assistant", "content": name} for name in ("q2", "q1")]
+    assert [(one.question, one.question_text, one.answer) for one in read(*lines)] == [
+        ("q1", "q1?", "q1"),
+        ("q2", "q2?", "q2"),
+    ]
+    unread: Counter[str] = Counter()
+    transcript = [
+        {"type": "system", "subtype": "init", "session_id": "s"},
+        {"type": "user", "session_id": "s", "message": {"role": "user", "content": "Where?"}},
+        {"type": "assistant", "session_id": "s", "message": MESSAGE},
+        {"type": "result", "session_id": "s", "result": "Here.", "duration_ms": 900, "total_cost_usd": 0.5},
+    ]
+    (answer,) = read(*transcript, unread=unread)
+    assert (answer.question_text, answer.answer, answer.latency_ms, answer.cost) == ("Where?", "Here.", 900, 0.5)
+    assert (answer.prompt_tokens, unread) == (9, {"lines of the type system": 1})
