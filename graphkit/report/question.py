@@ -104,7 +104,7 @@ def detail(
     where = {edge: (name, position) for edge, name, position in _positions(case)}
     flags |= COMPLETE * (0 < share[1] == share[0])
     flags |= TURN * bool(turned) | INCOHERENT * bool(pairs) | OFF_PIN * off_pin
-    shown = {
+    shown: dict[str, Any] = {
         "question": visible(question.question, ANSWER_TEXT),
         "gold": visible(question.gold_answer, ANSWER_TEXT) if question.gold_answer else None,
         "facts": [visible(fact.text, CHUNK_TEXT) for fact in question.facts],

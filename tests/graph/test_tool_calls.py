@@ -50,7 +50,10 @@ def run(tmp_path: Path) -> Path:
         called("read", B, C),
         {"name": "shell"},
     ]
-    records = [{"question_id": "q1", "answer": "f", "tool_calls": calls}, {"question_id": "q2", "answer": "f"}]
+    records: list[dict[str, Any]] = [
+        {"question_id": "q1", "answer": "f", "tool_calls": calls},
+        {"question_id": "q2", "answer": "f"},
+    ]
     return write_jsonl(tmp_path / "d" / "runs" / "r.jsonl", [{"run": "r", **one} for one in records])
 
 

@@ -85,8 +85,8 @@ def test_open_by_keyboard_and_close_by_escape(opened: Opened, storefront_page: P
 def test_calls_of_tools_are_shown(opened: Opened, tmp_path: Path) -> None:
     """Each call with its arguments, what it showed and gave back; what is expected first and wasn't made is said."""
     asked = [{**one, "expected_tools": ["read", "test"]} for one in cli.QUESTIONS]
-    calls = [{"name": "read", "arguments": {"path": "m.py"}, "result": "<b>x</b>", "seen": ["a:m.py#x", "a:z.py"]}]
-    calls.append({"name": "bash", "arguments": {}, "failed": True})
+    read = {"name": "read", "arguments": {"path": "m.py"}, "result": "<b>x</b>", "seen": ["a:m.py#x", "a:z.py"]}
+    calls = [read, {"name": "bash", "arguments": {}, "failed": True}]
     run = cli.tiny(tmp_path, asked, [{**cli.ANSWERS[0], "tool_calls": calls}, cli.ANSWERS[1]])
     opened.open(write_report([run], tmp_path / "r.html"), "#r/q1")
     opened.page.locator("#calls").wait_for()
