@@ -267,10 +267,10 @@ class Case:
 
     def version(self, chunk: ChunkStruct) -> Version:
         """Return the version of a chunk: the commit that it names, else that of its artifact in the dataset's graph."""
-        repo, sha, commits = chunk.repo or repo_of(chunk.id), chunk.commit or None, self.commits
+        repo, sha = chunk.repo or repo_of(chunk.id), chunk.commit or None
         if sha is None:
-            repo, sha = commits.commit_of(chunk.id, self.question.stack) or (repo, None)
-        else:
+            repo, sha = self.commits.commit_of(chunk.id, self.question.stack) or (repo, None)
+        elif (repo, sha) not in self.commits.commits:
             sha = self.sha(repo, sha)
         return Version(repo, sha, chunk.branch or None)
 
@@ -294,9 +294,11 @@ class Case:
     @lazy
     def without_commit(self) -> tuple[int, int]:
         """How many distinct chunks name no commit, and how many of them take that of their artifact."""
+        if all([chunk.commit for chunk in self.chunks]):
+            return 0, 0
         named = {chunk.id: chunk.commit for chunk in reversed(self.chunks)}
         lacking = sum(not commit for commit in named.values())
-        return lacking, lacking - sum(version.sha is None for version in self.versions) if lacking else 0
+        return lacking, lacking - sum(version.sha is None for version in self.versions)
 
     @lazy
     def touched(self) -> set[tuple[str, str]]:

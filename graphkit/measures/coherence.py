@@ -108,8 +108,9 @@ class Incoherent(Measure):
             return _unversioned(case)
         if not case.commits:
             return Unscored(NO_COMMITS_KNOWN)
-        pinned = case.touched <= case.own_pins.items() and not case.commits.clash(case.touched)
-        if pinned or case.commits.fits_one_set(case.touched):
+        if case.commits.fits_one_set(case.touched):
+            return 0.0
+        if case.touched <= case.own_pins.items() and not case.commits.clash(case.touched):
             return 0.0
         return 1.0 if case.commits.knows_sets else Unscored(NO_SETS)
 

@@ -210,7 +210,7 @@ def test_history_is_known_to_datasets_whose_repository_it_is(any_graph: Graph, t
     for name, (questions, files) in datasets.items():
         questions = [{**one, "id": f"{name}-{one['id']}"} for one in questions]
         answers = [{"run": name, "question_id": f"{name}-q1", "retrieved": retrieved}]
-        runs[name] = tiny(tmp_path / name, questions, answers, **files)  # type: ignore[arg-type]
+        runs[name] = tiny(tmp_path / name, questions, answers, **files)
         evaluate(runs[name], measures=["Coherence"], store=any_graph.store)
     read(any_graph, tmp_path, "a")
     for name, run in runs.items():

@@ -549,7 +549,8 @@ def named_commits(folder: Path) -> Path:
         "fresh": {"commits": {"x": "abc11"}, "retrieved": [], "paths": [[["x:art.py", "R", "x:art.py"]]]},
         "stale": {"commits": {"x": "v2"}, "retrieved": [], "paths": [[["x:art.py", "R", "x:art.py"]]]},
     }
-    questions, answers = [], []
+    questions: list[dict[str, Any]] = []
+    answers: list[dict[str, Any]] = []
     for name, one in asked.items():
         fields = {key: one[key] for key in ("stack", "commits", "paths") if key in one}
         questions.append({"id": name, "question": f"{name}?", **fields})
@@ -561,7 +562,7 @@ def named_commits(folder: Path) -> Path:
         answers.append({"run": "r", "question_id": name, "retrieved": retrieved, "traversal": walk})
     artifacts = [{"id": "x:art.py", "commit": "v1"}, {"id": "y:art.py", "commit": FOUR}, {"id": "x:bare.py"}]
     other = [{"id": "x:art.py", "commit": ONE}, {"id": "y:art.py", "commit": FIVE}]
-    commits = [
+    commits: list[dict[str, Any]] = [
         {"repo": "x", "sha": ONE, "tag": "v1", "branch": "main", "committed_at": at},
         {"repo": "x", "sha": TWO, "tags": ["v2", "latest"]},
         {"repo": "y", "sha": FOUR, "branch": "main", "committed_at": at},
@@ -596,8 +597,9 @@ def test_engines_agree_on_what_names_of_commits_mean(store: Store, tmp_path: Pat
     }
     chosen = ["Coherence", "Incoherent", "OffPin"]
     stale = f"x:art.py is known at {ONE}, not at the annotated commit {TWO}"
-    for given in ({}, {"store": store}, {"store": store, "engine": "cypher"}):
-        result = graphkit.evaluate(run, measures=chosen, **given)  # type: ignore[arg-type]
+    ways: tuple[dict[str, Any], ...] = ({}, {"store": store}, {"store": store, "engine": "cypher"})
+    for given in ways:
+        result = graphkit.evaluate(run, measures=chosen, **given)
         found = values(result)
         assert {name: found[name] for name in expected} == expected, given
         assert [*result.invalid] == ["stale"]
@@ -626,12 +628,13 @@ def test_what_names_of_commits_mean_follows_the_dataset(store: Store, tmp_path: 
     run = named_commits(tmp_path / "named")
     graphkit.evaluate(run, measures=["OffPin"], store=store)
     commits = read_jsonl(tmp_path / "named" / "commits.jsonl")
+    ways: tuple[dict[str, Any], ...] = ({}, {"store": store}, {"store": store, "engine": "cypher"})
     for tags, expected in ((["v3"], 1.0), (["v2"], 0.0)):
         commits[1]["tags"] = tags
         write_jsonl(tmp_path / "named" / "commits.jsonl", commits)
         # The pin of the stack is v2, too: without a tag both are that name. The walk at `latest` is no longer TWO.
-        for given in ({}, {"store": store}, {"store": store, "engine": "cypher"}):
-            found = values(graphkit.evaluate(run, measures=["OffPin"], **given))  # type: ignore[arg-type]
+        for given in ways:
+            found = values(graphkit.evaluate(run, measures=["OffPin"], **given))
             assert found["tags"] == (0.0,)
             assert found["its-graph"] == (expected,)  # TWO, pinned as v2
             assert found["walk"] == (1.0,)
