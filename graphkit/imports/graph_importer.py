@@ -106,7 +106,7 @@ def import_graph(
         parts = _from_database(uri, query, (username, password, database), columns, told)
     else:
         parts = _from_files(paths, columns, told)
-    steps, known = _gold(source)
+    steps, known = _gold(source, graph)
     # Only exactly: two nodes whose names differ in letter case alone are two artifacts.
     names = Names((), table, pattern)
     options = GraphOptions(id_property, relation, columns[1] if columns and not uri else None, commits or {})
@@ -155,10 +155,14 @@ def _targets(dataset: Dataset, graph: str, replace: bool) -> dict[str, Path]:
     return targets
 
 
-def _gold(dataset: Dataset) -> tuple[list[tuple[str, str | None, str]], set[str]]:
+def _gold(dataset: Dataset, graph: str) -> tuple[list[tuple[str, str | None, str]], set[str]]:
+    """Return the gold of the questions that are about a graph: not of those whose stack has another of its own."""
     steps: list[tuple[str, str | None, str]] = []
     known: set[str] = set()
+    others = dataset.graphs.keys() - {graph}
     for _, question in dataset.questions(Problems("skip")):
+        if question.stack in others:
+            continue
         known.update(gold_ids(question))
         steps += [(step.source, step.relation, step.target) for path in question.paths for step in path.steps]
     return steps, known

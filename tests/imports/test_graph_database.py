@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,10 @@ from graphkit.database.embedded.place import Layout
 from graphkit.database.foreign import ForeignAccess, read_rows
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
+from graphkit.files.problems import Problems
+from graphkit.graph.rows import artifact_row
 from graphkit.imports.graph_importer import ImportedGraph
+from tests.helpers import ROOT
 from tests.helpers.cli import inside, tiny
 from tests.helpers.datasets import read_jsonl
 from tests.helpers.engines import EngineSettings, free_port
@@ -293,3 +297,41 @@ def test_a_silent_server(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with silent_server() as uri, pytest.raises(DatabaseError, match="didn't answer in time"):
         package.import_graph(data, uri=uri, query="MATCH (n) RETURN n")
     assert sorted(path.name for path in data.iterdir()) == ["questions.jsonl", "runs"]
+
+
+def test_a_knowledge_graph_comes_back(store: Store, source: Source, tmp_path: Path) -> None:
+    """The storefront's graph, written into a database as a user would, is imported as it was, and its gold is whole."""
+    fixture = ROOT / "fixtures" / "storefront"
+    artifacts = read_jsonl(fixture / "artifacts-stack-2.jsonl")
+    store.write("UNWIND $rows AS row CREATE (n:Code) SET n = row", {"rows": artifacts})
+    by_relation: dict[str, list[Any]] = {}
+    for edge in read_jsonl(fixture / "edges-stack-2.jsonl"):
+        by_relation.setdefault(edge["relation"], []).append(edge)
+    for relation, rows in by_relation.items():
+        pairs = "UNWIND $rows AS row MATCH (a:Code {id: row.source}), (b:Code {id: row.target})"
+        store.write(f"{pairs} CREATE (a)-[:{relation}]->(b)", {"rows": rows})
+    copy = shutil.copytree(fixture, tmp_path / "storefront")
+    query = "MATCH (a:Code) OPTIONAL MATCH (a)-[r]->(b) RETURN a, r, b"
+    login = {"username": source.username, "password": source.password}
+    made = package.import_graph(copy, uri=source.uri, query=query, graph="stack-2", replace=True, **login)
+
+    def held(folder: Path) -> tuple[set[str], set[str]]:
+        dataset = package.Dataset(folder)
+        paths = dataset.graphs["stack-2"]
+        assert paths[0] is not None
+        assert paths[1] is not None
+        nodes = {json.dumps(artifact_row(one), sort_keys=True) for one in dataset.artifacts(paths[0], Problems())}
+        return nodes, {repr(edge) for edge in dataset.edges(paths[1], Problems())}
+
+    assert held(copy) == held(fixture)
+    assert (made.artifacts, made.edges) == (203, 420)
+    # The gold of this stack; steps that the static graph doesn't hold are marked as such.
+    steps = {
+        (step["source"], step["relation"], step["target"]): step.get("evidence")
+        for question in read_jsonl(copy / "questions.jsonl")
+        if question["stack"] == "stack-2"
+        for path in question["paths"]
+        for step in path["steps"]
+    }
+    assert made.figures["gold"]["edges"]["all"] == len(steps)
+    assert made.figures["gold"]["edges"]["forward"] == sum(evidence != "manual" for evidence in steps.values())
