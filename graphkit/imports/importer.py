@@ -21,7 +21,7 @@ from graphkit.imports.recorder import Questions, Recorder
 from graphkit.imports.sources import is_json, text_of, values_of, whole_text
 from graphkit.imports.told import Told, as_json
 from graphkit.readers.known_formats import reader_of, recognised
-from graphkit.readers.logged import Reader, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.structs import QuestionStruct
 
@@ -188,9 +188,21 @@ def _records(
     for path, (reader, how) in zip(paths, readers, strict=True):
         told.readers.append(how)
         told.lacks.update(dict.fromkeys(reader.lacks))
-        for logged in reader.read(_values(path, reader), options, told.unread):
+        answers = reader.read(_values(path, reader), options, told.unread)
+        for logged in _named_by_file(answers, path, recorder.questions):
             if (record := recorder.record(logged)) is not None:
                 yield _encoded(record)
+
+
+def _named_by_file(answers: Iterator[LoggedAnswer], path: Path, questions: Questions) -> Iterator[LoggedAnswer]:
+    """Yield the answers of a file; the only one, which doesn't say its question, has the one that names the file."""
+    first = list(islice(answers, 2))
+    name = run_name_of(path)
+    if len(first) == 1 and name in questions.ids and questions.of(first[0])[0] is None:
+        first[0].question = name
+        first[0].taken = {**first[0].taken, "question id": "the name of the file"}
+    yield from first
+    yield from answers
 
 
 def _encoded(record: dict[str, Any]) -> tuple[dict[str, Any], bytes]:

@@ -149,7 +149,10 @@ def _whole_characters(value: Any) -> Any:
 def _mistake(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "nested too deeply"
-    return error.msg if isinstance(error, json.JSONDecodeError) else "a number has too many digits"
+    if not isinstance(error, json.JSONDecodeError):
+        return "a number has too many digits"
+    python = error.doc[error.pos : error.pos + 1] == "'" or error.doc.startswith(("None", "True", "False"), error.pos)
+    return f"{error.msg} (this is how Python prints an object: write it by json.dumps)" if python else error.msg
 
 
 def _refused(path: Path, line: int, what: str) -> UnreadableLogError:
