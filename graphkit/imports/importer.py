@@ -190,7 +190,8 @@ def _records(
         told.readers.append(how)
         told.lacks.update(dict.fromkeys(reader.lacks))
         empty: list[LoggedAnswer] = []  # which wait for what else is logged of their questions
-        for logged in reader.read(_values(path, reader), options, told.unread):
+        answers = reader.read(_values(path, reader), options, told.unread)
+        for logged in _named_by_file(answers, path, recorder.questions):
             if NOTHING in logged.notes:
                 empty.append(logged)
             elif (record := recorder.record(logged)) is not None:
@@ -198,6 +199,17 @@ def _records(
         for logged in empty:
             if (record := recorder.record(logged)) is not None:
                 yield _encoded(record)
+
+
+def _named_by_file(answers: Iterator[LoggedAnswer], path: Path, questions: Questions) -> Iterator[LoggedAnswer]:
+    """Yield the answers of a file; the only one, which doesn't say its question, has the one that names the file."""
+    first = list(islice(answers, 2))
+    name = run_name_of(path)
+    if len(first) == 1 and name in questions.ids and questions.of(first[0])[0] is None:
+        first[0].question = name
+        first[0].taken = {**first[0].taken, "question id": "the name of the file"}
+    yield from first
+    yield from answers
 
 
 def _encoded(record: dict[str, Any]) -> tuple[dict[str, Any], bytes]:

@@ -181,6 +181,10 @@ def each_unwrapped(
     UnreadableLogError
         There is none, nor an error, an answer or a question's id, or the key that the user named isn't there.
     """
+    if (rows := _rows_of(value, options)) is not None and not is_payload(value):
+        for number, row in enumerate(rows, 1):
+            yield from each_unwrapped(row, is_payload, options, f"{where} row {number}".strip(), lists, answers)
+        return
     found = list(_payloads(value, is_payload, lists)) or list(_payloads(value, is_payload, lists, texts=True))
     followed: dict[int, set[str | None]] = {}
     for one in found:
@@ -229,6 +233,23 @@ def _answer_alone(told: Wrapped, value: dict[str, Any], where: str) -> None:
             remedy="Write its fields: dataclasses.asdict(result), or result.model_dump(mode='json').",
         )
     told.notes = (ANSWER_ALONE,)
+
+
+def _rows_of(value: Any, options: ReadOptions) -> list[dict[str, Any]] | None:
+    """Return the rows of a table by its columns, as data frames write it, if one of them has the questions."""
+    if not isinstance(value, dict) or not 2 <= len(value) <= MOST_KEYS:
+        return None
+    named = any(_plain(name) in (*QUESTION_IDS, *QUESTION_TEXTS, "id") for name in value)
+    if not named and options.question_key not in value:
+        return None
+    columns = list(value.values())
+    if all(isinstance(column, dict) and "0" in column for column in columns):  # by the numbers of the rows, as pandas
+        numbers = tuple(columns[0])
+        if all(tuple(column) == numbers for column in columns) and all(map(str.isdecimal, numbers)):
+            columns = [list(column.values()) for column in columns]
+    if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
+        return [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
+    return None
 
 
 def count_unread(value: dict[str, Any], used: Iterable[str], unread: Counter[str], prefix: str = "") -> None:
@@ -477,6 +498,7 @@ def _key_of(found: _Found, told: Wrapped, followed: Mapping[int, Collection[str 
     for place, one, following in reversed(found.way):
         if following is not None and len(followed.get(id(one), ())) > 1:
             told.taken["question id"] = f"the keys of {place or 'the outer object'}"
+            told.question_text = text(following)
             return identifier(following)
     return None
 

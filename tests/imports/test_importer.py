@@ -155,6 +155,19 @@ def test_questions_for_which_nothing_came(data: Path) -> None:
         made(data, empty)
 
 
+def test_a_file_that_is_named_by_its_question(data: Path) -> None:
+    """A file of one answer that doesn't say its question may be called by it; of two answers neither is meant."""
+    files = [write_jsonl(data.parent / f"{name}.jsonl", [{"found": ["a"]}]) for name in ("q1", "2")]
+    found = import_log(files, "plain", data, ids=IDS, run="mine")
+    assert [one["question_id"] for one in found.records] == ["q1", "2"]
+    assert found.figures["taken"] == {"question id from the name of the file": 2}
+    write_jsonl(files[0], [{"question_id": "2", "found": ["a"]}])
+    assert [one["question_id"] for one in import_log(files[0], "plain", data, ids=IDS).records] == ["2"]
+    write_jsonl(files[0], [{"found": ["a"]}, {"found": ["b"]}])
+    with pytest.raises(InputError, match="answers that don't say their question: 2"):
+        import_log(files[0], "plain", data, ids=IDS)
+
+
 def test_answers_that_are_left_out(data: Path) -> None:
     """An answer to another question, to none, and a second one are left out, each told with count and example."""
     result = made(
