@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from graphkit.measures.lazy import filled_by, lazy
@@ -294,7 +295,7 @@ class Case:
     @lazy
     def without_commit(self) -> tuple[int, int]:
         """How many distinct chunks name no commit, and how many of them take that of their artifact."""
-        if all([chunk.commit for chunk in self.chunks]):
+        if all(map(_commit_of, self.chunks)):
             return 0, 0
         named = {chunk.id: chunk.commit for chunk in reversed(self.chunks)}
         lacking = sum(not commit for commit in named.values())
@@ -349,6 +350,7 @@ class Case:
 
 
 _NO_COMMITS = CommitGraph()
+_commit_of = attrgetter("commit")
 
 #: The positions of a path that is written as one expects: longer paths are looked at closely, too.
 _COUNTING = list(range(1000))

@@ -187,7 +187,8 @@ def _say(
     gathered = Gathered(options, query=text(metadata.get("cypher")), asked=True)
     gathered.metadata(metadata)
     count_unread(result, {"items", "records", "metadata"} | names, unread, prefix)
-    count_unread(metadata, {"cypher", "query", "error", "error_type"}, unread, f"{prefix}metadata.")
+    # Which class searched, as the library and graphkit's recorder write it, says nothing of a question.
+    count_unread(metadata, {"cypher", "query", "error", "error_type", "__retriever"}, unread, f"{prefix}metadata.")
     answer.question_text = answer.question_text or text(metadata.get("query"))
     answer.error = answer.error or text(metadata.get("error"))  # a ToolsRetriever swallows what its tools raise
     answer.error_type = answer.error_type or text(metadata.get("error_type"))

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphkit.readers.conversations import conversation, is_conversation
+from graphkit.readers.cypher_texts import printed
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import at, count_unread, identifier, text, texts
+from graphkit.readers.payloads import at, count_unread, each_unwrapped, holds, identifier, json_within, text, texts
 from graphkit.records.ids import id_of_text
 
 #: The columns that are read, each with its former name.
@@ -18,6 +19,9 @@ CONTEXT_IDS = "retrieved_context_ids"
 RESPONSE = ("response", "answer")
 
 _QUESTION_IDS = ("question_id", "query_id", "qid", "id")
+
+#: The longest list that is read as Python prints it.
+LONGEST_TEXT = 1_000_000
 
 MISMATCH = "there are more or fewer ids than contexts: the ids are taken, without texts"
 UNNAMED = "contexts have no ids: each is named by a digest of its text, as graphkit ragas import names gold contexts"
@@ -36,15 +40,8 @@ class RagasReader:
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value is an object with a question, and with contexts or an answer beside it."""
-        if not isinstance(value, dict):
-            return False
-        if "user_input" in value:
-            return bool(value.keys() & {*CONTEXTS, CONTEXT_IDS, *RESPONSE, "reference"}) or is_conversation(
-                value["user_input"]
-            )
-        contexts = value.get("contexts")
-        return "question" in value and isinstance(contexts, list) and all(isinstance(one, str) for one in contexts)
+        """Tell whether a value holds an object with a question, and with contexts or an answer beside it."""
+        return holds(value, _is_row) or any(map(_is_row, _rows(value)))
 
     def read(
         self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
@@ -56,11 +53,66 @@ class RagasReader:
         UnreadableLogError
             A row is no object, or has no question's id at the key that the user named.
         """
-        for where, row in values:
-            if not isinstance(row, dict):
+        for where, value in values:
+            if not isinstance(value, dict):
                 remedy = "Each row is an object of columns, such as user_input and retrieved_contexts."
                 raise UnreadableLogError("the row is no object", where=where, remedy=remedy)
-            yield _answer(where, row, options, unread)
+            rows = _rows(value)
+            for place, row in enumerate(rows):
+                yield _answer(f"{where} row {place + 1}", row, options, unread)
+            if rows or _is_row(value) or not holds(value, _is_row):
+                if not rows:
+                    yield _answer(where, value, options, unread)
+                continue
+            for wrapped in each_unwrapped(value, _is_row, ReadOptions(), where):
+                unread.update(wrapped.rest)
+                answer = _answer(wrapped.where, wrapped.payload, ReadOptions(), unread)
+                key = options.question_key
+                question = wrapped.question if key is None else identifier(at(value, key))
+                if question is not None:
+                    answer.question, answer.taken["question id"] = question, key or wrapped.taken["question id"]
+                yield answer
+
+
+def _is_row(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    if "user_input" in value:
+        if isinstance(value["user_input"], dict):
+            return False
+        return bool(value.keys() & {*CONTEXTS, CONTEXT_IDS, *RESPONSE, "reference"}) or is_conversation(
+            value["user_input"]
+        )
+    contexts = value.get("contexts")
+    if not isinstance(value.get("question"), str):
+        return False
+    if isinstance(contexts, list):
+        return all(isinstance(one, str) for one in contexts)
+    return isinstance(value.get("answer"), str) and bool(value.keys() & {"ground_truth", "ground_truths"})
+
+
+def _rows(value: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table that was written by its columns or its index, as pandas and data sets do.
+
+    >>> _rows({"question": ["a", "b"], "answer": ["c", "d"]})
+    [{'question': 'a', 'answer': 'c'}, {'question': 'b', 'answer': 'd'}]
+    >>> _rows({"question": {"0": "a"}, "answer": {"0": "c"}}), _rows({"columns": ["question"], "data": [["a"]]})
+    ([{'question': 'a', 'answer': 'c'}], [{'question': 'a'}])
+    """
+    if not isinstance(value, dict):
+        return []
+    names, data = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(data, list) and all(isinstance(name, str) for name in names):
+        return [dict(zip(names, row, strict=False)) for row in data if isinstance(row, list)]
+    asked = next((value[name] for name in ASKED if isinstance(value.get(name), list | dict)), None)
+    if isinstance(asked, dict):
+        columns = {name: column for name, column in value.items() if isinstance(column, dict)}
+        return [{name: column.get(index) for name, column in columns.items()} for index in asked]
+    if isinstance(asked, list) and not is_conversation(asked):
+        lists = {name: column for name, column in value.items() if isinstance(column, list)}
+        if all(len(column) == len(asked) for column in lists.values()):
+            return [{name: column[place] for name, column in lists.items()} for place in range(len(asked))]
+    return []
 
 
 def _answer(where: str, row: dict[str, Any], options: ReadOptions, unread: Counter[str]) -> LoggedAnswer:
@@ -93,6 +145,9 @@ def _answer(where: str, row: dict[str, Any], options: ReadOptions, unread: Count
 
 def _retrieved(row: dict[str, Any], notes: list[str]) -> list[LoggedChunk] | None:
     contexts = _first(row, CONTEXTS)
+    if isinstance(contexts, str):  # tables of text hold a list as JSON, or as Python prints it
+        parsed = json_within(contexts)
+        contexts = printed(contexts, LONGEST_TEXT) if isinstance(parsed, str) else parsed
     ids = texts(row.get(CONTEXT_IDS))
     words = [one for one in contexts if isinstance(one, str)] if isinstance(contexts, list) else None
     if ids is not None and (words is None or len(ids) != len(words)):

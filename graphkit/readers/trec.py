@@ -14,11 +14,14 @@ from graphkit.records.words import shortened
 
 FIELDS = 6
 
+#: How many lines are held: those of a question may lie as far apart.
+HELD = 1_000_000
+
 RANKS = "the ranks aren't in the order of the scores: the scores decide, as in trec_eval"
 
 
 class TrecReader:
-    """Reads runs. A question's lines stand together, as every tool writes them."""
+    """Reads runs. A question's lines may lie apart, and lines that begin with ``#`` and a header are passed over."""
 
     name = "trec"
     title = "TREC runs: lines of `qid Q0 docno rank score tag`"
@@ -33,7 +36,7 @@ class TrecReader:
     def recognises(self, value: Any) -> bool:
         """Tell whether a line has six fields of which the fifth is a number, the fourth a whole one, as runs have."""
         fields = value.split() if isinstance(value, str) else []
-        return len(fields) == FIELDS and _score(fields[4]) is not None and fields[3].lstrip("+-").isdecimal()
+        return len(fields) >= FIELDS and _score(fields[4]) is not None and fields[3].lstrip("+-").isdecimal()
 
     def read(
         self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
@@ -43,34 +46,47 @@ class TrecReader:
         Raises
         ------
         UnreadableLogError
-            A line isn't of the format, a document stands twice, the lines of a question aren't together, or the lines
+            A line isn't of the format, a document stands twice, the lines of a question lie too far apart, or the lines
             are of several runs.
         """
         done: set[str] = set()
         run: str | None = None
-        current: _Ranking | None = None
+        open_: dict[str, _Ranking] = {}
+        held = 0
         for where, line in values:
-            fields = str(line).split()
+            fields = str(line).lstrip("\ufeff").split(None, FIELDS - 1)
             score = _score(fields[4]) if len(fields) == FIELDS else None
             if score is None:
+                if str(line).lstrip().startswith("#") or (run is None and _is_header(fields)):
+                    unread["lines that are comments or a header"] += 1
+                    continue
                 what = f"this isn't `qid Q0 docno rank score tag`: {shortened(str(line))!r}"
                 raise UnreadableLogError(what, where=where, remedy="Each line has six fields, the fifth a number.")
             question, _, document, rank, _, tag = fields
-            run = run or tag
-            if tag != run:
-                what = f"the lines are of several runs: {shortened(run)!r} and {shortened(tag)!r}"
+            run = run or tag.strip()
+            if tag.strip() != run:
+                what = f"the lines are of several runs: {shortened(run)!r} and {shortened(tag.strip())!r}"
                 raise UnreadableLogError(what, where=where, remedy="Write a file a run, and import each.")
-            if current is None or current.question != question:
-                if current is not None:
-                    done.add(current.question)
-                    yield current.answer(run)
-                if question in done:
-                    what = f"the lines of the question {shortened(question)!r} aren't together"
-                    raise UnreadableLogError(what, where=where, remedy="Sort them: sort -s -k1,1 RUN > SORTED.")
-                current = _Ranking(where, question)
-            current.add(where, document, score, rank)
-        if current is not None and run is not None:
-            yield current.answer(run)
+            if question in done:
+                what = f"the lines of the question {shortened(question)!r} lie more than {HELD} lines apart"
+                raise UnreadableLogError(what, where=where, remedy="Sort them: sort -s -k1,1 RUN > SORTED.")
+            if question not in open_:
+                open_[question] = _Ranking(where, question)
+            open_[question].add(where, document, score, rank)
+            held += 1
+            while held > HELD and len(open_) > 1:
+                first = open_.pop(next(iter(open_)))
+                done.add(first.question)
+                held -= len(first)
+                yield first.answer(run)
+        for ranking_ in open_.values():
+            yield ranking_.answer(run or "")
+
+
+def _is_header(fields: list[str]) -> bool:
+    """Tell a header by the names of its columns."""
+    plain = {field.lower().replace("_", "").replace("-", "") for field in fields}
+    return bool(plain & {"qid", "queryid", "topic", "topicid"}) and "score" in plain
 
 
 class _Ranking:
@@ -81,6 +97,9 @@ class _Ranking:
         self._where = where
         self._scores: dict[str, float] = {}
         self._ranks: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._scores)
 
     def add(self, where: str, document: str, score: float, rank: str) -> None:
         if document in self._scores:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any
@@ -184,7 +185,9 @@ def test_searches_are_recorded(tmp_path: File) -> None:
     values = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     assert raw.metadata == {"cypher": "MATCH", "query_vector": [0.5]}
     assert values[0]["result"]["metadata"] == {"cypher": "MATCH", "__retriever": "Retriever"}
-    first, second, third = read("neo4j-graphrag", values[:3])
+    unread: Counter[str] = Counter()
+    first, second, third = read("neo4j-graphrag", values[:3], unread=unread)
+    assert unread == {}
     assert [(answer.question, answer.question_text) for answer in (first, second, third)] == [
         ("q1", "who calls b?"),
         ("q2", "again?"),

@@ -36,7 +36,7 @@ def library(name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name.partition(".")[0]:
+        if not f"{name}.".startswith(f"{error.name}."):
             raise  # it is installed, and lacks something
         if ENVIRONMENT.get("GRAPHKIT_REQUIRE_LIVE") == "1":
             pytest.fail(f"GRAPHKIT_REQUIRE_LIVE=1, but {error}", pytrace=False)

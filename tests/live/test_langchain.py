@@ -88,3 +88,32 @@ def test_run_trees(chain: Any, tmp_path: Path) -> None:
     check(found, files, set())
     taken = (run.end_time - run.start_time).total_seconds() * 1000
     assert record(found)["latency_ms"] == pytest.approx(taken, abs=0.01)
+
+
+@pytest.mark.parametrize("direct", [False, True])
+def test_cypher_chain(direct: bool, tmp_path: Path) -> None:
+    """The rows of the Cypher chain, in its steps or in the place of its answer, are edges by the names of columns."""
+    chains = library("langchain_neo4j")
+    from langchain_core.language_models import FakeListChatModel
+
+    class Graph(chains.Neo4jGraph):  # type: ignore[misc, unused-ignore]
+        """Answers every query with the edges, without a database."""
+
+        def __init__(self) -> None:
+            self.schema, self._enhanced_schema = "(:Thing)", False
+            self.structured_schema = {"node_props": {}, "rel_props": {}, "relationships": [], "metadata": {}}
+
+        def __del__(self) -> None:
+            pass
+
+        def query(self, query: str, params: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
+            return [dict(zip(("source", "relation", "target"), edge, strict=True)) for edge in EDGES]
+
+    asked = "MATCH (a)-[r]->(b) RETURN a.name AS source, type(r) AS relation, b.name AS target"
+    model = FakeListChatModel(responses=[asked, ANSWER])
+    options = {"return_intermediate_steps": True, "return_direct": direct, "allow_dangerous_requests": True}
+    output = chains.GraphCypherQAChain.from_llm(model, graph=Graph(), **options).invoke({"query": QUESTION})
+    one = record(imported(tmp_path, "langchain", {"question_id": "q", "output": output}, default=plain))
+    assert walked(one) == list(EDGES)
+    assert retrieved(one) == ["Ann", "Acme", "Zed", "Bern"]
+    assert one.get("answer") == (None if direct else ANSWER)

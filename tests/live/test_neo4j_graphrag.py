@@ -115,7 +115,7 @@ def test_vector_cypher(driver: neo4j.Driver, tmp_path: Path) -> None:
     recorded = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     assert len(recorded) == 2
     # The embedding of the question stands in a result, and is left out of what is recorded.
-    unread = {"metadata.query_vector", "metadata.__retriever"}
+    unread = {"metadata.query_vector"}
     logged = (
         (_line(found), unread),
         (_line(whole), {f"retriever_result.{name}" for name in unread}),

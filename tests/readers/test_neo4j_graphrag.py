@@ -74,7 +74,7 @@ def test_triples_in_the_metadata() -> None:
     # n2: 1 + 3 + 1 + 1 + 8 triples of its five items, all different. n3: lists of triples, all empty.
     assert [len(walked) for walked in second.walk or ()] == [14]
     assert third.walk == []
-    assert set(unread) == {"metadata.query_vector", "metadata.__retriever", "items.metadata.package"}
+    assert set(unread) == {"metadata.query_vector", "items.metadata.package"}
 
 
 def test_rag_with_its_context() -> None:

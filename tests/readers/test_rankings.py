@@ -72,7 +72,6 @@ def test_ties_are_broken_as_trec_eval_breaks_them(scores: dict[str, float], orde
         (("q Q0 d 1 high t",), "this isn't"),
         (("q Q0 d 1 nan t",), "this isn't"),
         (("q Q0 d 1 1 t", "q Q0 d 2 0 t"), "log:2: the document 'd' stands twice for the question 'q'"),
-        (("q Q0 d 1 1 t", "p Q0 d 1 1 t", "q Q0 e 2 0 t"), "log:3: the lines of the question 'q' aren't together"),
         (("q Q0 d 1 1 t", "q Q0 e 2 0 u"), "log:2: the lines are of several runs: 't' and 'u'"),
     ],
 )
@@ -186,3 +185,73 @@ def test_the_users_key_has_to_be_there() -> None:
 def test_other_objects_are_no_rows(value: Any) -> None:
     """A question with an answer alone may be anybody's."""
     assert not ragas_rows.READER.recognises(value)
+
+
+def test_trec_lines_may_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines of a question are put together, as far apart as are held; comments, a header and tabs are no matter."""
+    lines = [
+        "# a run",
+        "qid Q0 docno rank score tag",
+        "q\tQ0\td\t1\t1\tmy run",
+        "p Q0 d 1 1 my run",
+        "q Q0 e 2 2 my run",
+    ]
+    unread: Counter[str] = Counter()
+    numbered = [(f"log:{number}", line) for number, line in enumerate(lines, 1)]
+    answers = list(trec.READER.read(numbered, ReadOptions(), unread))
+    assert [(one.question, one.run, [chunk.name for chunk in one.retrieved or ()]) for one in answers] == [
+        ("q", "my run", ["e", "d"]),
+        ("p", "my run", ["d"]),
+    ]
+    assert unread == {"lines that are comments or a header": 2}
+    monkeypatch.setattr(trec, "HELD", 1)
+    with pytest.raises(UnreadableLogError, match="log:5: the lines of the question 'q' lie more than 1 lines apart"):
+        list(trec.READER.read(numbered, ReadOptions(), unread))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [{"results": {"q": {"a": 1.0, "b": 2.0}}}],
+        [{"query_id": "q", "results": {"a": 1.0, "b": 2.0}}],
+        [{"qid": "q", "docno": "a", "score": 1.0, "rank": 1}, {"qid": "q", "docno": "b", "score": 2.0, "rank": 0}],
+    ],
+)
+def test_tables_and_rows_of_results(values: list[Any]) -> None:
+    """A table under a key, a row a question and a row a document are the same ranking, and nothing is left."""
+    assert all(map(beir.READER.recognises, values))
+    unread: Counter[str] = Counter()
+    (answer,) = beir.READER.read([("log:1", value) for value in values], ReadOptions(), unread)
+    assert (answer.question, [(chunk.name, chunk.score) for chunk in answer.retrieved or ()], unread) == (
+        "q",
+        [("b", 2.0), ("a", 1.0)],
+        {},
+    )
+
+
+def test_scores_of_metrics_are_no_ranking() -> None:
+    """What others measured of a question isn't what it retrieved."""
+    assert not beir.READER.recognises({"question_id": "q", "scores": {"faithfulness": 1.0}})
+
+
+def test_tables_of_ragas() -> None:
+    """Rows that were written by columns, by an index or as a table, with lists as text, and rows within something."""
+    row = {"user_input": "Who?", "retrieved_contexts": ["x"], "response": "Ann"}
+    tables: list[Any] = [
+        {name: [value] for name, value in row.items()},
+        {name: {"0": value} for name, value in row.items()},
+        {"columns": list(row), "index": [0], "data": [list(row.values())]},
+        {**row, "retrieved_contexts": '["x"]'},
+        {**row, "retrieved_contexts": "['x']"},
+        {"samples": [row]},
+    ]
+    for table in tables:
+        assert ragas_rows.READER.recognises(table)
+        (answer,) = ragas_rows.READER.read([("log:1", table)], ReadOptions(), Counter())
+        assert (answer.question_text, answer.answer) == ("Who?", "Ann")
+        assert [chunk.text for chunk in answer.retrieved or ()] == ["x"]
+    (answer,) = ragas_rows.READER.read([("log:1", {"question_id": "q", "sample": row})], ReadOptions(), Counter())
+    assert (answer.question, answer.taken) == ("q", {"question id": "question_id"})
+    answered = {"question": "Who?", "answer": "Ann", "ground_truth": "Ann"}
+    (answer,) = ragas_rows.READER.read([("log:1", answered)], ReadOptions(), Counter())
+    assert (answer.answer, answer.retrieved) == ("Ann", None)
