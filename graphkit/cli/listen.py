@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphkit.cli.base import as_json, print_json, print_line, say, with_json
-from graphkit.cli.imports import commit_values
-from graphkit.cli.options import CommitOption, IdPatternOption, IdsOption, QuestionKeyOption
+from graphkit.cli.options import CommitOption, IdPatternOption, IdsOption, QuestionKeyOption, commit_values
 
 if TYPE_CHECKING:
     from graphkit.errors import InputError

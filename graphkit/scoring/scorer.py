@@ -50,6 +50,8 @@ class Job:
         Is called for each question where it was scored, perhaps in another process; what it returns is handed on.
     unordered
         Whether all traversals are sets of edges, whatever the records say.
+    name
+        The name that the run goes by, whatever the records say.
     """
 
     questions_file: Path
@@ -62,6 +64,7 @@ class Job:
     keep_answers: bool = False
     describe: Describe | None = None
     unordered: bool = False
+    name: str | None = None
 
 
 @dataclass
@@ -112,6 +115,15 @@ class Scorer:
         self.answers = RecordReader(job.run_file, AnswerStruct, self.problems, job.questions_file)
         self.packer = Packer(AnswerStruct) if job.keep_answers else None
         self.begin()
+
+    def answer(self, number: int, line: bytes) -> AnswerStruct | None:
+        """Return the record of a line by the name that the run goes by, and note which run it says it is of."""
+        found = self.answers.parse(number, line)
+        if found is not None:
+            self.runs.add(found.run)
+            if self.job.name is not None:
+                found.run = self.job.name
+        return found
 
     def begin(self) -> None:
         """Forget what was scored so far: totals, rows and problems start anew."""
@@ -240,7 +252,7 @@ class Scorer:
         questions: dict[str, tuple[int, QuestionStruct, bytes]] = {}
         answers: dict[str, tuple[int, AnswerStruct, bytes]] = {}
         second_answers: list[tuple[str, Numbered]] = []
-        parse_question, parse_answer = self.questions.parse, self.answers.parse
+        parse_question, parse_answer = self.questions.parse, self.answer
         lines = zip_longest(batch.questions, batch.answers, fillvalue=b"")
         for offset, (question_line, answer_line) in enumerate(lines):
             place = batch.question_start + offset
@@ -250,13 +262,11 @@ class Scorer:
                 self.problems.add(Problem(f"{self.questions.path}:{place}", what, record=question.id))
                 question = None
             answer = parse_answer(batch.answer_start + offset, answer_line)
-            if answer is not None:
-                self.runs.add(answer.run)
-                if packer is not None:
-                    waiting.append(answer)
-                    if len(waiting) == TOGETHER:
-                        packed.append((packer.pack(waiting), len(waiting)))
-                        waiting = []
+            if answer is not None and packer is not None:
+                waiting.append(answer)
+                if len(waiting) == TOGETHER:
+                    packed.append((packer.pack(waiting), len(waiting)))
+                    waiting = []
             if question is not None:
                 name = question.id
                 if answer is not None and answer.question_id == name and name not in answers:
