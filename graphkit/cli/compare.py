@@ -13,6 +13,7 @@ from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
+    from graphkit.files.problems import Problems
 
 
 @with_graph
@@ -56,19 +57,19 @@ def compare(
         compared = compare_scores(
             scores, first, second, measures=measures, by=grouping, resamples=resamples, seed=seed, problems=problems
         )
-        tell(problems)
     else:
         with open_graph() as store:
             compared = compare_runs(
                 store,
-                _run(store, first, measures),
-                _run(store, second, measures),
+                _run(store, first, measures, problems),
+                _run(store, second, measures, problems),
                 measures=measures,
                 by=grouping,
                 engine=_computing(engine),
                 resamples=resamples,
                 seed=seed,
             )
+    tell(problems)
     for warning in compared.warnings:
         say(f"warning: {warning}")
     for counts, where in ((compared.left_out, "one run only"), (compared.unscored, "neither run")):
@@ -90,12 +91,16 @@ def _computing(engine: str | None) -> Literal["cypher"] | None:
     return "cypher" if engine else None
 
 
-def _run(store: Store, name: str, measures: list[str]) -> str:
+def _run(store: Store, name: str, measures: list[str], problems: Problems) -> str:
     """Return the name of a run; one that is given as a file is scored and kept first."""
     from graphkit.analysis.comparable import COMPARED, COMPARED_RANKING
     from graphkit.files.jsonl import is_file_name
+    from graphkit.files.problems import Problems
     from graphkit.scoring.evaluate import evaluate
 
-    if is_file_name(name):
-        return evaluate(Path(name), store=store, measures=measures or (*COMPARED, *COMPARED_RANKING)).run
-    return name
+    if not is_file_name(name):
+        return name
+    of_run = Problems(problems.on_error, strict=problems.strict)
+    kept = evaluate(Path(name), store=store, measures=measures or (*COMPARED, *COMPARED_RANKING), problems=of_run)
+    problems.merge(of_run)
+    return kept.run

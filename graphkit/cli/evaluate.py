@@ -22,6 +22,8 @@ from graphkit.cli.options import (
     RunNameOption,
     ScoresOption,
     StrictOption,
+    UndirectedOption,
+    UnorderedOption,
     assignment,
     engine_value,
     given_scores,
@@ -99,16 +101,8 @@ def evaluate(
     replace: Annotated[
         bool, typer.Option("--replace", help="Take the place of a run of this name that is from another file.")
     ] = False,
-    undirected: Annotated[
-        bool,
-        typer.Option("--undirected", help="Compare edges without their direction: measures are so named and kept."),
-    ] = False,
-    unordered: Annotated[
-        bool,
-        typer.Option(
-            "--unordered", help="Take each traversal as a set of edges: what compares its order isn't scored."
-        ),
-    ] = False,
+    undirected: UndirectedOption = False,
+    unordered: UnorderedOption = False,
     on_error: OnErrorOption = ON_ERROR,
     strict: StrictOption = False,
 ) -> None:

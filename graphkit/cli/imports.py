@@ -85,10 +85,12 @@ def _command(format: str) -> Callable[..., None]:  # noqa: A002
             str | None, typer.Option("--run", metavar="NAME", help="[default: the name of its file]")
         ] = None,
         force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+        strict: Annotated[bool, typer.Option("--strict", help="Refuse a log with fields that aren't read.")] = False,
     ) -> None:
         from graphkit.imports.importer import import_log
 
-        made = import_log(files, format, dataset, out=out, run=run, replace=force, **how.of_library())
+        named = {"out": out, "run": run, "replace": force, "strict": strict}
+        made = import_log(files, format, dataset, **named, **how.of_library())
         if as_json():
             print_json({"run": made.run, "file": str(out), **made.figures})
             return

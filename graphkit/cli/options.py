@@ -78,6 +78,13 @@ CommitOption = Annotated[
     list[str] | None,
     typer.Option("--commit", metavar="REPO=SHA", help="The commit at which it was read; may be repeated."),
 ]
+UndirectedOption = Annotated[
+    bool, typer.Option("--undirected", help="Compare edges without their direction: measures are so named and kept.")
+]
+UnorderedOption = Annotated[
+    bool,
+    typer.Option("--unordered", help="Take each traversal as a set of edges: what compares its order isn't scored."),
+]
 RunNameOption = Annotated[
     str | None,
     typer.Option("--run", metavar="NAME", help="The run's name. [default: as its records say]"),
@@ -182,23 +189,23 @@ def given_scores(files: list[Path], skip: OnError, strict: bool = False) -> list
     return given
 
 
-def given_verdicts(files: list[Path], skip: OnError) -> list[Verdict]:
+def given_verdicts(files: list[Path], skip: OnError, strict: bool = False) -> list[Verdict]:
     """Return what ``--verdicts`` adds, and report what was left out of it."""
     from graphkit.files.problems import Problems
     from graphkit.files.verdict_files import read_verdicts
 
-    problems = Problems(skip)
+    problems = Problems(skip, strict=strict)
     given = read_verdicts(files, problems) if files else []
     tell(problems)
     return given
 
 
-def given_executions(files: list[Path], skip: OnError) -> list[Execution]:
+def given_executions(files: list[Path], skip: OnError, strict: bool = False) -> list[Execution]:
     """Return what ``--executions`` adds, and report what was left out of it."""
     from graphkit.files.execution_files import read_executions
     from graphkit.files.problems import Problems
 
-    problems = Problems(skip)
+    problems = Problems(skip, strict=strict)
     given = read_executions(files, problems) if files else []
     tell(problems)
     return given

@@ -268,10 +268,13 @@ def clear_gold(ids: Sequence[Any]) -> list[tuple[str, dict[str, Any]]]:
     return [*edges, (cypher("load/clear_gold_paths"), {"ids": list(ids)})]
 
 
-def load(store: Store, dataset: str | Path | Dataset, *, on_error: OnError = "fail") -> LoadSummary:
+def load(
+    store: Store, dataset: str | Path | Dataset, *, on_error: OnError = "fail", strict: bool = False
+) -> LoadSummary:
     """Load a dataset into the graph: commits, compatibility, knowledge graphs, questions with gold paths.
 
-    Loading twice changes nothing. Nothing is written where a record can't be used, unless ``on_error`` is ``"skip"``.
+    Loading twice changes nothing. Nothing is written where a record can't be used, unless ``on_error`` is ``"skip"``;
+    ``strict`` refuses fields that graphkit doesn't know.
 
     Raises
     ------
@@ -279,4 +282,4 @@ def load(store: Store, dataset: str | Path | Dataset, *, on_error: OnError = "fa
         With file, line, record and remedy of what can't be used.
     """
     chosen = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
-    return load_dataset(store, chosen, Problems(on_error))
+    return load_dataset(store, chosen, Problems(on_error, strict=strict))
