@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphkit.cli.base import as_json, open_graph, print_json, say, tell, with_graph
-from graphkit.cli.options import ON_ERROR, SEED, MeasureOption, OnErrorOption, StrictOption, by_value, on_error_value
+from graphkit.cli.options import ON_ERROR, SEED, MeasureOption, OnErrorOption, by_value, on_error_value
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ def compare(
         typer.Option("--engine", metavar="cypher", help="Compute the measures now. [default: read the scores kept]"),
     ] = None,
     on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse fields that graphkit doesn't know, and scores by different gold.")
+    ] = False,
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
     from graphkit.analysis import gates
@@ -68,6 +70,7 @@ def compare(
                 engine=_computing(engine),
                 resamples=resamples,
                 seed=seed,
+                strict=strict,
             )
     tell(problems)
     for warning in compared.warnings:

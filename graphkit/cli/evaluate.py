@@ -189,7 +189,7 @@ def evaluate(
             tell(problems)
             if given:
                 warnings = own_kind(run, result.given, answered_by, scores or [])
-                result = dataclasses.replace(result, warnings=warnings)
+                result = dataclasses.replace(result, warnings=(*result.warnings, *warnings))
             results.append(result)
             if layered:
                 cards.append(score_layers(result, scoring))
@@ -204,6 +204,9 @@ def evaluate(
                 say(f"warning: {result.run}: {result.known.meaning}")
         for warning in result.warnings:
             say(f"warning: {result.run}: {warning}")
+    if len({result.gold_hash for result in results}) > 1:
+        gold = ", ".join(f"{result.run} by {result.gold_hash} of {result.dataset}" for result in results)
+        say(f"note: the runs are scored by different gold, so their means can't be compared: {gold}")
     for path in out:
         write_results(path, results)
     if as_json():

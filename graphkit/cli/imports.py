@@ -89,8 +89,7 @@ def _command(format: str) -> Callable[..., None]:  # noqa: A002
     ) -> None:
         from graphkit.imports.importer import import_log
 
-        named = {"out": out, "run": run, "replace": force, "strict": strict}
-        made = import_log(files, format, dataset, **named, **how.of_library())
+        made = import_log(files, format, dataset, out=out, run=run, replace=force, strict=strict, **how.of_library())
         if as_json():
             print_json({"run": made.run, "file": str(out), **made.figures})
             return

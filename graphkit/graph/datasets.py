@@ -24,6 +24,7 @@ from graphkit.graph.digests import dataset_digest
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.writing import BATCH, Progress, batched, clear, name_artifacts, quiet, write_commits
+from graphkit.records.gold import GoldSum
 
 #: Questions of one transaction, with all that belongs to them.
 RECORDS = 500
@@ -89,6 +90,7 @@ class _DatasetLoader:
         self.dataset = checked.dataset
         self.progress = progress
         self.summary = LoadSummary(checked.dataset.name)
+        self.gold = GoldSum()
 
     def load(self, held: Reservation) -> None:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
@@ -111,6 +113,7 @@ class _DatasetLoader:
                 "name": self.dataset.name,
                 "folder": str(self.dataset.folder.resolve()),
                 "digest": dataset_digest(self.dataset, self.checked.digests),
+                "gold_hash": self.gold.hexdigest(),
                 "questions": len(self.checked.ids),
             },
         )
@@ -225,6 +228,8 @@ class _DatasetLoader:
                 to_rows.question_row(question, self.dataset.name, invalid_reason(self.checked.gold.reasons(question)))
                 for question in batch
             ]
+            for row in rows:
+                self.gold.add(row["id"], row["properties"]["gold_hash"])
             ids = [row["id"] for row in rows]
             known = {row["id"]: row["digest"] for row in self.store.read(cypher("load/known_questions"), {"ids": ids})}
             changed = [row for row in rows if known.get(row["id"]) != row["properties"]["digest"]]

@@ -12,6 +12,7 @@ import msgspec
 from graphkit.graph import form
 from graphkit.measures.case import Case
 from graphkit.measures.repositories import named, of_relevant_ids
+from graphkit.records.gold import gold_hash
 from graphkit.records.ids import crosses, file_of, path_of, repo_of, symbol_of
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct
@@ -159,6 +160,7 @@ def question_row(question: QuestionStruct, dataset: str, invalid: str | None = N
         "pinned_repositories": sorted(question.commits),
         "pinned_shas": [sha for _, sha in sorted(question.commits.items())],
         "invalid": invalid or "",
+        "gold_hash": gold_hash(question),
     }
     row = {"id": question.id, "properties": properties, "paths": paths, "steps": steps}
     properties["digest"] = digest([form.FORM, row])

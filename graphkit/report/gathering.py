@@ -96,7 +96,7 @@ def gather(
         run.verdicts = verdicts_on(run.evaluation.run, options.verdicts, run.values)
         run.executions = executions_on(run.evaluation.run, options.executions, run.values)
         outdated, run.code_warnings = _without_outdated(run, file)
-        run.warnings = (*_own_kind(run, options, file), *outdated)
+        run.warnings = (*run.evaluation.warnings, *_own_kind(run, options, file), *outdated)
         if problems is not None:
             problems.append(of_run)
         if any(earlier.evaluation.run == run.evaluation.run for earlier in data.runs):

@@ -68,6 +68,7 @@ def page(data: ReportData) -> Iterator[str]:
     yield from template.generate(
         title=visible(data.title),
         dataset=visible(data.dataset.name),
+        gold_hash=data.runs[0].evaluation.gold_hash,
         runs=[
             {
                 **_run(run.evaluation, run.card),

@@ -209,12 +209,20 @@ def _kept(result: Evaluation, by_commits: Mapping[str, int]) -> tuple[list[Gradi
             for place, name in own:
                 value = row.values[place]
                 kept = {"reason": value} if isinstance(value, str) else {"value": value}
-                yield {"question": row.question, "measure": name, "grader": GRAPHKIT, **kept}
+                yield {
+                    "question": row.question,
+                    "measure": name,
+                    "grader": GRAPHKIT,
+                    "gold_hash": row.gold_hash,
+                    **kept,
+                }
         yield from rows_of(result.given)
 
-    return [Grading(name, GRAPHKIT, __version__, history=by_commits.get(name)) for _, name in own] + gradings_of(
-        result.given
-    ), rows()
+    gradings = [
+        Grading(name, GRAPHKIT, __version__, history=by_commits.get(name), gold_hash=result.gold_hash)
+        for _, name in own
+    ]
+    return gradings + gradings_of(result.given), rows()
 
 
 def _history(store: Store | None) -> int:

@@ -20,6 +20,7 @@ from graphkit.files.verdict_files import SCORES, file_beside, grades_folder
 from graphkit.graph.runs import refuse_other_run
 from graphkit.measures.judged import TESTED
 from graphkit.records.executions import Execution
+from graphkit.records.gold import gold_hash
 from graphkit.records.scores import EXECUTION, Score
 from graphkit.records.words import counted
 from graphkit.scoring.grade import RunToGrade
@@ -136,6 +137,7 @@ def _score(run: RunToGrade, question: str, found: Execution | Unexecuted | str, 
         category=about.category,
         difficulty=about.difficulty,
         group=about.group,
+        gold_hash=gold_hash(about),
     )
     if not isinstance(found, Execution):
         reason = found if isinstance(found, str) else found.reason

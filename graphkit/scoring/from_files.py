@@ -274,6 +274,7 @@ def score_file(
         measures=totals.summaries([str(measure) for measure in job.measures]),
         invalid=dict(job.invalid),
         efficiency=totals.efficiency.spreads(),
+        gold_hash=totals.gold.hexdigest(),
     )
 
 

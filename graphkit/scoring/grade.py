@@ -22,6 +22,7 @@ from graphkit.judges.judging import ask, prompt_hash
 from graphkit.judges.materials import CONTEXT_TOKENS, materials_of, unjudged
 from graphkit.measures.case import Case
 from graphkit.measures.judged import TESTED
+from graphkit.records.gold import gold_hash
 from graphkit.records.model_families import self_evaluation
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -244,6 +245,7 @@ class GradingJob:
             category=about.category,
             difficulty=about.difficulty,
             group=about.group,
+            gold_hash=gold_hash(about),
         )
 
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphkit.errors import InputError
 from graphkit.measures.registry import bounds_of
 from graphkit.records.bounds import exact_parts
+from graphkit.records.gold import GoldSum
 from graphkit.records.usage import Spread, Tally
-from graphkit.records.words import shown
+from graphkit.records.words import counted, shown
 from graphkit.scoring.known_share import KnownShare
 
 if TYPE_CHECKING:
@@ -64,13 +65,15 @@ class Summary:
 class Row:
     """The values of one question, in the order of the measures: a number, or the reason why there is none.
 
-    ``labels`` are its category, difficulty and group. ``outcome`` is how it went, where that was asked for.
+    ``labels`` are its category, difficulty and group. ``outcome`` is how it went, where that was asked for, and
+    ``gold_hash`` what its gold was.
     """
 
     question: str
     values: tuple[float | str, ...]
     labels: tuple[str | None, ...] = (None, None, None)
     outcome: Outcome | None = None
+    gold_hash: str | None = None
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,8 @@ class Evaluation:
         What to beware of: in the scores that others gave, and of fields that graphkit doesn't know.
     known
         How much of the ids and edges in the run the dataset knows; None where the run came by a pipe.
+    gold_hash
+        What the gold of its questions was (:mod:`graphkit.records.gold`): results of other gold can't be compared.
     """
 
     run: str
@@ -111,6 +116,7 @@ class Evaluation:
     given: tuple[Score, ...] = field(default=(), repr=False)
     warnings: tuple[str, ...] = ()
     known: KnownShare | None = field(default=None, repr=False)
+    gold_hash: str | None = None
 
     def with_scores(self, scores: Iterable[Score]) -> Evaluation:
         """Return the result with scores that others gave this run: from here on nothing asks who gave a value.
@@ -134,6 +140,17 @@ class Evaluation:
                 raise InputError(what, remedy="Correct its id, or leave it out.")
             reason = score.reason or NOT_GIVEN
             values.setdefault(score.measure, {})[score.question] = reason if score.number is None else score.number
+        gold = {row.question: row.gold_hash for row in self.rows}
+        other = {
+            score.question for score in own if score.gold_hash and gold[score.question] not in (None, score.gold_hash)
+        }
+        warnings = self.warnings
+        if other:
+            graders = " and ".join(sorted({score.given_by for score in own if score.question in other}))
+            what = (
+                f"{counted(len(other), 'question')}, such as {min(other)!r}, had other gold when {graders} scored them"
+            )
+            warnings = (*warnings, what)
         rows = tuple(
             dataclasses.replace(
                 row, values=(*row.values, *(column.get(row.question, NOT_GIVEN) for column in values.values()))
@@ -142,7 +159,7 @@ class Evaluation:
         )
         names = [*self.measures, *values]
         measures = {**self.measures, **{name: _summary(name, names.index(name), rows) for name in values}}
-        return dataclasses.replace(self, measures=measures, rows=rows, given=(*self.given, *own))
+        return dataclasses.replace(self, measures=measures, rows=rows, given=(*self.given, *own), warnings=warnings)
 
     def known_efficiency(self) -> dict[str, Spread]:
         """Return the figures of efficiency that some record knows."""
@@ -179,6 +196,7 @@ class Evaluation:
         return {
             "run": self.run,
             "dataset": self.dataset,
+            "gold_hash": self.gold_hash,
             "questions": self.questions,
             "failed": self.failed,
             "missing": self.missing,
@@ -212,6 +230,7 @@ class Evaluation:
                     reason=value if isinstance(value, str) else None,
                     grader=GRAPHKIT,
                     version=__version__,
+                    gold_hash=row.gold_hash,
                 )
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -271,6 +290,7 @@ class Totals:
         self.scored = [0] * count
         self.questions = self.failed = self.missing = 0
         self.efficiency = Tally()
+        self.gold = GoldSum()
 
     def take(self, index: int, values: Sequence[float]) -> None:
         """Add the values of some scored questions, by the measure of that index."""
@@ -285,6 +305,7 @@ class Totals:
         self.failed += other.failed
         self.missing += other.missing
         self.efficiency.merge(other.efficiency)
+        self.gold.merge(other.gold.value)
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Return the summary of each measure."""
