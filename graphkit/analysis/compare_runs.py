@@ -85,7 +85,7 @@ def compare_runs(
         movers=movers_of(first, second, before, after, movers, partial(_edges, store)),
         questions=len(questions),
         left_out=left_out(before, after),
-        unscored=unscored(before, after, dict.fromkeys(before, questions)),
+        unscored=unscored(before, after, check.left(dict.fromkeys(before, questions))),
         warnings=(*check.warnings((first, second)), *_warnings(store, dataset, (first, second))),
         different_gold=check.different,
     )

@@ -80,7 +80,7 @@ def compare_scores(
         movers=movers_of(first, second, before, after, movers),
         questions=len({score.question for score in scores}),
         left_out=left_out(before, after),
-        unscored=unscored(before, after, asked),
+        unscored=unscored(before, after, check.left(asked)),
         warnings=tuple(check.warnings((first, second))),
         different_gold=check.different,
     )

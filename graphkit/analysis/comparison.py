@@ -124,7 +124,7 @@ class GoldCheck:
     The values of the first are taken out: a difference there may be that of the gold.
     """
 
-    different: tuple[str, ...]
+    taken_out: dict[str, set[str]]
     untold: dict[str, int]
 
     @classmethod
@@ -143,18 +143,18 @@ class GoldCheck:
             Something is, and ``strict`` refuses it; or nothing is left.
         """
         before, after = values
-        different: dict[str, None] = {}
+        taken_out: dict[str, set[str]] = {}
         untold: dict[str, set[str]] = {run: set() for run in runs}
         for name in gold[0].keys() & gold[1].keys():
             first, second = gold[0][name], gold[1][name]
             for question in different_gold(first, second):
                 if question in before[name] and question in after[name]:
-                    different[question] = None
+                    taken_out.setdefault(name, set()).add(question)
                     del before[name][question], after[name][question]
             for question in first.keys() & second.keys():
                 if (first[question] is None) != (second[question] is None):
                     untold[runs[first[question] is not None]].add(question)
-        found = cls(tuple(sorted(different)), {run: len(some) for run, some in untold.items() if some})
+        found = cls(taken_out, {run: len(some) for run, some in untold.items() if some})
         nothing_left = not any(before[name].keys() & after[name].keys() for name in before)
         if found.different and (strict or nothing_left):
             remedy = "Score both runs by the same gold"
@@ -163,6 +163,15 @@ class GoldCheck:
                 remedy=f"{remedy}, or compare without --strict what is of the same." if strict else f"{remedy}.",
             )
         return found
+
+    @property
+    def different(self) -> tuple[str, ...]:
+        """The questions of which the gold differs, by whichever measure."""
+        return tuple(sorted(set().union(*self.taken_out.values())))
+
+    def left(self, questions: Mapping[str, set[str]]) -> dict[str, set[str]]:
+        """Return the questions of each measure without those that were taken out."""
+        return {name: some - self.taken_out.get(name, set()) for name, some in questions.items()}
 
     def told(self, runs: tuple[str, str]) -> str:
         """Return in words what differs."""
