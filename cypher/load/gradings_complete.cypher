@@ -4,4 +4,4 @@
 // columns:
 MATCH (r:Run {id: $run})-[:GRADED]->(g:Grading) WHERE g.key IN $keys
 OPTIONAL MATCH (d:Dataset {name: r.dataset})
-SET g.complete = true, g.dataset = d.digest
+SET g.complete = true, g.gold = d.digest

@@ -8,5 +8,5 @@ MATCH (r:Run {id: $run})-[:GRADED]->(g:Grading)
 OPTIONAL MATCH (d:Dataset {name: r.dataset})
 RETURN g.measure AS measure, g.grader AS grader, g.version AS version, g.complete AS complete, g.history AS history,
   g.gold_hash AS gold_hash,
-  coalesce(g.grader, '') <> $own OR (coalesce(g.dataset = d.digest, false) AND coalesce(g.history = changes, true)) AS current
+  coalesce(g.grader, '') <> $own OR (coalesce(g.gold = d.digest, false) AND coalesce(g.history = changes, true)) AS current
 ORDER BY measure
