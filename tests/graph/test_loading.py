@@ -216,6 +216,16 @@ def test_run_remembers_its_file(empty_store: Store, dataset: Path) -> None:
     assert empty_store.read(cypher("read/runs"))[0]["file"] == str(moved.resolve())
 
 
+def test_a_strict_load_refuses_fields_that_are_not_known(empty_store: Store, dataset: Path) -> None:
+    """The library refuses them as the command does, before anything is written."""
+    change(dataset, "sf-01", dificulty="easy")
+    before = contents(empty_store)
+    with pytest.raises(InputError, match=r"questions.jsonl:1: the field 'dificulty' isn't known.*difficulty"):
+        graphkit.load(empty_store, dataset, strict=True)
+    assert contents(empty_store) == before
+    assert graphkit.load(empty_store, dataset).written["questions"] == 30
+
+
 def elsewhere(dataset: Path, name: str = "elsewhere.jsonl", **changed: Any) -> Path:
     """Write the run once more, into another file, with its records changed."""
     records = read_jsonl(dataset / "runs" / f"{RUN}.jsonl")
