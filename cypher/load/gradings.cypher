@@ -6,5 +6,5 @@ MATCH (r:Run {id: $run})
 UNWIND $rows AS row
 MERGE (g:Grading {key: row.key})
 SET g.run = $run, g.measure = row.measure, g.grader = row.grader, g.version = row.version, g.history = row.history,
-  g.complete = false
+  g.gold_hash = row.gold_hash, g.complete = false
 MERGE (r)-[:GRADED]->(g)

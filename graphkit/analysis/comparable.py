@@ -20,6 +20,7 @@ COMPARED_RANKING = ("nDCG@10", "Recall@20", "RR", "Success@5")
 
 
 Values = dict[str, dict[str, float]]
+Gold = dict[str, dict[str, str | None]]
 
 
 def values_of(
@@ -28,8 +29,10 @@ def values_of(
     runs: tuple[str, str],
     measures: Sequence[str | Measure],
     engine: Literal["cypher"] | None = None,
-) -> tuple[Values, Values]:
+) -> tuple[tuple[Values, Values], tuple[Gold, Gold]]:
     """Return the values of two runs by each measure: the scores that the graph holds of both, whoever gave them.
+
+    With them comes by what gold the held ones were given, as far as it is known.
 
     A measure of graphkit's own that isn't scored in both, or was before the dataset changed or the commits that it asks
     for, is computed in the graph for both runs; with ``engine="cypher"`` every one is.
@@ -42,19 +45,20 @@ def values_of(
     held = {run: gradings(store, run) for run in runs}
     invalid = invalid_questions(store, dataset)
     found: tuple[Values, Values] = ({}, {})
+    gold: tuple[Gold, Gold] = ({}, {})
     for measure in measures or (*COMPARED, *COMPARED_RANKING):
         own = _own(measure)
         name = str(own or measure)
         computed = engine == "cypher" or not _both_hold(name, held)
         if computed and (own is None or own.query is None):
             raise _incomparable(name, held, engine)
-        for values, run in zip(found, runs, strict=True):
+        for values, of_run, run in zip(found, gold, runs, strict=True):
             if computed:
                 column = measure_values(store, dataset, run, own, invalid)  # type: ignore[arg-type]
                 values[name] = {question: value for question, value in column.items() if isinstance(value, float)}
             else:
-                values[name] = held_values(store, run, name)
-    return found
+                values[name], of_run[name] = held_values(store, run, name)
+    return found, gold
 
 
 def _own(measure: str | Measure) -> Measure | None:

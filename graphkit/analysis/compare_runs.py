@@ -8,7 +8,16 @@ from functools import partial
 from typing import Any, Literal
 
 from graphkit.analysis.comparable import values_of
-from graphkit.analysis.comparison import By, RunComparison, groups_of, left_out, movers_of, refuse_itself, unscored
+from graphkit.analysis.comparison import (
+    By,
+    GoldCheck,
+    RunComparison,
+    groups_of,
+    left_out,
+    movers_of,
+    refuse_itself,
+    unscored,
+)
 from graphkit.analysis.paired import RESAMPLES, SEED
 from graphkit.analysis.scales import scale_of
 from graphkit.database.store import Store
@@ -34,6 +43,7 @@ def compare_runs(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     movers: int = 5,
+    strict: bool = False,
 ) -> RunComparison:
     """Compare two runs that the graph holds, on the questions that both were scored on.
 
@@ -48,6 +58,8 @@ def compare_runs(
         ``"cypher"`` computes every measure in the graph now; by default the scores are read that it holds.
     movers
         How many of the questions that moved most are shown, by the first measure.
+    strict
+        Refuse scores that others gave by different gold; by default such questions aren't compared, and told.
 
     Raises
     ------
@@ -56,7 +68,9 @@ def compare_runs(
         it is scored by different versions of a grader, or neither held of both nor computed in the graph.
     """
     dataset = _common_dataset(store, first, second)
-    before, after = values_of(store, dataset, (first, second), measures, engine)
+    values, gold = values_of(store, dataset, (first, second), measures, engine)
+    check = GoldCheck.hold((first, second), values, gold, strict)
+    before, after = values
     questions = {str(row["question"]) for row in store.read(cypher("read/answers"), {"dataset": dataset, "run": first})}
     members = _members(store, dataset, by) if by is not None else {}
     scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
@@ -71,8 +85,9 @@ def compare_runs(
         movers=movers_of(first, second, before, after, movers, partial(_edges, store)),
         questions=len(questions),
         left_out=left_out(before, after),
-        unscored=unscored(before, after, dict.fromkeys(before, questions)),
-        warnings=tuple(_warnings(store, dataset, (first, second))),
+        unscored=unscored(before, after, check.left(dict.fromkeys(before, questions))),
+        warnings=(*check.warnings((first, second)), *_warnings(store, dataset, (first, second))),
+        different_gold=check.different,
     )
 
 

@@ -6,7 +6,16 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from graphkit.analysis.comparison import By, RunComparison, groups_of, left_out, movers_of, refuse_itself, unscored
+from graphkit.analysis.comparison import (
+    By,
+    GoldCheck,
+    RunComparison,
+    groups_of,
+    left_out,
+    movers_of,
+    refuse_itself,
+    unscored,
+)
 from graphkit.analysis.paired import RESAMPLES, SEED
 from graphkit.analysis.summaries import score_scales
 from graphkit.errors import InputError, MeasureError, did_you_mean
@@ -34,7 +43,8 @@ def compare_scores(
     Raises
     ------
     InputError
-        A file or score can't be used, a run or measure has no scores, or the versions that scored the runs differ.
+        A file or score can't be used, a run or measure has no scores, the versions that scored the runs differ, or the
+        gold did and the problems are strict.
     """
     refuse_itself(first, second)
     if by in ("repo", "relation"):
@@ -52,6 +62,9 @@ def compare_scores(
     before, after = ({name: _values_of(scores, run, name) for name in chosen} for run in (first, second))
     for name in chosen:
         _refuse_versions(name, [score for score in scores if score.measure == name])
+    gold = tuple({name: _gold_of(scores, run, name) for name in chosen} for run in (first, second))
+    strict = problems is not None and problems.strict
+    check = GoldCheck.hold((first, second), (before, after), (gold[0], gold[1]), strict)
     members: dict[str, set[str]] = {}
     for score in scores if by is not None else ():
         members.setdefault(getattr(score, str(by)) or NO_LABEL, set()).add(score.question)
@@ -67,7 +80,9 @@ def compare_scores(
         movers=movers_of(first, second, before, after, movers),
         questions=len({score.question for score in scores}),
         left_out=left_out(before, after),
-        unscored=unscored(before, after, asked),
+        unscored=unscored(before, after, check.left(asked)),
+        warnings=tuple(check.warnings((first, second))),
+        different_gold=check.different,
     )
 
 
@@ -90,6 +105,14 @@ def _require(name: str, known: Iterable[str], what: str) -> None:
     names = sorted(known)
     if name not in names:
         raise InputError(f"{what} {name!r}", remedy=f"{did_you_mean(name, names)}There are: {', '.join(names)}.")
+
+
+def _gold_of(scores: Iterable[Score], run: str, measure: str) -> dict[str, str | None]:
+    return {
+        one.question: one.gold_hash
+        for one in scores
+        if one.run == run and one.measure == measure and one.value is not None
+    }
 
 
 def _values_of(scores: Iterable[Score], run: str, measure: str) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,6 +19,8 @@ from graphkit.analysis.scales import Scale
 from graphkit.errors import InputError
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.bounds import equal, over, under
+from graphkit.records.gold import different_gold
+from graphkit.records.words import counted
 
 By = Literal["category", "difficulty", "repo", "relation"]
 
@@ -71,6 +73,8 @@ class RunComparison:
         compared. A measure that has no question in common is in no group.
     warnings
         What else the comparison lacks, in sentences: records, or the newest form of the dataset.
+    different_gold
+        The questions whose gold isn't the same in both: by measures that were given for it they are not compared.
     """
 
     first: str
@@ -82,6 +86,7 @@ class RunComparison:
     left_out: Mapping[str, int]
     unscored: Mapping[str, int]
     warnings: tuple[str, ...] = ()
+    different_gold: tuple[str, ...] = ()
 
     @property
     def overall(self) -> tuple[PairedResult, ...]:
@@ -107,8 +112,81 @@ class RunComparison:
             "left_out": dict(self.left_out),
             "unscored": dict(self.unscored),
             "warnings": list(self.warnings),
+            "different_gold": list(self.different_gold),
             "regressions": [one.measure for one in self.regressions()],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCheck:
+    """By what gold two runs were scored: the questions of which it differs, and those of which one side alone tells it.
+
+    The values of the first are taken out: a difference there may be that of the gold.
+    """
+
+    taken_out: dict[str, set[str]]
+    untold: dict[str, int]
+
+    @classmethod
+    def hold(
+        cls,
+        runs: tuple[str, str],
+        values: tuple[Mapping[str, dict[str, float]], Mapping[str, dict[str, float]]],
+        gold: tuple[Mapping[str, Mapping[str, str | None]], Mapping[str, Mapping[str, str | None]]],
+        strict: bool,
+    ) -> GoldCheck:
+        """Take out of both values what is of different gold.
+
+        Raises
+        ------
+        InputError
+            Something is, and ``strict`` refuses it; or nothing is left.
+        """
+        before, after = values
+        taken_out: dict[str, set[str]] = {}
+        untold: dict[str, set[str]] = {run: set() for run in runs}
+        for name in gold[0].keys() & gold[1].keys():
+            first, second = gold[0][name], gold[1][name]
+            for question in different_gold(first, second):
+                if question in before[name] and question in after[name]:
+                    taken_out.setdefault(name, set()).add(question)
+                    del before[name][question], after[name][question]
+            for question in first.keys() & second.keys():
+                if (first[question] is None) != (second[question] is None):
+                    untold[runs[first[question] is not None]].add(question)
+        found = cls(taken_out, {run: len(some) for run, some in untold.items() if some})
+        nothing_left = not any(before[name].keys() & after[name].keys() for name in before)
+        if found.different and (strict or nothing_left):
+            remedy = "Score both runs by the same gold"
+            raise InputError(
+                f"{found.told(runs)}, which {'strict reading refuses' if strict else 'leaves nothing to compare'}",
+                remedy=f"{remedy}, or compare without --strict what is of the same." if strict else f"{remedy}.",
+            )
+        return found
+
+    @property
+    def different(self) -> tuple[str, ...]:
+        """The questions of which the gold differs, by whichever measure."""
+        return tuple(sorted(set().union(*self.taken_out.values())))
+
+    def left(self, questions: Mapping[str, set[str]]) -> dict[str, set[str]]:
+        """Return the questions of each measure without those that were taken out."""
+        return {name: some - self.taken_out.get(name, set()) for name, some in questions.items()}
+
+    def told(self, runs: tuple[str, str]) -> str:
+        """Return in words what differs."""
+        count = len(self.different)
+        return (
+            f"{runs[0]} and {runs[1]} were scored by different gold of {counted(count, 'question')}, such as "
+            + repr(self.different[0])
+        )
+
+    def warnings(self, runs: tuple[str, str]) -> Iterator[str]:
+        """Yield a sentence for what differs, and for what can't be told."""
+        if self.different:
+            yield f"{self.told(runs)}: {'it is' if len(self.different) == 1 else 'they are'} not compared there"
+        for run, count in self.untold.items():
+            yield f"by what gold {run} was scored isn't told of {counted(count, 'question')}: it may be other gold"
 
 
 def refuse_itself(first: str, second: str) -> None:

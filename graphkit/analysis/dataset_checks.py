@@ -23,7 +23,7 @@ SPREAD = {"easy": 0.4, "medium": 0.4, "hard": 0.2}
 TOLERANCE = 0.1
 
 #: The kinds of findings, in the order in which they are told.
-KINDS = ("record", "field", "stale-gold", "unknown-commit", "duplicate", "difficulty", "no-room")
+KINDS = ("record", "unknown-field", "field", "stale-gold", "unknown-commit", "duplicate", "difficulty", "no-room")
 
 _GOLD = ("paths", "relevant", "expected_files", "expected_symbols", "gold_answer", "expected_output", "facts")
 _WANTED = ("category", "difficulty")
@@ -92,7 +92,9 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     findings += _duplicates(questions)
     findings += _difficulty(questions)
     if baseline is not None:
-        findings += _answered(questions, baseline)
+        findings += _answered(questions, baseline, problems)
+    # Of the other files, the load tells such fields.
+    findings += [Flaw("unknown-field", "warning", sentence) for sentence in problems.unknown_fields()]
     counts = Counter[str | None](question.difficulty for question in questions)
     difficulties = {name: counts[name] for name in SPREAD}
     order = {kind: number for number, kind in enumerate(KINDS)}
@@ -131,14 +133,15 @@ def _difficulty(questions: list[QuestionStruct]) -> Iterator[Flaw]:
         yield Flaw("difficulty", "warning", f"the spread is {has}, where {wanted} is wanted (10 points either way)")
 
 
-def _answered(questions: Iterable[QuestionStruct], baseline: Path) -> Iterator[Flaw]:
-    problems = Problems()
+def _answered(questions: Iterable[QuestionStruct], baseline: Path, problems: Problems) -> Iterator[Flaw]:
+    reading = Problems()
     answers = {
         record.question_id: record.answer
-        for _, record in RecordReader(baseline, AnswerStruct, problems)
+        for _, record in RecordReader(baseline, AnswerStruct, reading)
         if record.answer is not None and record.error is None
     }
-    problems.settle()
+    reading.settle()
+    problems.merge(reading)
     for question in questions:
         span = normalised(question.expected_output or question.gold_answer or "")
         if span and span in normalised(answers.get(question.id) or ""):

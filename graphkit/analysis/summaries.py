@@ -9,9 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphkit.analysis.scales import Scale, scale_of
-from graphkit.files.problems import Problems
+from graphkit.errors import InputError
+from graphkit.files.problems import Problem, Problems
 from graphkit.files.score_files import read_scores
+from graphkit.records.gold import gold_hash_of
 from graphkit.records.scores import Score
+from graphkit.records.words import counted
+
+#: A run, a measure and a group.
+_Cell = tuple[str, str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,10 @@ class ScoreSummary:
     accuracy
         The share of right ones, where all scores of the measure are 0 or 1, or whole ones of 0 to 10
         (:mod:`graphkit.analysis.scales`); of others None.
+    gold_hash
+        The gold of its questions, where it is known of all.
+    different_gold
+        How many of them another run was scored on by the same measure and other gold.
     """
 
     run: str
@@ -37,6 +47,8 @@ class ScoreSummary:
     accuracy: float | None
     scored: int
     total: int
+    gold_hash: str | None = None
+    different_gold: int = 0
 
 
 def summarize(files: Iterable[str | Path], problems: Problems | None = None) -> list[ScoreSummary]:
@@ -45,16 +57,19 @@ def summarize(files: Iterable[str | Path], problems: Problems | None = None) -> 
     Raises
     ------
     InputError
-        A file or a record can't be used and problems aren't to be skipped.
+        A file or a record can't be used and problems aren't to be skipped, or runs are scored by different gold and the
+        problems are strict.
     """
-    cells: dict[tuple[str, str, str | None], list[float | None]] = {}
-    scores = read_scores(files, problems if problems is not None else Problems())
+    problems = problems if problems is not None else Problems()
+    cells: dict[_Cell, list[Score]] = {}
+    scores = read_scores(files, problems)
+    different = _different_gold(scores, problems)
     scales = score_scales(scores)
     for score in scores:
         for group in (None, *_groups(score)):
-            cells.setdefault((score.run, score.measure, group), []).append(score.number)
+            cells.setdefault((score.run, score.measure, group), []).append(score)
     order = sorted(cells, key=lambda cell: (cell[2] is not None, cell[2] or "", cell[1], cell[0]))
-    return [_summary(cell, cells[cell], scales[cell[1]]) for cell in order]
+    return [_summary(cell, cells[cell], scales[cell[1]], different) for cell in order]
 
 
 def score_scales(scores: Iterable[Score]) -> dict[str, Scale | None]:
@@ -72,8 +87,31 @@ def _groups(score: Score) -> Iterable[str]:
             yield f"{name}: {value}"
 
 
-def _summary(cell: tuple[str, str, str | None], values: list[float | None], scale: Scale | None) -> ScoreSummary:
+def _different_gold(scores: Iterable[Score], problems: Problems) -> set[tuple[str, str]]:
+    """Return the measures and questions that runs were scored on by different gold, and note or refuse them."""
+    gold: dict[tuple[str, str], dict[str, Score]] = defaultdict(dict)
+    for score in scores:
+        if score.gold_hash is not None:
+            gold[score.measure, score.question].setdefault(score.gold_hash, score)
+    different = {key: [*some.values()] for key, some in gold.items() if len(some) > 1}
+    questions = {question for _, question in different}
+    if questions and problems.strict:
+        raise InputError(
+            f"runs were scored by different gold of {counted(len(questions), 'question')}, such as {min(questions)!r}, "
+            "which strict reading refuses",
+            remedy="Score all runs by the same gold, or read without --strict.",
+        )
+    for question in sorted(questions):
+        runs = {score.run for (_, of), some in different.items() if of == question for score in some}
+        problems.note(
+            Problem("scores of", "runs were scored by different gold", f"{question}: {', '.join(sorted(runs))}")
+        )
+    return {*different}
+
+
+def _summary(cell: _Cell, scores: list[Score], scale: Scale | None, different: set[tuple[str, str]]) -> ScoreSummary:
     run, measure, group = cell
+    values = [score.number for score in scores]
     scored = [value for value in values if value is not None]
     return ScoreSummary(
         run=run,
@@ -84,4 +122,6 @@ def _summary(cell: tuple[str, str, str | None], values: list[float | None], scal
         accuracy=sum(map(scale.is_right, scored)) / len(scored) if scale is not None and scored else None,
         scored=len(scored),
         total=len(values),
+        gold_hash=gold_hash_of((score.question, score.gold_hash) for score in scores),
+        different_gold=sum((measure, score.question) in different for score in scores),
     )

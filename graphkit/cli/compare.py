@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphkit.cli.base import as_json, open_graph, print_json, say, tell, with_graph
-from graphkit.cli.options import ON_ERROR, SEED, MeasureOption, OnErrorOption, StrictOption, by_value, on_error_value
+from graphkit.cli.options import ON_ERROR, SEED, MeasureOption, OnErrorOption, by_value, on_error_value
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
+    from graphkit.files.problems import Problems
 
 
 @with_graph
@@ -40,7 +41,9 @@ def compare(
         typer.Option("--engine", metavar="cypher", help="Compute the measures now. [default: read the scores kept]"),
     ] = None,
     on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse fields that graphkit doesn't know, and scores by different gold.")
+    ] = False,
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
     from graphkit.analysis import gates
@@ -56,19 +59,20 @@ def compare(
         compared = compare_scores(
             scores, first, second, measures=measures, by=grouping, resamples=resamples, seed=seed, problems=problems
         )
-        tell(problems)
     else:
         with open_graph() as store:
             compared = compare_runs(
                 store,
-                _run(store, first, measures),
-                _run(store, second, measures),
+                _run(store, first, measures, problems),
+                _run(store, second, measures, problems),
                 measures=measures,
                 by=grouping,
                 engine=_computing(engine),
                 resamples=resamples,
                 seed=seed,
+                strict=strict,
             )
+    tell(problems)
     for warning in compared.warnings:
         say(f"warning: {warning}")
     for counts, where in ((compared.left_out, "one run only"), (compared.unscored, "neither run")):
@@ -90,12 +94,16 @@ def _computing(engine: str | None) -> Literal["cypher"] | None:
     return "cypher" if engine else None
 
 
-def _run(store: Store, name: str, measures: list[str]) -> str:
+def _run(store: Store, name: str, measures: list[str], problems: Problems) -> str:
     """Return the name of a run; one that is given as a file is scored and kept first."""
     from graphkit.analysis.comparable import COMPARED, COMPARED_RANKING
     from graphkit.files.jsonl import is_file_name
+    from graphkit.files.problems import Problems
     from graphkit.scoring.evaluate import evaluate
 
-    if is_file_name(name):
-        return evaluate(Path(name), store=store, measures=measures or (*COMPARED, *COMPARED_RANKING)).run
-    return name
+    if not is_file_name(name):
+        return name
+    of_run = Problems(problems.on_error, strict=problems.strict)
+    kept = evaluate(Path(name), store=store, measures=measures or (*COMPARED, *COMPARED_RANKING), problems=of_run)
+    problems.merge(of_run)
+    return kept.run

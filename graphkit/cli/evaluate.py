@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,26 +14,23 @@ from graphkit.cli.base import as_json, open_graph, print_json, say, tell, with_g
 from graphkit.cli.options import (
     ON_ERROR,
     AnsweredByOption,
-    ChunksOnlyOption,
-    ColumnsOption,
-    CommitOption,
     ConfigOption,
     DatasetOption,
-    IdPatternOption,
-    IdsOption,
+    LogOptions,
     MeasureOption,
     OnErrorOption,
-    ParquetOption,
-    QuestionKeyOption,
-    QuestionOption,
+    RunNameOption,
     ScoresOption,
     StrictOption,
+    UndirectedOption,
+    UnorderedOption,
     assignment,
     engine_value,
     given_scores,
     kappa_floor,
     label_value,
     on_error_value,
+    with_log_options,
 )
 from graphkit.errors import InputError
 
@@ -44,6 +42,7 @@ if TYPE_CHECKING:
 
 
 @with_graph
+@with_log_options
 def evaluate(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN.jsonl...", help="Run logs.")],
     dataset: DatasetOption = None,
@@ -96,24 +95,14 @@ def evaluate(
         str | None,
         typer.Option("--format", metavar="FORMAT", help="The files are logs of others: `graphkit import` lists them."),
     ] = None,
-    ids: IdsOption = None,
-    id_pattern: IdPatternOption = None,
-    question: QuestionOption = None,
-    question_key: QuestionKeyOption = None,
-    columns: ColumnsOption = None,
-    chunks_only: ChunksOnlyOption = False,
-    parquet: ParquetOption = None,
-    commit: CommitOption = None,
-    undirected: Annotated[
-        bool,
-        typer.Option("--undirected", help="Compare edges without their direction: measures are so named and kept."),
+    *,
+    how: LogOptions,
+    run_name: RunNameOption = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Take the place of a run of this name that is from another file.")
     ] = False,
-    unordered: Annotated[
-        bool,
-        typer.Option(
-            "--unordered", help="Take each traversal as a set of edges: what compares its order isn't scored."
-        ),
-    ] = False,
+    undirected: UndirectedOption = False,
+    unordered: UnorderedOption = False,
     on_error: OnErrorOption = ON_ERROR,
     strict: StrictOption = False,
 ) -> None:
@@ -129,6 +118,7 @@ def evaluate(
     from graphkit.cli.tables import print_groups, print_scoreboard
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
+    from graphkit.files.run_files import first_run
     from graphkit.graph.writing import quiet
     from graphkit.measures.registry import DEFAULT_MEASURES, either_way, parse_measure, resolve_measures
     from graphkit.scoring.called import tool_measures
@@ -144,6 +134,10 @@ def evaluate(
     grouping = label_value(by)
     if no_store and chosen_engine == "cypher":
         raise InputError("--engine cypher computes in a database, which --no-store does without")
+    if run_name is not None and len(runs) > 1:
+        raise InputError(
+            f"--run names one run, and there are {len(runs)} files", remedy="Evaluate one after the other."
+        )
     lower = [_gate("--fail-under", text) for text in fail_under or []]
     upper = [_gate("--fail-over", text) for text in fail_over or []]
     if min_scored is not None and not 0 <= min_scored <= 1:
@@ -167,27 +161,19 @@ def evaluate(
     chosen = list(dict.fromkeys(chosen))
     results: list[Evaluation] = []
     cards: list[Scorecard] = []
-    how = {
-        "ids": ids,
-        "id_pattern": id_pattern,
-        "question": question,
-        "question_key": question_key,
-        "columns": columns,
-        "chunks_only": chunks_only,
-        "parquet": parquet,
-        "commit": commit,
-    }
     with (
         as_runs(runs, format, dataset, how) as files,
         nullcontext() if no_store else open_graph() as store,
         shown_progress("evaluate") if store is not None else nullcontext(quiet) as progress,
     ):
         if layered:
-            called = [name for run in files for name in tool_measures(Dataset.of_run(run, dataset), run)]
+            called = [name for _, run in files for name in tool_measures(Dataset.of_run(run, dataset), run)]
             chosen = list(dict.fromkeys([*chosen, *(resolve_measures(called) if called else ())]))
         if chosen_engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
             say(f"note: computed in Python, for there is no Cypher of them: {', '.join(others)}")
-        for run in files:
+        if len(files) > 1:
+            _refuse_one_name((file, first_run(run)) for file, run in files)
+        for file, run in files:
             problems = Problems(skip, strict=strict)
             result = evaluate(
                 run,
@@ -200,15 +186,19 @@ def evaluate(
                 outcomes=layered and not undirected,
                 scores=given,
                 unordered=unordered,
+                name=run_name,
+                replace=replace,
+                origin=None if format is None else f"the log {file.resolve()}",
                 progress=progress,
             )
             tell(problems)
             if given:
                 warnings = own_kind(run, result.given, answered_by, scores or [])
-                result = dataclasses.replace(result, warnings=warnings)
+                result = dataclasses.replace(result, warnings=(*result.warnings, *warnings))
             results.append(result)
             if layered:
                 cards.append(score_layers(result, scoring))
+    _refuse_one_name(zip(runs, (result.run for result in results), strict=True))  # what came by pipes
     if strangers := sorted({score.run for score in given} - {result.run for result in results}):
         say(f"note: the scores of other runs aren't used: {', '.join(strangers[:5])}")
     for result in results:
@@ -221,6 +211,9 @@ def evaluate(
             say(f"note: {result.run}: {borrowed}")
         for warning in result.warnings:
             say(f"warning: {result.run}: {warning}")
+    if len({result.gold_hash for result in results}) > 1:
+        gold = ", ".join(f"{result.run} by {result.gold_hash} of {result.dataset}" for result in results)
+        say(f"note: the runs are scored by different gold, so their means can't be compared: {gold}")
     for path in out:
         write_results(path, results)
     if as_json():
@@ -248,6 +241,20 @@ def evaluate(
             *(gates.min_scored(results, min_scored, [*dict.fromkeys(asked)] or None) if min_scored else ()),
         ]
     )
+
+
+def _refuse_one_name(named: Iterable[tuple[Path, str | None]]) -> None:
+    """Refuse two files that hold a run of one name: which of them a result is of couldn't be told."""
+    files: dict[str, Path] = {}
+    for file, name in named:
+        if name is None:
+            continue
+        first = files.setdefault(name, file)
+        if first.resolve() != file.resolve():
+            raise InputError(
+                f"two files hold a run {name!r}: {first} and {file}",
+                remedy="Evaluate one of them by another name: `graphkit evaluate FILE --run NAME`.",
+            )
 
 
 def _untrusted(runs: list[Path], results: list[Evaluation], given: list[Score], floor: float) -> list[BrokenGate]:

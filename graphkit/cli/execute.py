@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, tell, with_graph
-from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, StrictOption, on_error_value
+from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, RunNameOption, StrictOption, on_error_value
+from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.scoring.executed_runs import ExecutedRun
@@ -31,6 +32,7 @@ def execute(
     unsafe: Annotated[
         bool, typer.Option("--unsafe-no-sandbox", help="Run the code with all that you may do yourself.")
     ] = False,
+    run_name: RunNameOption = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Execute without a database.")] = False,
     on_error: OnErrorOption = ON_ERROR,
     strict: StrictOption = False,
@@ -44,6 +46,8 @@ def execute(
     from graphkit.scoring.executed_runs import execute as execute_run
 
     skip = on_error_value(on_error)
+    if run_name is not None and len(runs) > 1:
+        raise InputError(f"--run names one run, and there are {len(runs)} files", remedy="Execute one after the other.")
     results: list[ExecutedRun] = []
     with (
         open_sandbox(jobs=jobs, limits=SandboxLimits(memory * MIB), programs=programs(), unsafe=unsafe) as sandbox,
@@ -60,6 +64,7 @@ def execute(
                     sandbox=sandbox,
                     store=store,
                     keep=True,
+                    name=run_name,
                     problems=problems,
                     progress=lambda count: advance("tests", count),
                 )

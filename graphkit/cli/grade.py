@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, settings, tell, with_graph
-from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, StrictOption, kappa_floor, on_error_value
+from graphkit.cli.options import (
+    ON_ERROR,
+    DatasetOption,
+    OnErrorOption,
+    RunNameOption,
+    StrictOption,
+    kappa_floor,
+    on_error_value,
+)
 from graphkit.errors import GateError, InputError
 
 if TYPE_CHECKING:
@@ -94,6 +102,7 @@ def grade(
         float | None,
         typer.Option("--min-kappa", metavar="VALUE", help="Exit with 1 where kappa with a person may be lower."),
     ] = None,
+    run_name: RunNameOption = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Grade without a database.")] = False,
     on_error: OnErrorOption = ON_ERROR,
     strict: StrictOption = False,
@@ -146,6 +155,7 @@ def grade(
                 batch=batch,
                 store=store,
                 keep=True,
+                name=run_name,
                 problems=problems,
                 tell=say,
             )

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from graphkit.cli.base import Commands, as_json, print_json, print_line, say, with_json
 from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
-from graphkit.cli.options import (
-    ChunksOnlyOption,
-    ColumnsOption,
-    CommitOption,
-    IdPatternOption,
-    IdsOption,
-    ParquetOption,
-    QuestionKeyOption,
-    QuestionOption,
-    columns_value,
-    commit_values,
-)
+from graphkit.cli.options import LogOptions, with_log_options
 from graphkit.errors import InputError
 
 #: The formats, which stand here again because reading them there would make help slow to show; a test holds them equal.
@@ -59,16 +48,16 @@ def as_runs(
     files: list[Path],
     format: str | None,  # noqa: A002
     dataset: Path | None,
-    options: Mapping[str, Any],
-) -> Iterator[list[Path]]:
-    """Yield the runs of logs, imported into a temporary folder; the files themselves where no format is named."""
+    how: LogOptions,
+) -> Iterator[list[tuple[Path, Path]]]:
+    """Yield each log with its run, imported into a temporary folder; with itself where no format is named."""
     if format is None:
-        if given := [name for name, value in options.items() if value]:
+        if given := how.given():
             raise InputError(
-                f"--{given[0].replace('_', '-')} is for logs of others",
+                f"{given[0]} is for logs of others",
                 remedy="Name what wrote them: --format auto, or the name of a format.",
             )
-        yield files
+        yield [(file, file) for file in files]
         return
     if dataset is None:
         raise InputError("a log doesn't lie beside its questions", remedy="Name the dataset by --dataset.")
@@ -79,53 +68,29 @@ def as_runs(
         for number, file in enumerate(files):
             run = Path(folder) / str(number) / f"{run_name_of(file)}.jsonl"
             run.parent.mkdir()
-            for line in import_log(file, format, dataset, out=run, **imported_by(options)).told:
+            for line in import_log(file, format, dataset, out=run, **how.of_library()).told:
                 say(line)
-            runs.append(run)
+            runs.append((file, run))
         yield runs
-
-
-def imported_by(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of the command line as those of the library."""
-    return {
-        **{name: value for name, value in options.items() if name != "commit"},
-        "columns": columns_value(options["columns"]),
-        "commits": commit_values(options["commit"]),
-    }
 
 
 def _command(format: str) -> Callable[..., None]:  # noqa: A002
     @with_json
+    @with_log_options
     def command(
         files: FilesArgument,
         dataset: Annotated[Path, typer.Option("--dataset", "-d", metavar="DIR", help="Whose questions it answers.")],
         out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN.jsonl", help="The run.")],
-        ids: IdsOption = None,
-        id_pattern: IdPatternOption = None,
-        question: QuestionOption = None,
-        question_key: QuestionKeyOption = None,
-        columns: ColumnsOption = None,
-        chunks_only: ChunksOnlyOption = False,
-        parquet: ParquetOption = None,
-        commit: CommitOption = None,
+        how: LogOptions,
         run: Annotated[
             str | None, typer.Option("--run", metavar="NAME", help="[default: the name of its file]")
         ] = None,
         force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+        strict: Annotated[bool, typer.Option("--strict", help="Refuse a log with fields that aren't read.")] = False,
     ) -> None:
         from graphkit.imports.importer import import_log
 
-        options = {
-            "ids": ids,
-            "id_pattern": id_pattern,
-            "question": question,
-            "question_key": question_key,
-            "columns": columns,
-            "chunks_only": chunks_only,
-            "parquet": parquet,
-            "commit": commit,
-        }
-        made = import_log(files, format, dataset, out=out, run=run, replace=force, **imported_by(options))
+        made = import_log(files, format, dataset, out=out, run=run, replace=force, strict=strict, **how.of_library())
         if as_json():
             print_json({"run": made.run, "file": str(out), **made.figures})
             return

@@ -15,6 +15,7 @@ from graphkit.cli.options import (
     AnsweredByOption,
     DatasetOption,
     OnErrorOption,
+    StrictOption,
     kappa_floor,
     on_error_value,
 )
@@ -111,6 +112,7 @@ def spot_check(
     answered_by: AnsweredByOption = None,
     scores: ScoreFilesOption = None,
     on_error: OnErrorOption = ON_ERROR,
+    strict: StrictOption = False,
 ) -> None:
     """Grade some answers yourself, and see how far the judge agrees, beyond chance and with intervals.
 
@@ -134,7 +136,7 @@ def spot_check(
         if min_kappa is not None:
             gates.hold(gates.min_kappa([name], graded, checks, min_kappa, [by]))
 
-    problems = Problems(on_error_value(on_error))
+    problems = Problems(on_error_value(on_error), strict=strict)
     name, answers = read_answers(run, problems)
     chosen = _subject(run, name, judge, scores, problems)
     by = chosen.measure(measure)
@@ -209,6 +211,7 @@ def consistency(
     answered_by: AnsweredByOption = None,
     scores: ScoreFilesOption = None,
     on_error: OnErrorOption = ON_ERROR,
+    strict: StrictOption = False,
 ) -> None:
     """Grade the same answers again: how many grades are stable, and which flip."""
     import asyncio
@@ -218,7 +221,7 @@ def consistency(
     from graphkit.files.problems import Problems
     from graphkit.trust.consistency import compare_gradings, consistency
 
-    problems = Problems(on_error_value(on_error))
+    problems = Problems(on_error_value(on_error), strict=strict)
     chosen = _named(run, judge, scores, problems)
     if graded:
         others = [_subject(run, chosen.run, chosen.judge, [path], problems).scores for path in graded]
@@ -258,6 +261,7 @@ def bias(
     answered_by: AnsweredByOption = None,
     scores: ScoreFilesOption = None,
     on_error: OnErrorOption = ON_ERROR,
+    strict: StrictOption = False,
 ) -> None:
     """Change what has no bearing, and see whether the judge's grades move: order, length, and its own family."""
     import asyncio
@@ -268,7 +272,7 @@ def bias(
     from graphkit.trust.effects import effects
     from graphkit.trust.families import between_judges
 
-    problems = Problems(on_error_value(on_error))
+    problems = Problems(on_error_value(on_error), strict=strict)
     chosen = _named(run, judge, scores, problems)
     given = {name: path for name, path in (("swapped", swapped), ("padded", padded)) if path is not None}
     found: list[Effect] = []
@@ -295,6 +299,7 @@ def drift(
     answered_by: AnsweredByOption = None,
     scores: ScoreFilesOption = None,
     on_error: OnErrorOption = ON_ERROR,
+    strict: StrictOption = False,
 ) -> None:
     """Grade recorded answers anew, and see how far the judge has moved since."""
     import asyncio
@@ -304,7 +309,7 @@ def drift(
     from graphkit.trust.drift import drift
     from graphkit.trust.effects import effects
 
-    problems = Problems(on_error_value(on_error))
+    problems = Problems(on_error_value(on_error), strict=strict)
     chosen = _named(run, judge, scores, problems)
     if graded is not None:
         now = _subject(run, chosen.run, chosen.judge, [graded], problems).scores

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, tell, with_graph
-from graphkit.cli.options import ON_ERROR, OnErrorOption, on_error_value
+from graphkit.cli.options import ON_ERROR, OnErrorOption, StrictOption, on_error_value
 
 
 @with_graph
@@ -22,6 +22,7 @@ def load_scores(
         ),
     ],
     on_error: OnErrorOption = ON_ERROR,
+    strict: StrictOption = False,
 ) -> None:
     """Put scores, verdicts and executions of others, a judge or a person beside the answers of runs in the graph."""
     from graphkit.files.execution_files import holds_executions, read_executions
@@ -33,7 +34,7 @@ def load_scores(
     from graphkit.graph.judgements import check_verdicts, load_verdicts
     from graphkit.records.words import counted
 
-    problems = Problems(on_error_value(on_error))
+    problems = Problems(on_error_value(on_error), strict=strict)
     judged = [file for file in files if holds_verdicts(file)]
     ran = [file for file in files if holds_executions(file)]
     scored = [file for file in files if file not in judged and file not in ran]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args, get_type_hints
 
 import typer
 
@@ -79,11 +82,82 @@ CommitOption = Annotated[
     list[str] | None,
     typer.Option("--commit", metavar="REPO=SHA", help="The commit at which it was read; may be repeated."),
 ]
+UndirectedOption = Annotated[
+    bool, typer.Option("--undirected", help="Compare edges without their direction: measures are so named and kept.")
+]
+UnorderedOption = Annotated[
+    bool,
+    typer.Option("--unordered", help="Take each traversal as a set of edges: what compares its order isn't scored."),
+]
+RunNameOption = Annotated[
+    str | None,
+    typer.Option("--run", metavar="NAME", help="The run's name. [default: as its records say]"),
+]
 OnErrorOption = Annotated[
     str,
     typer.Option("--on-error", metavar="fail|skip", help="Refuse bad records, or leave them out and report them."),
 ]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Refuse records with fields that graphkit doesn't know.")]
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """How the log of another tool is read: the options that each command has which reads one."""
+
+    ids: IdsOption = None
+    id_pattern: IdPatternOption = None
+    question: QuestionOption = None
+    question_key: QuestionKeyOption = None
+    columns: ColumnsOption = None
+    chunks_only: ChunksOnlyOption = False
+    parquet: ParquetOption = None
+    commit: CommitOption = None
+
+    def given(self) -> list[str]:
+        """Return the options that were given, as they are written."""
+        return [f"--{name.replace('_', '-')}" for name in _log_options() if getattr(self, name)]
+
+    def of_library(self) -> dict[str, Any]:
+        """Return them as :func:`graphkit.import_log` takes them."""
+        values = {name: getattr(self, name) for name in _log_options() if name != "commit"}
+        return {**values, "columns": columns_value(self.columns), "commits": commit_values(self.commit)}
+
+
+def _log_options() -> dict[str, Any]:
+    """Return the options of :class:`LogOptions` by name, with their declarations."""
+    return get_type_hints(LogOptions, include_extras=True)
+
+
+def with_log_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of :class:`LogOptions` where it has the parameter ``how``, which takes them."""
+    declared = _log_options()
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        how = LogOptions(**{name: given.pop(name) for name in declared})
+        command(**given, how=how)
+
+    own = inspect.signature(command, eval_str=True)
+    defaults = {field.name: field.default for field in fields(LogOptions)}
+    parameters: list[inspect.Parameter] = []
+    for parameter in own.parameters.values():
+        if parameter.name == "how":
+            for name, annotation in declared.items():
+                parameters.append(
+                    inspect.Parameter(name, parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation)
+                )
+        else:
+            parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    del run.__wrapped__
+    return run
+
+
+def commit_values(texts: list[str] | None) -> dict[str, str]:
+    """Return the commits that ``--commit`` names."""
+    return dict(assignment("--commit", text) for text in texts or [])
+
 
 # Defaults. Those that the library has too stand here again, because reading them there would make help slow to show;
 # a test holds them equal.
@@ -111,23 +185,23 @@ def given_scores(files: list[Path], skip: OnError, strict: bool = False) -> list
     return given
 
 
-def given_verdicts(files: list[Path], skip: OnError) -> list[Verdict]:
+def given_verdicts(files: list[Path], skip: OnError, strict: bool = False) -> list[Verdict]:
     """Return what ``--verdicts`` adds, and report what was left out of it."""
     from graphkit.files.problems import Problems
     from graphkit.files.verdict_files import read_verdicts
 
-    problems = Problems(skip)
+    problems = Problems(skip, strict=strict)
     given = read_verdicts(files, problems) if files else []
     tell(problems)
     return given
 
 
-def given_executions(files: list[Path], skip: OnError) -> list[Execution]:
+def given_executions(files: list[Path], skip: OnError, strict: bool = False) -> list[Execution]:
     """Return what ``--executions`` adds, and report what was left out of it."""
     from graphkit.files.execution_files import read_executions
     from graphkit.files.problems import Problems
 
-    problems = Problems(skip)
+    problems = Problems(skip, strict=strict)
     given = read_executions(files, problems) if files else []
     tell(problems)
     return given
@@ -185,8 +259,3 @@ def columns_value(text: str | None) -> tuple[str, str, str] | None:
     if len(names) != 3 or not all(names):
         raise InputError(f"--columns takes source, relation and target with commas, not {text!r}")
     return names[0], names[1], names[2]
-
-
-def commit_values(texts: list[str] | None) -> dict[str, str]:
-    """Return the commits that ``--commit`` names."""
-    return dict(assignment("--commit", text) for text in texts or [])

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_json, settings, with_graph
+from graphkit.cli.base import as_json, print_json, say, settings, with_graph
 from graphkit.cli.options import assignment
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
 
-#: The parameters of the named queries that name something which the graph must hold.
+#: The parameters that name something which the graph must hold: in the named queries, and by custom in any other.
 _NAMES = ("run", "other", "question")
 
 
@@ -39,9 +40,15 @@ def query(
     from graphkit.records.words import counted
 
     given = dict(assignment("-p", text) for text in parameter or [])
-    text, bound, names = _text(source, expression, given)
+    text, bound, named = _text(source, expression, given)
+    names = _names(bound, given, named)
+    if named:  # a run may be called 2026, which is a text there
+        bound = {**bound, **names}
     with Store.open(settings(), read_only=True) as store:
-        _require(store, names)
+        for error in _unknown(store, names):
+            if named:
+                raise error
+            say(f"note: {error}")
         try:
             columns, rows = store.query_readonly(text, bound)
         except (OverflowError, UnicodeEncodeError):
@@ -56,10 +63,8 @@ def query(
         print_table(None, columns, rows, counted(len(rows), "row"))
 
 
-def _text(
-    source: str | None, expression: str | None, given: dict[str, str]
-) -> tuple[str, dict[str, object], dict[str, str]]:
-    """Return a query's text, its parameters, and those among them that name something."""
+def _text(source: str | None, expression: str | None, given: dict[str, str]) -> tuple[str, dict[str, object], bool]:
+    """Return a query's text, its parameters, and whether it is a named one."""
     from graphkit.graph.queries import named_query, parse_value, read_query
 
     if (source is None) == (expression is None):
@@ -68,7 +73,7 @@ def _text(
         )
     values = {name: parse_value(value) for name, value in given.items()}
     if expression is not None:
-        return expression, values, {}
+        return expression, values, False
     assert source is not None
     path = Path(source)
     if path.suffix in {".cypher", ".cql"} or path.is_file():
@@ -78,22 +83,29 @@ def _text(
             own = read_query(path)
         except UnicodeDecodeError:
             raise InputError("the file isn't text in UTF-8", where=source) from None
-        return own.text, own.bind(values) if own.parameters else values, {}
+        return own.text, own.bind(values) if own.parameters else values, False
     named = named_query(source)
-    # A run may be called 2026, which is a text there.
-    names = {name: value if isinstance(value := values[name], str) else given[name]
-             for name in _NAMES if values.get(name) is not None}  # fmt: skip
-    return named.text, named.bind({**values, **names}), names
+    return named.text, named.bind(values), True
 
 
-def _require(store: Store, names: dict[str, str]) -> None:
-    """Refuse names of runs and questions that the graph doesn't hold: no rows would look as if nothing were wrong."""
+def _names(bound: dict[str, object], given: dict[str, str], named: bool) -> dict[str, str]:
+    """Return the parameters that name something, as texts; in a query of the user's own a list may be of several."""
+    values = {name: value for name in _NAMES if (value := bound.get(name)) is not None}
+    return {
+        name: value if isinstance(value, str) else given.get(name, str(value))
+        for name, value in values.items()
+        if named or isinstance(value, str | int | float)
+    }
+
+
+def _unknown(store: Store, names: dict[str, str]) -> Iterator[InputError]:
+    """Yield what is wrong with names of runs and questions: no rows would look as if nothing were wrong."""
     if not names:
         return
     from graphkit.graph.knowledge import require_question, require_run
 
     for name, value in names.items():
-        if name == "question":
-            require_question(store, value)
-        else:
-            require_run(store, value)
+        try:
+            (require_question if name == "question" else require_run)(store, value)
+        except InputError as error:
+            yield error

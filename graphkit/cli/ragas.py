@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphkit.cli.base import Commands, as_json, print_json, print_line, say, settings, tell, with_home, with_json
-from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, on_error_value
+from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, StrictOption, on_error_value
 
 if TYPE_CHECKING:
     from graphkit.files.dataset import Dataset
@@ -49,6 +49,7 @@ def export(
     dataset: DatasetOption = None,
     texts: TextsOption = None,
     on_error: OnErrorOption = ON_ERROR,
+    strict: StrictOption = False,
 ) -> None:
     """Write a run with its questions as a RAGAS data set."""
     from graphkit.adapters.ragas import check_samples_file, samples_of_run, write_samples
@@ -56,7 +57,7 @@ def export(
     from graphkit.records.words import counted
 
     check_samples_file(out)
-    problems = Problems(on_error_value(on_error))
+    problems = Problems(on_error_value(on_error), strict=strict)
     found = samples_of_run(run, _dataset(run, dataset), problems, _texts(texts or [], problems))
     write_samples(out, found.samples)
     tell(problems)
@@ -114,12 +115,13 @@ def scores(
     ] = None,
     out: OutOption = None,
     on_error: OnErrorOption = ON_ERROR,
+    strict: StrictOption = False,
 ) -> None:
     """Take the values of RAGAS's results as scores of a run."""
     from graphkit.adapters.ragas import scores_of_results
     from graphkit.files.problems import Problems
 
-    problems = Problems(on_error_value(on_error))
+    problems = Problems(on_error_value(on_error), strict=strict)
     found = scores_of_results(file, run, _dataset(run, dataset), problems, metric or [], version)
     _keep(found, out, run, problems)
 
@@ -140,6 +142,7 @@ def evaluate(
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Answers and metrics at once.")] = 4,
     out: OutOption = None,
     on_error: OnErrorOption = ON_ERROR,
+    strict: StrictOption = False,
 ) -> None:
     """Run metrics of RAGAS on a run (needs the extra ragas)."""
     import asyncio
@@ -157,7 +160,7 @@ def evaluate(
 
     asked = _model(model, max_cost, prices, concurrency) if asks_a_model(metric) else None
     metrics = metrics_of(metric, asked, model)
-    problems = Problems(on_error_value(on_error))
+    problems = Problems(on_error_value(on_error), strict=strict)
     samples = samples_of_run(run, _dataset(run, dataset), problems, _texts(texts or [], problems))
     _keep(asyncio.run(scores_of(samples, metrics, concurrency, cost)), out, run, problems)
 

@@ -16,6 +16,9 @@ from graphkit.cli.options import (
     ExecutionsOption,
     OnErrorOption,
     ScoresOption,
+    StrictOption,
+    UndirectedOption,
+    UnorderedOption,
     VerdictsOption,
     given_executions,
     given_scores,
@@ -44,7 +47,10 @@ def report(
     verdicts: VerdictsOption = None,
     executions: ExecutionsOption = None,
     answered_by: AnsweredByOption = None,
+    undirected: UndirectedOption = False,
+    unordered: UnorderedOption = False,
     on_error: OnErrorOption = ON_ERROR,
+    strict: StrictOption = False,
 ) -> None:
     """Write one self-contained page: scores, gold paths with the walks drawn over them, what judges and tests said."""
     from graphkit.analysis.config import load_config
@@ -53,12 +59,27 @@ def report(
 
     problems: list[Problems] = []
     layers, skip = load_config(config), on_error_value(on_error)
-    files, folders = _files(runs)
-    given = given_scores(scores or _scores_beside(files), skip)
-    said = given_verdicts(verdicts or _verdicts_beside(files), skip)
-    became = given_executions(executions or _executions_beside(files), skip)
+    files, names, folders = _files(runs)
+    given = given_scores(scores or _scores_beside(files), skip, strict)
+    said = given_verdicts(verdicts or _verdicts_beside(files), skip, strict)
+    became = given_executions(executions or _executions_beside(files), skip, strict)
     made = {file: model for file in files if (model := answering_model(file, answered_by)) is not None}
-    options = PageOptions(dataset, folders, title, layers, measure or (), given, said, became, made, skip)
+    options = PageOptions(
+        dataset=dataset,
+        folders=folders,
+        names=names,
+        title=title,
+        config=layers,
+        measures=measure or (),
+        scores=given,
+        verdicts=said,
+        executions=became,
+        answered_by=made,
+        on_error=skip,
+        strict=strict,
+        unordered=unordered,
+        undirected=undirected,
+    )
     write_report(files, out, options, problems)
     for of_run in problems:
         tell(of_run)
@@ -104,14 +125,18 @@ def _scores_beside(files: list[Path]) -> list[Path]:
     return chosen
 
 
-def _files(runs: list[str]) -> tuple[list[Path], dict[Path, Path]]:
-    """Return the file of each run, and the dataset of those that are named; only for a name the graph is opened."""
+def _files(runs: list[str]) -> tuple[list[Path], list[str | None], dict[Path, Path]]:
+    """Return the file of each run, and of those that are named the name and the dataset.
+
+    Only for a name the graph is opened.
+    """
     from graphkit.files.jsonl import is_file_name
     from graphkit.graph.failures import run_source
 
     named = [run for run in runs if not is_file_name(run) and not Path(run).is_file()]
     if not named:
-        return [Path(run) for run in runs], {}
+        return [Path(run) for run in runs], [None] * len(runs), {}
     with open_graph(read_only=True) as store:
         sources = {run: run_source(store, run) for run in named}
-    return [sources[run][0] if run in sources else Path(run) for run in runs], dict(sources.values())
+    files = [sources[run][0] if run in sources else Path(run) for run in runs]
+    return files, [run if run in sources else None for run in runs], dict(sources.values())

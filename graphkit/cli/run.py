@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphkit.cli.base import as_json, print_json, print_line, say, tell, with_json
-from graphkit.cli.options import ON_ERROR, SEED, DatasetArgument, OnErrorOption, on_error_value
+from graphkit.cli.options import ON_ERROR, SEED, DatasetArgument, OnErrorOption, StrictOption, on_error_value
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def run(
         float | None, typer.Option("--price-out", metavar="PRICE", help="Of a million output tokens.")
     ] = None,
     on_error: OnErrorOption = ON_ERROR,
+    strict: StrictOption = False,
 ) -> None:
     """Ask systems the questions of a dataset and keep their answers as runs. Run it again to go on after a stop.
 
@@ -85,7 +86,7 @@ def run(
         raise InputError("there is nothing to run", remedy="Name a system: --system package.module:callable.")
     if not math.isfinite(limits.timeout):
         raise InputError("--timeout is a number of seconds")
-    source, problems = Dataset(dataset), Problems(on_error_value(on_error))
+    source, problems = Dataset(dataset), Problems(on_error_value(on_error), strict=strict)
     planned = plan(source, problems, sample, seed)
     with redirect_stdout(sys.stderr):  # what systems print must not mix with what is printed here
         chosen = unique(

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from graphkit.cli.base import as_json, print_json, tell, with_json
-from graphkit.cli.options import ON_ERROR, OnErrorOption, on_error_value
+from graphkit.cli.options import ON_ERROR, OnErrorOption, StrictOption, on_error_value
 
 
 @with_json
 def summarize(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of scores (.jsonl, .csv, .parquet).")],
     on_error: OnErrorOption = ON_ERROR,
+    strict: StrictOption = False,
 ) -> None:
     """Summarise files of scores, whoever gave them, by run, measure and group."""
     import dataclasses
@@ -24,7 +25,7 @@ def summarize(
     from graphkit.files.problems import Problems
     from graphkit.records.words import shown
 
-    problems = Problems(on_error_value(on_error))
+    problems = Problems(on_error_value(on_error), strict=strict)
     summaries = summarize(files, problems)
     tell(problems)
     if as_json():

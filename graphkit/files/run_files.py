@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from graphkit.errors import InputError
@@ -11,12 +11,28 @@ from graphkit.files.reading import RecordReader
 from graphkit.records.structs import AnswerStruct
 
 
+def records_of(run_file: Path, problems: Problems, run: str | None = None) -> Iterator[tuple[int, AnswerStruct]]:
+    """Yield (line number, record) of each usable line; ``run`` is the name that they go by, whatever they say."""
+    for number, answer in RecordReader(run_file, AnswerStruct, problems):
+        if run is not None:
+            answer.run = run
+        yield number, answer
+
+
+def first_run(run_file: Path) -> str | None:
+    """Return the name of the run that a file holds, by its first usable record; None for a pipe, or without one."""
+    if not run_file.is_file():
+        return None
+    return next((answer.run for _, answer in records_of(run_file, Problems("skip"))), None)
+
+
 def read_run(
-    run_file: Path, problems: Problems, questions: Collection[str] | None = None
+    run_file: Path, problems: Problems, questions: Collection[str] | None = None, name: str | None = None
 ) -> tuple[str, dict[str, AnswerStruct]]:
     """Return the name of the run that a file holds, and its records by question.
 
-    A second record of a question is a problem, as is one of a question that isn't among ``questions``.
+    A second record of a question is a problem, as is one of a question that isn't among ``questions``. A ``name``
+    that is given is the run's, whatever the records say.
 
     Raises
     ------
@@ -25,12 +41,12 @@ def read_run(
     """
     answers: dict[str, AnswerStruct] = {}
     for number, answer in RecordReader(run_file, AnswerStruct, problems):
-        name, where = answer.question_id, f"{run_file}:{number}"
-        if questions is not None and name not in questions:
+        question, where = answer.question_id, f"{run_file}:{number}"
+        if questions is not None and question not in questions:
             what = "the question id is not in the dataset"
-            problems.add(Problem(where, what, record=name, remedy="Check --dataset."))
-        elif answers.setdefault(name, answer) is not answer:
-            problems.add(Problem(where, "the question already has a record", record=name))
+            problems.add(Problem(where, what, record=question, remedy="Check --dataset."))
+        elif answers.setdefault(question, answer) is not answer:
+            problems.add(Problem(where, "the question already has a record", record=question))
     problems.settle(usable=len(answers))
     runs = sorted({answer.run for answer in answers.values()})
     if len(runs) != 1:
@@ -38,4 +54,8 @@ def read_run(
             f"the file holds records of {len(runs)} runs: {', '.join(runs[:5])}" if runs else "the file holds no record"
         )
         raise InputError(what, where=str(run_file), remedy="Write each run into a file of its own.")
-    return runs[0], answers
+    if name is None:
+        return runs[0], answers
+    for answer in answers.values():
+        answer.run = name
+    return name, answers

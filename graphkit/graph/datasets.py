@@ -27,6 +27,7 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.writing import BATCH, Progress, batched, clear, name_artifacts, quiet, write_commits
 from graphkit.records.commits import CommitGraph
+from graphkit.records.gold import GoldSum
 
 #: Questions of one transaction, with all that belongs to them.
 RECORDS = 500
@@ -90,6 +91,7 @@ class _DatasetLoader:
         self.dataset = checked.dataset
         self.progress = progress
         self.summary = LoadSummary(checked.dataset.name)
+        self.gold = GoldSum()
 
     def load(self, held: Reservation) -> None:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
@@ -117,6 +119,7 @@ class _DatasetLoader:
                 "name": self.dataset.name,
                 "folder": str(self.dataset.folder.resolve()),
                 "digest": dataset_digest(self.dataset, self.checked.digests),
+                "gold_hash": self.gold.hexdigest(),
                 "questions": len(self.checked.ids),
                 "changes": changes,
             },
@@ -256,6 +259,8 @@ class _DatasetLoader:
                 )
                 for question in batch
             ]
+            for row in rows:
+                self.gold.add(row["id"], row["properties"]["gold_hash"])
             ids = [row["id"] for row in rows]
             known = {row["id"]: row["digest"] for row in self.store.read(cypher("load/known_questions"), {"ids": ids})}
             changed = [row for row in rows if known.get(row["id"]) != row["properties"]["digest"]]
@@ -299,10 +304,13 @@ def clear_gold(ids: Sequence[Any]) -> list[tuple[str, dict[str, Any]]]:
     return [*edges, (cypher("load/clear_gold_paths"), {"ids": list(ids)})]
 
 
-def load(store: Store, dataset: str | Path | Dataset, *, on_error: OnError = "fail") -> LoadSummary:
+def load(
+    store: Store, dataset: str | Path | Dataset, *, on_error: OnError = "fail", strict: bool = False
+) -> LoadSummary:
     """Load a dataset into the graph: commits, compatibility, knowledge graphs, questions with gold paths.
 
-    Loading twice changes nothing. Nothing is written where a record can't be used, unless ``on_error`` is ``"skip"``.
+    Loading twice changes nothing. Nothing is written where a record can't be used, unless ``on_error`` is ``"skip"``;
+    ``strict`` refuses fields that graphkit doesn't know.
 
     Raises
     ------
@@ -310,4 +318,4 @@ def load(store: Store, dataset: str | Path | Dataset, *, on_error: OnError = "fa
         With file, line, record and remedy of what can't be used.
     """
     chosen = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
-    return load_dataset(store, chosen, Problems(on_error))
+    return load_dataset(store, chosen, Problems(on_error, strict=strict))

@@ -13,8 +13,13 @@ from graphkit.graph.rows import digest
 
 
 def file_digest(path: Path) -> str:
-    """Return a digest of a file's bytes."""
-    hasher = blake2b(form.FORM.encode(), digest_size=16)
+    """Return a digest of a file's bytes, and of the form in which they are loaded."""
+    return content_digest(path, form.FORM)
+
+
+def content_digest(path: Path, beside: str = "") -> str:
+    """Return a digest of a file's bytes, and of nothing else unless it is named."""
+    hasher = blake2b(beside.encode(), digest_size=16)
     with open_binary(path):
         pass  # what can't be read is refused here, with what to do
     with path.open("rb") as stream:

@@ -58,10 +58,15 @@ def run_source(store: Store, run: str) -> tuple[Path, Path]:
     from graphkit.graph.runs import questions_of, run_digest
 
     known = require_run(store, run)
-    if not known["file"]:
+    if not known["file"] and not known["origin"]:
         raise InputError(
             f"the graph doesn't know the file of the run {run!r}",
             remedy="Name the file; or `graphkit evaluate` it again, which notes where it is.",
+        )
+    if not known["file"]:
+        raise InputError(
+            f"the run {run!r} was loaded from {known['origin']}, which is no run's file",
+            remedy="Name such a file: `graphkit import` makes one of a log.",
         )
     file, dataset = Path(known["file"]), str(known["dataset"])
     if not file.is_file():

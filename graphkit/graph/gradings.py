@@ -20,6 +20,7 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.rows import answer_key
 from graphkit.graph.writing import batched, clear
+from graphkit.records.gold import gold_hash_of
 from graphkit.records.scores import GRAPHKIT, Score
 
 #: Questions whose scores one transaction writes.
@@ -32,7 +33,8 @@ class Grading:
 
     ``complete`` says that they are all there, and ``current`` that what they were computed by is still as it was then:
     the dataset, and for a measure that asks for commits the histories of repositories. ``history`` is how often these
-    had changed; None where a measure doesn't ask. What others than graphkit gave is of the answers, and always current.
+    had changed; None where a measure doesn't ask. What others than graphkit gave is of the answers, and always
+    current. ``gold_hash`` is that of the questions, where whoever gave the scores tells it.
     """
 
     measure: str
@@ -40,6 +42,7 @@ class Grading:
     version: str | None
     complete: bool = True
     history: int | None = None
+    gold_hash: str | None = None
     current: bool = True
 
     @property
@@ -98,6 +101,7 @@ def _begin(store: Store, run: str, gradings: Iterable[Grading]) -> None:
             "grader": grading.grader,
             "version": grading.version,
             "history": grading.history,
+            "gold_hash": grading.gold_hash,
         }
         for grading in gradings
     ]
@@ -132,10 +136,15 @@ def gradings(store: Store, run: str) -> dict[str, Grading]:
     return {name: Grading.together(list(some)) for name, some in groupby(each, attrgetter("measure"))}
 
 
-def held_values(store: Store, run: str, measure: str) -> dict[str, float]:
-    """Return the values that the graph holds of a run by a measure, by question; what isn't scored is left out."""
+def held_values(store: Store, run: str, measure: str) -> tuple[dict[str, float], dict[str, str | None]]:
+    """Return the values that the graph holds of a run by a measure, by question, and of what gold they are if known.
+
+    What isn't scored is left out.
+    """
     (row,) = store.read(cypher("read/scores"), {"run": run, "measure": measure})
-    return dict(zip(row["questions"], row["values"], strict=True))  # type: ignore[call-overload]
+    questions: list[str] = list(row["questions"])  # type: ignore[call-overload]
+    gold = (one or None for one in row["gold"])  # type: ignore[attr-defined]
+    return dict(zip(questions, row["values"], strict=True)), dict(zip(questions, gold, strict=True))  # type: ignore[call-overload]
 
 
 def gradings_of(scores: Iterable[Score]) -> list[Grading]:
@@ -162,8 +171,16 @@ def gradings_of(scores: Iterable[Score]) -> list[Grading]:
                 f"the scores of {score.run} by {score.measure} are by {first.given_by} and by {score.given_by}",
                 remedy="Give the measures other names, or have one version of the grader give them all.",
             )
+    gold: dict[tuple[str, str | None], list[tuple[str, str | None]]] = {}
+    for (measure, question), score in questions.items():
+        gold.setdefault((measure, score.grader or None), []).append((question, score.gold_hash))
     return [
-        Grading(measure, grader, None if score.version is None else str(score.version))
+        Grading(
+            measure,
+            grader,
+            None if score.version is None else str(score.version),
+            gold_hash=gold_hash_of(gold[measure, grader]),
+        )
         for (measure, grader), score in graders.items()
     ]
 
@@ -180,7 +197,10 @@ def rows_of(scores: Iterable[Score]) -> Iterator[dict[str, Any]]:
         }
 
 
-_BESIDE = ("reason", "grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens")
+_BESIDE = (
+    *("reason", "grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens"),
+    "gold_hash",
+)
 
 
 def load_scores(store: Store, scores: Sequence[Score]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from graphkit.graph import form
 from graphkit.measures.case import Case
 from graphkit.measures.repositories import named, of_relevant_ids
 from graphkit.records.commits import CommitGraph, is_whole
+from graphkit.records.gold import gold_hash
 from graphkit.records.ids import crosses, file_of, path_of, repo_of, symbol_of
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct
@@ -175,6 +176,7 @@ def question_row(
         "expected_tools": [call.name for call in question.expected_tool_calls],
         "expected_arguments": [_json(call.arguments) for call in question.expected_tool_calls],
         "invalid": invalid or "",
+        "gold_hash": gold_hash(question),
     }
     row = {"id": question.id, "properties": properties, "paths": paths, "steps": steps}
     properties["digest"] = digest([form.FORM, row])

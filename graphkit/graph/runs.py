@@ -5,7 +5,8 @@ What is replaced is marked incomplete before the first deletion: whoever dies on
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ from typing import Any
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
-from graphkit.files.reading import RecordReader
+from graphkit.files.run_files import records_of
+from graphkit.graph import form
 from graphkit.graph import rows as to_rows
 from graphkit.graph.commit_names import settle_commits
-from graphkit.graph.digests import file_digest
+from graphkit.graph.digests import content_digest
 from graphkit.graph.executed_code import clear_executions
 from graphkit.graph.gradings import clear_scores
 from graphkit.graph.judgements import clear_verdicts
@@ -28,14 +30,18 @@ from graphkit.records.structs import AnswerStruct
 #: Answers of one transaction.
 RECORDS = 250
 
+#: What a run is of that no file holds.
+IN_MEMORY = "records in memory"
+
 
 @dataclass(frozen=True, slots=True)
 class RunLoad:
-    """What loading a run did: how many answers were written, and how many the graph held already."""
+    """What loading a run did: how many answers were written, how many were there, and whether others were replaced."""
 
     run: str
     written: int
     unchanged: int
+    replaced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,31 +50,36 @@ class RunRecords:
 
     Attributes
     ----------
-    questions, digest
-        The questions that the graph holds of the dataset, and the digest of the run, from before the file was read.
+    questions
+        The questions that the graph holds of the dataset, from before the file was read.
+    content
+        The digest of the file, from before it was read.
     wanted
         Whether the records are worth putting aside: not where the graph holds just them.
     """
 
     answers: Iterable[AnswerStruct]
     questions: set[str]
-    digest: str
+    content: str
     wanted: bool = True
 
     @classmethod
     def to_put_aside(cls, store: Store, dataset: str, run_file: Path, answers: Iterable[AnswerStruct]) -> RunRecords:
         """Return the records of a file that is going to be read, and go to ``answers`` if they are wanted."""
-        questions = questions_of(store, dataset)
-        digest = run_digest(run_file, questions)
-        held = any(row["complete"] and row["digest"] == digest for row in store.read(cypher("read/runs")))
-        return cls(answers, questions, digest, wanted=not held)
+        found = cls(answers, questions_of(store, dataset), content_digest(run_file))
+        held = any(row["complete"] and row["digest"] == found.digest for row in store.read(cypher("read/runs")))
+        return dataclasses.replace(found, wanted=not held)
 
     @classmethod
-    def of_file(cls, store: Store, dataset: str, run_file: Path) -> RunRecords:
-        """Return the records of a file that was checked before: unusable lines are left out."""
-        questions = questions_of(store, dataset)
-        answers = (answer for _, answer in RecordReader(run_file, AnswerStruct, Problems("skip")))
-        return cls(answers, questions, run_digest(run_file, questions))
+    def of_file(cls, store: Store, dataset: str, run: str, run_file: Path) -> RunRecords:
+        """Return the records of a file that was checked before, by the name of the run: unusable lines are left out."""
+        answers = records_of(run_file, Problems("skip"), run)
+        return cls((answer for _, answer in answers), questions_of(store, dataset), content_digest(run_file))
+
+    @property
+    def digest(self) -> str:
+        """The digest of the run: which questions there are decides which records are kept, so both count."""
+        return _digest(self.content, self.questions)
 
 
 def load_run(
@@ -78,6 +89,9 @@ def load_run(
     run_file: Path,
     progress: Progress = quiet,
     records: RunRecords | None = None,
+    *,
+    origin: str | None = None,
+    replace: bool = False,
 ) -> RunLoad:
     """Load the records of a run whose file was checked before: unusable lines and unknown questions are left out.
 
@@ -85,36 +99,81 @@ def load_run(
     ----------
     records
         What was put aside when the file was checked; without it, the file is read.
+    origin
+        What a file was made of that won't stay; by default it is the run's log itself.
+    replace
+        Take the place of a run of this name that comes from elsewhere.
 
     Raises
     ------
     InputError
-        The run's name belongs to another dataset.
+        The run's name belongs to another dataset, or to a run from elsewhere with other content.
     DatabaseError
         The database doesn't do as asked.
     """
     with reserved(store, reservation_of_run(run)) as held:
         if records is None:
-            records = RunRecords.of_file(store, dataset, run_file)
+            records = RunRecords.of_file(store, dataset, run, run_file)
         known = store.read(cypher("load/known_run"), {"id": run})
-        if known and known[0]["dataset"] != dataset:
-            raise InputError(
-                f"the run {run!r} already belongs to the dataset {known[0]['dataset']!r}",
-                where=str(run_file),
-                remedy="Give the run another name, or load it into a database of its own (--data).",
-            )
-        file = str(run_file.resolve())
+        source = _Source.of(run_file, origin)
+        if known:
+            source.refuse_other(known[0], run, dataset, records.content, replace)
         if known and known[0]["complete"] and known[0]["digest"] == records.digest:
-            if known[0]["file"] != file:
-                store.write(cypher("load/run_file"), {"id": run, "file": file})
+            if (known[0]["file"], known[0]["origin"]) != (source.file, source.origin):
+                store.write(cypher("load/run_file"), {"id": run, "file": source.file, "origin": source.origin})
             answers = store.read(cypher("load/run_answers"), {"run": run})
             return RunLoad(run, 0, len(answers))
-        if not records.wanted:  # another process has replaced what the graph held
-            records = RunRecords.of_file(store, dataset, run_file)
+        if not records.wanted:  # another process has replaced what the graph held, or another run has this content
+            records = RunRecords.of_file(store, dataset, run, run_file)
         if known and known[0]["digest"] != records.digest:
             clear_run(store, run)
-        store.write(cypher("load/run"), {"id": run, "dataset": dataset, "digest": records.digest, "file": file})
-        return _write_run(store, dataset, run, records, held, progress)
+        begun = {"id": run, "dataset": dataset, "digest": records.digest, "content": records.content}
+        store.write(cypher("load/run"), {**begun, "file": source.file, "origin": source.origin})
+        written = _write_run(store, dataset, run, records, held, progress)
+    return dataclasses.replace(written, replaced=bool(known) and known[0]["content"] != records.content)
+
+
+def refuse_other_run(store: Store, dataset: str, run: str, run_file: Path) -> None:
+    """Refuse a file that can't be loaded since its run's name belongs to another, before any work is done for it.
+
+    Raises
+    ------
+    InputError
+        What :func:`load_run` would raise.
+    """
+    known = store.read(cypher("load/known_run"), {"id": run})
+    if known:
+        _Source.of(run_file, None).refuse_other(known[0], run, dataset, content_digest(run_file), False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where a run comes from: the log that can be read again, if any, and what is told of it."""
+
+    file: str | None
+    origin: str
+
+    @classmethod
+    def of(cls, run_file: Path, origin: str | None) -> _Source:
+        file = str(run_file.resolve())
+        return cls(file, file) if origin is None else cls(None, origin)
+
+    def refuse_other(self, known: Mapping[str, Any], run: str, dataset: str, content: str, replace: bool) -> None:
+        """Refuse to take the place of another run: of another dataset, or from elsewhere with other content."""
+        if known["dataset"] != dataset:
+            raise InputError(
+                f"the run {run!r} already belongs to the dataset {known['dataset']!r}",
+                where=self.origin,
+                remedy="Give it another name (--run NAME), or load it into a database of its own (--data).",
+            )
+        if replace or known["origin"] == self.origin or known["content"] == content:
+            return
+        raise InputError(
+            f"the graph holds another run {run!r}, from {known['origin']}",
+            where=self.origin,
+            remedy="Give this one another name (--run NAME), or have it take the other's place "
+            "(`graphkit evaluate --replace`).",
+        )
 
 
 def order_run(store: Store, run: str, unordered: bool) -> None:
@@ -128,8 +187,12 @@ def questions_of(store: Store, dataset: str) -> set[str]:
 
 
 def run_digest(run_file: Path, questions: Iterable[str]) -> str:
-    """Return the digest of a run: which questions there are decides which records are kept, so both count."""
-    return to_rows.digest([file_digest(run_file), sorted(questions)])
+    """Return the digest of the run in a file, as :attr:`RunRecords.digest` has it."""
+    return _digest(content_digest(run_file), questions)
+
+
+def _digest(content: str, questions: Iterable[str]) -> str:
+    return to_rows.digest([form.FORM, content, sorted(questions)])
 
 
 def reservation_of_run(run: str) -> str:

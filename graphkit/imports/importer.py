@@ -19,7 +19,7 @@ from graphkit.files.problems import Problems
 from graphkit.imports.names import IdPattern, Names, read_ids
 from graphkit.imports.recorder import Questions, Recorder
 from graphkit.imports.sources import is_json, text_of, values_of, whole_text
-from graphkit.imports.told import Told, as_json
+from graphkit.imports.told import SHOWN, Told, as_json
 from graphkit.readers.known_formats import reader_of, recognised
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
 from graphkit.readers.payloads import NOTHING
@@ -71,6 +71,7 @@ def import_log(
     parquet: str | Path | None = None,
     commits: Mapping[str, str] | None = None,
     replace: bool = False,
+    strict: bool = False,
 ) -> ImportedLog:
     """Make a run of what a library logged.
 
@@ -98,6 +99,8 @@ def import_log(
         Of a repository, the commit at which the system read it.
     replace
         Whether a file at ``out`` is replaced.
+    strict
+        Whether a log with fields that aren't read is refused.
 
     Raises
     ------
@@ -130,13 +133,13 @@ def import_log(
     kept: list[dict[str, Any]] = []
     if target is None:
         kept.extend(record for record, _ in records)
-        _refuse_nothing(told, paths)
+        _refuse(told, paths, strict)
     else:
         target.parent.mkdir(exist_ok=True)  # the runs/ of a new dataset
         with written(target) as temporary, temporary.open("wb") as stream:
             for _, line in records:
                 stream.write(line + b"\n")
-            _refuse_nothing(told, paths)
+            _refuse(told, paths, strict)
     told.how, told.several = names.how, names.several
     return ImportedLog(name, told.answers, target, kept, told.lines(), as_json(told))
 
@@ -221,8 +224,16 @@ def _encoded(record: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         return json.loads(text), text
 
 
-def _refuse_nothing(told: Told, paths: Sequence[Path]) -> None:
-    """Refuse a log of which nothing is left, with what became of it."""
+def _refuse(told: Told, paths: Sequence[Path], strict: bool) -> None:
+    """Refuse a log of which nothing is left, with what became of it, and if strict one with fields that aren't read."""
+    if strict and told.unread:
+        fields = ", ".join(f"{name} ({count})" for name, count in told.unread.most_common(SHOWN))
+        more = f", and {len(told.unread) - SHOWN} more" if len(told.unread) > SHOWN else ""
+        raise InputError(
+            f"the log has fields that aren't read, which strict reading refuses: {fields}{more}",
+            where=str(paths[0]),
+            remedy="Remove them, or read without --strict.",
+        )
     if told.answers > told.notes[NOTHING]:
         return
     if told.answers:

@@ -51,6 +51,8 @@ class Score(Record):
         What giving it took, in any currency.
     category, difficulty, group
         Of the question, where the file says so.
+    gold_hash
+        What the gold of the question was when the score was given (:mod:`graphkit.records.gold`), where that is known.
     """
 
     run: Name = Field(validation_alias=AliasChoices("run", "run_id", "system", "model", "condition"))
@@ -70,6 +72,7 @@ class Score(Record):
     category: StrictStr | None = None
     difficulty: StrictStr | None = None
     group: StrictStr | None = None
+    gold_hash: StrictStr | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -30,7 +30,7 @@ Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 
 
-class StepStruct(Struct, gc=False, forbid_unknown_fields=True):
+class StepStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """Twin of :class:`graphkit.records.models.Step`."""
 
     source: Name
@@ -40,7 +40,7 @@ class StepStruct(Struct, gc=False, forbid_unknown_fields=True):
     evidence: str | None = None
 
 
-class GoldPathStruct(Struct, gc=False, forbid_unknown_fields=True):
+class GoldPathStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """Twin of :class:`graphkit.records.models.GoldPath`."""
 
     id: Label | None = None
@@ -48,14 +48,14 @@ class GoldPathStruct(Struct, gc=False, forbid_unknown_fields=True):
     steps: list[StepStruct] = []
 
 
-class ComponentStruct(Struct, gc=False, forbid_unknown_fields=True):
+class ComponentStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """Twin of :class:`graphkit.records.models.Component`."""
 
     text: Text
     repo: Label | None = None
 
 
-class ConflictStruct(Struct, gc=False, forbid_unknown_fields=True):
+class ConflictStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """Twin of :class:`graphkit.records.models.Conflict`."""
 
     id: Label | None = None
@@ -63,7 +63,7 @@ class ConflictStruct(Struct, gc=False, forbid_unknown_fields=True):
     resolution: str | None = None
 
 
-class CodeTestStruct(Struct, gc=False, forbid_unknown_fields=True):
+class CodeTestStruct(Struct, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """Twin of :class:`graphkit.records.models.CodeTest`."""
 
     name: Name

@@ -38,6 +38,8 @@ class PageOptions:
         The dataset of all runs; by default each one's own.
     folders
         The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
+    names
+        The names that the runs go by, in their order, where their records don't say it; by default as these say.
     title
         The heading; by default the dataset's name.
     measures
@@ -50,10 +52,15 @@ class PageOptions:
         What became of the code of these answers: shown beside each answer, its failing test first.
     answered_by
         The model behind a run, where more is known than the verdicts say: a judge of its family is warned of.
+    unordered, undirected
+        Whether traversals are sets of edges, and whether edges are compared without their direction.
+    strict
+        Whether fields that graphkit doesn't know refuse the runs and their dataset.
     """
 
     dataset: Path | None = None
     folders: Mapping[Path, Path] = field(default_factory=dict)
+    names: Sequence[str | None] = ()
     title: str | None = None
     config: Config = field(default_factory=Config)
     measures: Sequence[str] = ()
@@ -62,6 +69,9 @@ class PageOptions:
     executions: Sequence[Execution] = ()
     answered_by: Mapping[Path, str] = field(default_factory=dict)
     on_error: OnError = "fail"
+    strict: bool = False
+    unordered: bool = False
+    undirected: bool = False
 
 
 @dataclass
@@ -91,4 +101,6 @@ class ReportData:
     measures: tuple[Measure, ...]
     runs: list[RunData]
     config: Config
+    unordered: bool = False
+    undirected: bool = False
     questions: list[list[Any]] = field(default_factory=list)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import STAGES, outcome
-from graphkit.measures.registry import DEFAULT_MEASURES, resolve_measures
+from graphkit.measures.registry import DEFAULT_MEASURES, either_way, parse_measure, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.executions import Execution
 from graphkit.records.model_families import judges_of, self_evaluations
@@ -29,11 +31,12 @@ from graphkit.records.words import counted
 from graphkit.report.data import DetailsBlock, PageOptions, ReportData, RunData
 from graphkit.report.escaping import script_json, visible
 from graphkit.report.executed import executions_on
-from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
+from graphkit.report.question import CHUNK_TEXT, CHUNKS, TURN, as_gold_has_it, detail
 from graphkit.report.said import verdicts_on
 from graphkit.scoring.called import tool_measures
 from graphkit.scoring.evaluate import known_from_files
 from graphkit.scoring.from_files import score_file
+from graphkit.scoring.known_share import known_share
 from graphkit.scoring.results import Row
 from graphkit.scoring.scorer import Job
 
@@ -42,6 +45,9 @@ LISTED_TEXT = 240
 
 #: How many questions are named whose verdicts or executions are out of date.
 OUTDATED = 5
+
+#: Why a path is neither right nor wrong where edges have no direction.
+NO_DIRECTION = "edges are compared without their direction"
 
 #: How many questions share a block of details: what is parsed when one of them is opened.
 BLOCK = 25
@@ -68,25 +74,30 @@ def gather(
         A file can't be used, the runs are of several datasets, or two of them have the same name.
     """
     called = [name for file in runs if file.exists() for name in tool_measures(_dataset(options, file), file)]
-    computed = _measures(options.config, [*called, *options.measures])
+    computed, config = _measures(options.config, [*called, *options.measures]), options.config
+    if options.undirected:
+        computed = tuple(dict.fromkeys(either_way(one) for one in computed))
+        config = config.renamed(lambda name: str(either_way(parse_measure(name))))
     data: ReportData | None = None
-    dataset_problems = Problems(options.on_error)
-    for file in runs:
+    dataset_problems = Problems(options.on_error, strict=options.strict)
+    for file, name in zip_longest(runs, options.names):
         if not file.exists():
             raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
         own = _dataset(options, file)
         if data is not None and own.questions_file.resolve() != data.dataset.questions_file.resolve():
             raise InputError("the run is of another dataset", where=str(file), remedy="Write a page for each dataset.")
         if data is None:
-            data = ReportData(options.title or f"graphkit: {own.name}", own, computed, [], options.config)
+            title = options.title or f"graphkit: {own.name}"
+            data = ReportData(title, own, computed, [], config, options.unordered, options.undirected)
             known = known_from_files(own, computed, dataset_problems)
-        of_run = Problems(options.on_error)
+        of_run = Problems(options.on_error, strict=options.strict)
         of_run.merge(dataset_problems)
-        run = _scored(data, file, known, of_run, spools.enter_context(Spool(DetailsBlock, together=1)), options.scores)
+        details = spools.enter_context(Spool(DetailsBlock, together=1))
+        run = _scored(data, file, name, known, of_run, details, options.scores)
         run.verdicts = verdicts_on(run.evaluation.run, options.verdicts, run.values)
         run.executions = executions_on(run.evaluation.run, options.executions, run.values)
         outdated, run.code_warnings = _without_outdated(run, file)
-        run.warnings = (*_own_kind(run, options, file), *outdated)
+        run.warnings = (*run.evaluation.warnings, *_own_kind(run, options, file), *outdated)
         if problems is not None:
             problems.append(of_run)
         if any(earlier.evaluation.run == run.evaluation.run for earlier in data.runs):
@@ -105,6 +116,7 @@ def _dataset(options: PageOptions, file: Path) -> Dataset:
 def _scored(
     data: ReportData,
     file: Path,
+    name: str | None,
     known: tuple[CommitGraph, dict[str, str]],
     problems: Problems,
     details: Spool[DetailsBlock],
@@ -115,11 +127,21 @@ def _scored(
     rows: list[Row] = []
     run = RunData(details)
     shown = _Details(data, run)
-    job = Job(data.dataset.questions_file, file, data.measures, commits, invalid, keep_rows=True, describe=_describe)
-    job = dataclasses.replace(job, versions=True)
+    job = Job(
+        data.dataset.questions_file,
+        file,
+        data.measures,
+        commits,
+        invalid,
+        keep_rows=True,
+        describe=partial(_describe, undirected=data.undirected),
+        unordered=data.unordered,
+        versions=True,
+        name=name,
+    )
     result = score_file(job, dataset=data.dataset.name, problems=problems, sink=rows.extend, descriptions=shown.take)
     shown.finish()
-    result = dataclasses.replace(result, rows=tuple(rows)).with_scores(scores)
+    result = dataclasses.replace(result, rows=tuple(rows), known=known_share(data.dataset, file)).with_scores(scores)
     run.card = score_layers(result, data.config)
     run.values = {row.question: row.values for row in result.rows}
     run.evaluation = dataclasses.replace(result, rows=(), given=())
@@ -212,11 +234,15 @@ class _Details:
 _Description = tuple[list[Any], str, int, tuple[int, int], tuple[str, str, str]]
 
 
-def _describe(case: Case, values: Sequence[float | str], invalid: str | None) -> _Description:
+def _describe(case: Case, values: Sequence[float | str], invalid: str | None, undirected: bool = False) -> _Description:
     """Return what there is to show of a question: in the table, when it is opened, its bits, edges and outcome."""
     question = case.question
-    shown, flags, share = detail(case, values, invalid)
+    shown, flags, share = detail(as_gold_has_it(case) if undirected else case, values, invalid)
     judged = _judged(case, invalid, shown)
+    if undirected:  # a path that the direction decides isn't right or wrong, and no turn is
+        judged = (judged[0], _word(None), judged[2])
+        flags &= ~TURN
+        shown |= {"words": [], "undecided": shown["undecided"] or NO_DIRECTION}
     listed = [
         visible(question.id),
         visible(question.question, LISTED_TEXT),

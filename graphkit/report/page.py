@@ -25,6 +25,14 @@ from graphkit.report.executed import executed, overview
 from graphkit.report.gathering import gather
 from graphkit.report.overview import scoreboard, summary
 from graphkit.report.said import judged, judges
+from graphkit.scoring.known_share import KnownShare
+
+#: What the page says of a comparison that looks away from something.
+UNORDERED = "Each traversal is taken as a set of edges: what compares its order isn't scored."
+UNDIRECTED = (
+    "Edges are compared without their direction: measures are so named, and drawn is a walked edge as gold has it. "
+    "Right and wrong paths aren't told."
+)
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -60,9 +68,11 @@ def page(data: ReportData) -> Iterator[str]:
     yield from template.generate(
         title=visible(data.title),
         dataset=visible(data.dataset.name),
+        gold_hash=data.runs[0].evaluation.gold_hash,
         runs=[
             {
                 **_run(run.evaluation, run.card),
+                "known": _known(run.evaluation.known),
                 "judges": judges(run.verdicts, run.evaluation.efficiency.get("cost")),
                 "borrowed_commits": run.evaluation.borrowed_commits(),
                 "warnings": [visible(warning) for warning in run.warnings],
@@ -72,6 +82,7 @@ def page(data: ReportData) -> Iterator[str]:
             for run in data.runs
         ],
         rows=scoreboard(data),
+        notes=[note for note, asked in ((UNORDERED, data.unordered), (UNDIRECTED, data.undirected)) if asked],
         partial=any(run.card.partial for run in data.runs),
         not_judged=NOT_JUDGED,
         blocks=_blocks(data),
@@ -119,6 +130,13 @@ def _run(evaluation: Any, card: Any) -> dict[str, Any]:
             for finding in card.findings
         ],
     }
+
+
+def _known(known: KnownShare | None) -> dict[str, str | None] | None:
+    """Return how much of a run the dataset knows, and what it means where that is hardly anything."""
+    if known is None:
+        return None
+    return {"line": visible(known.line), "meaning": None if known.meaning is None else visible(str(known.meaning))}
 
 
 def _executed(run: RunData) -> dict[str, Any] | None:

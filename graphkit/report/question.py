@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from graphkit.analysis.explain import sentence
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import version_pairs
@@ -145,6 +147,27 @@ def detail(
     if (calls := calls_of(case)) is not None:
         shown["calls"] = calls
     return shown, flags, share
+
+
+def as_gold_has_it(case: Case) -> Case:
+    """Return a case whose walked edges run as gold has them, where gold holds such an edge the other way alone."""
+    gold = {(edge[0], edge[2]) for edge in case.gold_edges}
+    answer = case.answer
+    if answer is None or not answer.traversal:
+        return case
+    steps = [
+        replace(
+            step,
+            source=step.target,
+            target=step.source,
+            source_commit=step.target_commit,
+            target_commit=step.source_commit,
+        )
+        if (step.target, step.source) in gold and (step.source, step.target) not in gold
+        else step
+        for step in answer.traversal
+    ]
+    return Case(case.question, replace(answer, traversal=steps), case.commits, unordered=not case.ordered)
 
 
 def edge_statuses(case: Case) -> tuple[dict[Edge, str], tuple[int, int]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.files.dataset import Dataset
+from graphkit.files.dataset import Dataset, storable_name
 from graphkit.files.problems import OnError, Problems
 from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import invalid_reason, stale_gold
@@ -47,6 +47,9 @@ def evaluate(
     outcomes: bool = False,
     scores: Sequence[Score] = (),
     unordered: bool = False,
+    name: str | None = None,
+    replace: bool = False,
+    origin: str | Path | None = None,
     progress: Progress = quiet,
 ) -> Evaluation:
     """Score a run log.
@@ -79,6 +82,13 @@ def evaluate(
     unordered
         Take each traversal as a set of edges, as where a record says ``"ordered": false``: what compares its order is
         not scored.
+    name
+        The name that the run goes by, whatever its records say.
+    replace
+        Take the place of a run of this name that the store holds of another file. Without it such a run is refused; one
+        of the same file, or with the same content, isn't another. Records in memory replace each other with a warning.
+    origin
+        What a run log was made of that won't stay; by default the log itself.
 
     Returns
     -------
@@ -96,6 +106,7 @@ def evaluate(
         if dataset is None:
             raise InputError("records in memory need a dataset", remedy='Give dataset="my-dataset".')
         from graphkit.files.given_records import file_of
+        from graphkit.graph.runs import IN_MEMORY
 
         with file_of(run) as file:
             return evaluate(
@@ -112,11 +123,16 @@ def evaluate(
                 outcomes=outcomes,
                 scores=scores,
                 unordered=unordered,
+                name=name,
+                replace=replace,
+                origin=origin if origin is not None else IN_MEMORY,
                 progress=progress,
             )
     chosen = resolve_measures(measures, k=k)
     require_computed(chosen)
     run_file = Path(run)
+    if name is not None:
+        storable_name(name, "the run's name")
     source = Dataset.of_run(run_file, dataset)
     if not measures:
         chosen += resolve_measures(called) if (called := tool_measures(source, run_file)) else ()
@@ -140,13 +156,14 @@ def evaluate(
         outcomes,
         unordered=unordered,
         versions=any(measure.needs_commits for measure in chosen),
+        name=name,
     )
     if store is None:
         result = _with_rows(score_file(job, dataset=source.name, problems=problems, sink=take), rows)
         result = dataclasses.replace(result, known=known_share(source, run_file)).with_scores(scores)
         return _warned(result, problems, told_by_caller)
     from graphkit.graph.gradings import keep_scores
-    from graphkit.graph.runs import RunRecords, load_run, order_run
+    from graphkit.graph.runs import IN_MEMORY, RunRecords, load_run, order_run
 
     with Spool(AnswerStruct) as answers:
         # Nothing of a run is written before all of it was read: until then its records are put aside.
@@ -156,7 +173,8 @@ def evaluate(
         result = _with_rows(scored, rows)
         result.with_scores(scores)  # refused before anything is stored
         answers.flush()
-        load_run(store, source.name, scored.run, run_file, progress, records)
+        told = None if origin is None else str(origin)
+        loaded = load_run(store, source.name, scored.run, run_file, progress, records, origin=told, replace=replace)
         order_run(store, scored.run, unordered)
     if engine == "cypher":
         from graphkit.scoring.in_graph import score_run
@@ -167,6 +185,9 @@ def evaluate(
     if keep_rows:
         by_commits = {str(measure): history for measure in chosen if measure.needs_commits}
         keep_scores(store, result.run, *_kept(result, by_commits))
+    if loaded.replaced and origin == IN_MEMORY:
+        warning = f"these records take the place of others that were the run {result.run!r}; name= gives another name"
+        result = dataclasses.replace(result, warnings=(*result.warnings, warning))
     return _warned(result, problems, told_by_caller)
 
 
@@ -193,12 +214,20 @@ def _kept(result: Evaluation, by_commits: Mapping[str, int]) -> tuple[list[Gradi
             for place, name in own:
                 value = row.values[place]
                 kept = {"reason": value} if isinstance(value, str) else {"value": value}
-                yield {"question": row.question, "measure": name, "grader": GRAPHKIT, **kept}
+                yield {
+                    "question": row.question,
+                    "measure": name,
+                    "grader": GRAPHKIT,
+                    "gold_hash": row.gold_hash,
+                    **kept,
+                }
         yield from rows_of(result.given)
 
-    return [Grading(name, GRAPHKIT, __version__, history=by_commits.get(name)) for _, name in own] + gradings_of(
-        result.given
-    ), rows()
+    gradings = [
+        Grading(name, GRAPHKIT, __version__, history=by_commits.get(name), gold_hash=result.gold_hash)
+        for _, name in own
+    ]
+    return gradings + gradings_of(result.given), rows()
 
 
 def _history(store: Store | None) -> int:

@@ -17,8 +17,10 @@ from graphkit.files.execution_files import EXECUTIONS, write_executions
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.score_files import write_scores
 from graphkit.files.verdict_files import SCORES, file_beside, grades_folder
+from graphkit.graph.runs import refuse_other_run
 from graphkit.measures.judged import TESTED
 from graphkit.records.executions import Execution
+from graphkit.records.gold import gold_hash
 from graphkit.records.scores import EXECUTION, Score
 from graphkit.records.words import counted
 from graphkit.scoring.grade import RunToGrade
@@ -63,6 +65,7 @@ def execute(
     sandbox: Sandbox,
     store: Store | None = None,
     keep: bool = False,
+    name: str | None = None,
     problems: Problems | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> ExecutedRun:
@@ -77,32 +80,36 @@ def execute(
         there.
     keep
         Keep them in files beside the run; those of an earlier execution are replaced.
+    name
+        The name that the run goes by, whatever its records say.
     progress
         Called with the number of tests after each answer.
 
     Raises
     ------
     InputError
-        A file can't be used, or no question carries tests.
+        A file can't be used, no question carries tests, or the store holds another run of the name.
     SandboxError
         The sandbox broke.
     """
     run_file = Path(run)
     source = Dataset.of_run(run_file, dataset)
     problems = problems if problems is not None else Problems()
-    read = RunToGrade.read(run_file, source, problems)
-    tested = {name: one for name, one in read.questions.items() if one.test_cases}
+    read = RunToGrade.read(run_file, source, problems, name)
+    if store is not None:
+        refuse_other_run(store, source.name, read.run, run_file)
+    tested = {one.id: one for one in read.questions.values() if one.test_cases}
     if not tested:
         raise InputError(
             "no question carries test_cases, so there is nothing to execute",
             where=str(source.questions_file),
             remedy="See docs/execution.md for how a question says what its code has to do.",
         )
-    for name, question in tested.items():
+    for question in tested.values():
         for what in wrong_with(question)[:1]:
-            problems.add(Problem(str(source.questions_file), what, name, "See docs/execution.md."))
+            problems.add(Problem(str(source.questions_file), what, question.id, "See docs/execution.md."))
     problems.settle()
-    tested = {name: one for name, one in tested.items() if not wrong_with(one)}
+    tested = {one.id: one for one in tested.values() if not wrong_with(one)}
     lacking = {name: reason for name in tested if (reason := read.lacking(name)) is not None}
     wanted = [(one, read.answers[name].answer or "") for name, one in tested.items() if name not in lacking]
     found = execute_all(wanted, read.run, sandbox, progress)
@@ -130,6 +137,7 @@ def _score(run: RunToGrade, question: str, found: Execution | Unexecuted | str, 
         category=about.category,
         difficulty=about.difficulty,
         group=about.group,
+        gold_hash=gold_hash(about),
     )
     if not isinstance(found, Execution):
         reason = found if isinstance(found, str) else found.reason
@@ -170,6 +178,14 @@ def _into_graph(store: Store, run_file: Path, source: Dataset, executed: Execute
     from graphkit.scoring.evaluate import evaluate
 
     # What is wrong with the files was told when they were read.
-    evaluate(run_file, source, measures=["EdgeRecall"], store=store, on_error=problems.on_error, keep_rows=False)
+    evaluate(
+        run_file,
+        source,
+        measures=["EdgeRecall"],
+        store=store,
+        on_error=problems.on_error,
+        keep_rows=False,
+        name=executed.run,
+    )
     load_scores(store, executed.scores)
     keep_executions(store, executed.run, executed.executions)

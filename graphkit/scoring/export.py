@@ -23,6 +23,7 @@ from graphkit.scoring.results import Evaluation
 COLUMNS = (
     *("run", "question", "measure", "value", "reason", "version", "parameters"),
     *("grader", "grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens"),
+    "gold_hash",
 )
 
 Records = Iterable[dict[str, Any]]
@@ -92,7 +93,9 @@ def _json(path: Path, results: Sequence[Evaluation]) -> None:
     for result in results:
         values = {row.question: dict(zip(result.measures, row.values, strict=True)) for row in result.rows}
         stages = {row.question: row.outcome.stage.name for row in result.rows if row.outcome is not None}
-        detailed.append({**_summary(result), "values": values} | ({"stage_of": stages} if stages else {}))
+        gold = {row.question: row.gold_hash for row in result.rows}
+        detailed.append({**_summary(result), "values": values, "gold_hash_of": gold})
+        detailed[-1] |= {"stage_of": stages} if stages else {}
     _write_json(path, detailed)
 
 
@@ -127,6 +130,9 @@ def _junit(path: Path, results: Sequence[Evaluation]) -> None:
     for result in results:
         suite = ElementTree.SubElement(root, "testsuite", name=_xml(result.run))
         suite.set("tests", str(len(result.rows)))
+        if result.gold_hash is not None:
+            properties = ElementTree.SubElement(suite, "properties")
+            ElementTree.SubElement(properties, "property", name="gold_hash", value=result.gold_hash)
         for row in result.rows:
             case = ElementTree.SubElement(suite, "testcase", classname=_xml(result.run), name=_xml(row.question))
             reasons = {value for value in row.values if isinstance(value, str)}
@@ -166,6 +172,7 @@ def markdown(results: Sequence[Evaluation]) -> str:
     for result in results:
         counts = [f"{result.questions} questions", f"{result.failed} failed", f"{result.missing} missing"]
         counts += [f"{len(result.invalid)} invalid (stale gold, not scored)"] if result.invalid else []
+        counts += [f"gold {result.gold_hash}"] if result.gold_hash is not None else []
         lines.append(f"\n{_cell(result.run)}: {', '.join(counts)}")
         lines += [f"\n{_cell(result.run)}: warning: {_cell(warning)}" for warning in result.warnings]
     return "\n".join(lines) + "\n"

@@ -138,7 +138,7 @@ class _Join:
         for count, (_, question, answer) in enumerate(pairs, 1):
             parsed = scorer.questions.parse(*question)
             assert parsed is not None  # its batch has read the line before
-            scorer.score(parsed, scorer.answers.parse(*answer) if answer else None, answer[0] if answer else 0)
+            scorer.score(parsed, scorer.answer(*answer) if answer else None, answer[0] if answer else 0)
             if count % SIZE == 0:
                 self._settle()
         self._settle()
@@ -266,7 +266,7 @@ def score_file(
         raise InputError("the file holds no record", where=str(run_file))
     totals = join.totals
     return Evaluation(
-        run=next(iter(join.runs)),
+        run=job.name if job.name is not None else next(iter(join.runs)),
         dataset=dataset,
         questions=totals.questions,
         failed=totals.failed,
@@ -276,6 +276,7 @@ def score_file(
         efficiency=totals.efficiency.spreads(),
         unscored=totals.unscored([str(measure) for measure in job.measures]),
         without_commit=(totals.without_commit, totals.commit_of_artifact) if job.versions else None,
+        gold_hash=totals.gold.hexdigest(),
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from graphkit.files.dataset import Dataset
+from graphkit.files.dataset import Dataset, storable_name
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
 from graphkit.judges.claims import CLAIMS, SEPARATE_QUESTIONS
@@ -22,6 +22,7 @@ from graphkit.judges.judging import ask, prompt_hash
 from graphkit.judges.materials import CONTEXT_TOKENS, materials_of, unjudged
 from graphkit.measures.case import Case
 from graphkit.measures.judged import TESTED
+from graphkit.records.gold import gold_hash
 from graphkit.records.model_families import self_evaluation
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -49,17 +50,19 @@ class RunToGrade:
     invalid: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def read(cls, run_file: Path, source: Dataset, problems: Problems) -> RunToGrade:
-        """Read a run and its questions.
+    def read(cls, run_file: Path, source: Dataset, problems: Problems, name: str | None = None) -> RunToGrade:
+        """Read a run and its questions; ``name`` is what the run goes by, whatever its records say.
 
         Raises
         ------
         InputError
             A record can't be used, or the file holds records of several runs, or none.
         """
+        if name is not None:
+            storable_name(name, "the run's name")
         _, invalid = known_from_files(source, (), problems)
         questions = {question.id: question for _, question in source.questions(problems)}
-        run, answers = read_run(run_file, problems, questions)
+        run, answers = read_run(run_file, problems, questions, name)
         return cls(run, questions, answers, invalid)
 
     def only(self, questions: Iterable[str]) -> RunToGrade:
@@ -242,6 +245,7 @@ class GradingJob:
             category=about.category,
             difficulty=about.difficulty,
             group=about.group,
+            gold_hash=gold_hash(about),
         )
 
 

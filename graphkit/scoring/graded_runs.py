@@ -18,6 +18,7 @@ from graphkit.files.problems import OnError, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.score_files import read_scores, write_scores
 from graphkit.files.verdict_files import SCORES, VERDICTS, file_beside, grades_folder, read_verdicts, write_verdicts
+from graphkit.graph.runs import refuse_other_run
 from graphkit.judges.contract import Grader, Judge
 from graphkit.judges.graders import graders_named
 from graphkit.judges.judging import TRIES
@@ -109,6 +110,7 @@ def grade(
     batch: bool = False,
     store: Store | None = None,
     keep: bool = False,
+    name: str | None = None,
     problems: Problems | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Graded:
@@ -124,20 +126,25 @@ def grade(
         Keeps scores and verdicts in the graph, beside the answers; dataset and run are loaded where they aren't there.
     keep
         Keep them in files beside the run, see :func:`keep_beside`.
+    name
+        The name that the run goes by, whatever its records say.
     tell
         Takes what is worth knowing on the way.
 
     Raises
     ------
     InputError
-        A file can't be used, a grader isn't known, or the judge can't be asked.
+        A file can't be used, a grader isn't known, the judge can't be asked, or the store holds another run of the
+        name.
     """
     run_file = Path(run)
     source = Dataset.of_run(run_file, dataset)
     options = options or GradingOptions()
     graders = options.chosen  # what is wrong with them is told before anybody is asked
     problems = problems if problems is not None else Problems()
-    to_grade = RunToGrade.read(run_file, source, problems)
+    to_grade = RunToGrade.read(run_file, source, problems, name)
+    if store is not None:
+        refuse_other_run(store, source.name, to_grade.run, run_file)
     how = JudgeOptions(judge) if isinstance(judge, str) else judge
     if not isinstance(how, JudgeOptions):
         if batch:
@@ -289,7 +296,9 @@ def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded, o
     from graphkit.scoring.evaluate import evaluate
 
     # What is wrong with the files was told when they were read to be graded.
-    evaluate(run_file, source, measures=["EdgeRecall"], store=store, on_error=on_error, keep_rows=False)
+    evaluate(
+        run_file, source, measures=["EdgeRecall"], store=store, on_error=on_error, keep_rows=False, name=graded.run
+    )
     load_scores(store, graded.scores)
     # Also where there is none: what the judge said before goes.
     keep_verdicts(store, graded.run, graded.judge, graded.verdicts)

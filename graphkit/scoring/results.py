@@ -14,6 +14,7 @@ from graphkit.errors import InputError
 from graphkit.measures.base import FAILED, MISSING, Unscored
 from graphkit.measures.registry import bounds_of
 from graphkit.records.bounds import exact_parts
+from graphkit.records.gold import GoldSum
 from graphkit.records.usage import Spread, Tally
 from graphkit.records.words import counted, shown
 from graphkit.scoring.known_share import KnownShare
@@ -70,13 +71,15 @@ class Summary:
 class Row:
     """The values of one question, in the order of the measures: a number, or the reason why there is none.
 
-    ``labels`` are its category, difficulty and group. ``outcome`` is how it went, where that was asked for.
+    ``labels`` are its category, difficulty and group. ``outcome`` is how it went, where that was asked for, and
+    ``gold_hash`` what its gold was.
     """
 
     question: str
     values: tuple[float | str, ...]
     labels: tuple[str | None, ...] = (None, None, None)
     outcome: Outcome | None = None
+    gold_hash: str | None = None
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,8 @@ class Evaluation:
     without_commit
         How many retrieved chunks name no commit, and how many of them take that of their artifact in the dataset's
         graph; None where no measure asks for commits.
+    gold_hash
+        What the gold of its questions was (:mod:`graphkit.records.gold`): results of other gold can't be compared.
     """
 
     run: str
@@ -125,6 +130,7 @@ class Evaluation:
     known: KnownShare | None = field(default=None, repr=False)
     unscored: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
     without_commit: tuple[int, int] | None = field(default=None, repr=False)
+    gold_hash: str | None = None
 
     def with_scores(self, scores: Iterable[Score]) -> Evaluation:
         """Return the result with scores that others gave this run: from here on nothing asks who gave a value.
@@ -148,6 +154,17 @@ class Evaluation:
                 raise InputError(what, remedy="Correct its id, or leave it out.")
             reason = score.reason or NOT_GIVEN
             values.setdefault(score.measure, {})[score.question] = reason if score.number is None else score.number
+        gold = {row.question: row.gold_hash for row in self.rows}
+        other = {
+            score.question for score in own if score.gold_hash and gold[score.question] not in (None, score.gold_hash)
+        }
+        warnings = self.warnings
+        if other:
+            graders = " and ".join(sorted({score.given_by for score in own if score.question in other}))
+            what = (
+                f"{counted(len(other), 'question')}, such as {min(other)!r}, had other gold when {graders} scored them"
+            )
+            warnings = (*warnings, what)
         rows = tuple(
             dataclasses.replace(
                 row, values=(*row.values, *(column.get(row.question, NOT_GIVEN) for column in values.values()))
@@ -158,7 +175,12 @@ class Evaluation:
         measures = {**self.measures, **{name: _summary(name, names.index(name), rows) for name in values}}
         reasons = {name: count_reasons(column.values()) for name, column in values.items()}
         return dataclasses.replace(
-            self, measures=measures, rows=rows, given=(*self.given, *own), unscored={**self.unscored, **_some(reasons)}
+            self,
+            measures=measures,
+            rows=rows,
+            given=(*self.given, *own),
+            unscored={**self.unscored, **_some(reasons)},
+            warnings=warnings,
         )
 
     def known_efficiency(self) -> dict[str, Spread]:
@@ -204,6 +226,7 @@ class Evaluation:
         return {
             "run": self.run,
             "dataset": self.dataset,
+            "gold_hash": self.gold_hash,
             "questions": self.questions,
             "failed": self.failed,
             "missing": self.missing,
@@ -243,6 +266,7 @@ class Evaluation:
                     reason=value if isinstance(value, str) else None,
                     grader=GRAPHKIT,
                     version=__version__,
+                    gold_hash=row.gold_hash,
                 )
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -330,6 +354,7 @@ class Totals:
         self.questions = self.failed = self.missing = 0
         self.without_commit = self.commit_of_artifact = 0
         self.efficiency = Tally()
+        self.gold = GoldSum()
 
     def take(self, index: int, values: Sequence[float]) -> None:
         """Add the values of some scored questions, by the measure of that index."""
@@ -358,6 +383,7 @@ class Totals:
         self.missing += other.missing
         self.count_without_commit(other.without_commit, other.commit_of_artifact)
         self.efficiency.merge(other.efficiency)
+        self.gold.merge(other.gold.value)
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Return the summary of each measure."""

@@ -21,6 +21,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.outcome import Outcome, outcome
 from graphkit.records.bounds import over, under
 from graphkit.records.commits import CommitGraph
+from graphkit.records.gold import gold_hash
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.usage import figures_of
 from graphkit.scoring.batches import Batch
@@ -52,6 +53,8 @@ class Job:
         Whether all traversals are sets of edges, whatever the records say.
     versions
         Whether a measure asks for commits, so that it counts how many chunks name none.
+    name
+        The name that the run goes by, whatever the records say.
     """
 
     questions_file: Path
@@ -65,6 +68,7 @@ class Job:
     describe: Describe | None = None
     unordered: bool = False
     versions: bool = False
+    name: str | None = None
 
 
 @dataclass
@@ -116,12 +120,21 @@ class Scorer:
         self.packer = Packer(AnswerStruct) if job.keep_answers else None
         self.begin()
 
+    def answer(self, number: int, line: bytes) -> AnswerStruct | None:
+        """Return the record of a line by the name that the run goes by, and note which run it says it is of."""
+        found = self.answers.parse(number, line)
+        if found is not None:
+            self.runs.add(found.run)
+            if self.job.name is not None:
+                found.run = self.job.name
+        return found
+
     def begin(self) -> None:
         """Forget what was scored so far: totals, rows and problems start anew."""
         self.totals = Totals(len(self.measures), self.job.invalid.values())
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
-        self.about: list[tuple[tuple[str | None, ...], Outcome | None]] = []
+        self.about: list[tuple[tuple[str | None, ...], Outcome | None, str]] = []
         self.described: list[tuple[str, Any]] = []
         self.runs: set[str] = set()
         self.problems = self.questions.problems = self.answers.problems = Problems()
@@ -157,11 +170,13 @@ class Scorer:
                     raise
                 raise blamed from None
         self.names.append(question.id)
+        gold = gold_hash(question)
+        self.totals.gold.add(question.id, gold)
         if job.describe is not None:
             self.described.append((question.id, job.describe(case, _plain(self.values[-1]), invalid)))
         if job.keep_rows:
             labels = (question.category, question.difficulty, question.group)
-            self.about.append((labels, outcome(case, invalid) if job.outcomes else None))
+            self.about.append((labels, outcome(case, invalid) if job.outcomes else None, gold))
 
     def settle(self) -> list[Row]:
         """Bring the values since the last call into the totals, and return the rows where they are wanted."""
@@ -244,7 +259,7 @@ class Scorer:
         questions: dict[str, tuple[int, QuestionStruct, bytes]] = {}
         answers: dict[str, tuple[int, AnswerStruct, bytes]] = {}
         second_answers: list[tuple[str, Numbered]] = []
-        parse_question, parse_answer = self.questions.parse, self.answers.parse
+        parse_question, parse_answer = self.questions.parse, self.answer
         lines = zip_longest(batch.questions, batch.answers, fillvalue=b"")
         for offset, (question_line, answer_line) in enumerate(lines):
             place = batch.question_start + offset
@@ -254,13 +269,11 @@ class Scorer:
                 self.problems.add(Problem(f"{self.questions.path}:{place}", what, record=question.id))
                 question = None
             answer = parse_answer(batch.answer_start + offset, answer_line)
-            if answer is not None:
-                self.runs.add(answer.run)
-                if packer is not None:
-                    waiting.append(answer)
-                    if len(waiting) == TOGETHER:
-                        packed.append((packer.pack(waiting), len(waiting)))
-                        waiting = []
+            if answer is not None and packer is not None:
+                waiting.append(answer)
+                if len(waiting) == TOGETHER:
+                    packed.append((packer.pack(waiting), len(waiting)))
+                    waiting = []
             if question is not None:
                 name = question.id
                 if answer is not None and answer.question_id == name and name not in answers:

@@ -64,6 +64,10 @@ def _validated(line: bytes, run: str, problems: Problems) -> Answer:
         raise UnusableAnswerError("; ".join(problem.what for problem in of_answer.left_out))
     for name in ("retrieved", "traversal"):
         _refuse_too_many(getattr(answer, name), name)
+    if problems.strict and of_answer.first_ignored:
+        (_, name), first = next(iter(of_answer.first_ignored.items()))
+        hint = f" (did you mean {first.closest}?)" if first.closest else ""
+        raise UnusableAnswerError(f"the field {name!r} isn't known{hint}, which strict reading refuses")
     problems.merge(of_answer)
     return answer
 

@@ -247,6 +247,7 @@ def run_systems(
     prices: Prices | None = None,
     k: int = DEFAULT_K,
     retry_failed: bool = False,
+    strict: bool = False,
 ) -> list[RunSummary]:
     """Ask systems the questions of a dataset and keep their answers as runs; called again, it goes on where it stopped.
 
@@ -260,6 +261,8 @@ def run_systems(
         Ask only this many questions, stratified by difficulty.
     limits
         How many questions at once, and how long and how often each is tried.
+    strict
+        Refuse questions with fields that graphkit doesn't know; an answer with one is a failed one.
 
     Returns
     -------
@@ -273,7 +276,7 @@ def run_systems(
     KeyboardInterrupt
         It was stopped; what is done is kept.
     """
-    source, problems = Dataset(dataset), Problems()
+    source, problems = Dataset(dataset), Problems(strict=strict)
     chosen = [system_of(run_name(name), call, _source_of(call)) for name, call in systems.items()]
     session = Session(
         source,

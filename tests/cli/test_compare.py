@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import ROOT
-from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, Row, graphkit, inside, tiny, write_lines
+from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, Row, graphkit, inside, tiny, write_lines
+from tests.helpers.grading import ASKED, GIVEN, to_grade
 
 STOREFRONT = ROOT / "fixtures" / "storefront"
 FIRST, SECOND = "storefront-bm25", "storefront-graph"
@@ -192,6 +193,109 @@ def test_compare_scores(tmp_path: Path) -> None:
     assert "note: score: 1 question was scored in one run only, and is not compared\n" in done.err
     assert "q0: 3.0000 to 9.0000 (+6.0000)" in done.out
     assert not (tmp_path / ".graphkit").exists()
+
+
+def scored(folder: Path, gold: dict[str, tuple[str | None, str | None]]) -> Path:
+    """Write scores of the runs a and b, each 0 and 1, by the gold that the pair of a question names."""
+    rows = [
+        {"run": run, "question": name, "score": number, "gold_hash": both[number]}
+        for name, both in gold.items()
+        for number, run in enumerate(("a", "b"))
+    ]
+    return write_lines(folder / "scores.jsonl", rows)
+
+
+def test_different_gold_is_not_compared_in_silence(tmp_path: Path) -> None:
+    """A question whose gold differs is left out and told, refused if strict, and alone nothing can be compared."""
+    file = scored(tmp_path, {"q1": ("1", "1"), "q2": ("2", "2"), "q3": ("3", "x")})
+    done = inside("compare", "a", "b", "--scores", file, "--json", cwd=tmp_path, code=0)
+    told = "a and b were scored by different gold of 1 question, such as 'q3'"
+    assert done.err == f"warning: {told}: it is not compared there\n"
+    found = done.object()
+    assert (found["different_gold"], found["groups"][0]["measures"][0]["questions"]) == (["q3"], 2)
+    refused = inside("compare", "a", "b", "--scores", file, "--strict", cwd=tmp_path, code=2).err
+    assert f"{told}, which strict reading refuses" in refused
+    file = scored(tmp_path, {"q1": ("1", "x"), "q2": ("2", "x")})
+    refused = inside("compare", "a", "b", "--scores", file, cwd=tmp_path, code=2).err
+    assert "different gold of 2 questions, such as 'q1', which leaves nothing to compare" in refused
+
+
+def test_gold_that_is_not_told_is_a_word_only_where_one_side_tells_it(tmp_path: Path) -> None:
+    """Scores of others tell no gold, and nothing is said of it; beside scores that do, it is."""
+    file = scored(tmp_path, {"q1": (None, None), "q2": (None, None)})
+    assert inside("compare", "a", "b", "--scores", file, "--strict", cwd=tmp_path, code=0).err == ""
+    file = scored(tmp_path, {"q1": ("1", None), "q2": ("2", "2"), "q3": (None, None)})
+    done = inside("compare", "a", "b", "--scores", file, "--json", cwd=tmp_path, code=0)
+    assert done.err == "warning: by what gold b was scored isn't told of 1 question: it may be other gold\n"
+    assert done.object()["groups"][0]["measures"][0]["questions"] == 3
+
+
+def test_summarize_tells_different_gold(tmp_path: Path) -> None:
+    """Runs that were scored by different gold are summed up beside each other with a note, and refused if strict."""
+    file = scored(tmp_path, {"q1": ("1", "1"), "q2": ("2", "x")})
+    done = inside("summarize", file, "--json", cwd=tmp_path, code=0)
+    assert "note: runs were scored by different gold (1 record, the first: scores of q2: a, b)" in done.err
+    first, second = done.objects()
+    assert (first["different_gold"], second["different_gold"]) == (1, 1)
+    assert first["gold_hash"] != second["gold_hash"]
+    refused = inside("summarize", file, "--strict", cwd=tmp_path, code=2).err
+    assert "runs were scored by different gold of 1 question, such as 'q2', which strict reading refuses" in refused
+    file = scored(tmp_path, {"q1": (None, None), "q2": ("2", None)})
+    done = inside("summarize", file, "--strict", "--json", cwd=tmp_path, code=0)
+    assert (done.err, [one["gold_hash"] for one in done.objects()]) == ("", [None, None])
+
+
+def test_grades_of_former_gold(any_graph: Graph, tmp_path: Path) -> None:
+    """Gold that was corrected between two gradings is told: what judges said by the former isn't compared.
+
+    Of q1 the gold is changed after the run r was graded, and before the run s is. Measures of graphkit's own are
+    computed by the gold that the graph holds now, for both.
+    """
+    run = to_grade(tmp_path)
+    other = write_lines(run.with_name("s.jsonl"), [{**one, "run": "s"} for one in GIVEN])
+
+    def graphkit(*arguments: object, code: int = 0) -> Done:
+        return inside(*arguments, cwd=tmp_path, env=any_graph.env, code=code)
+
+    before = graphkit("evaluate", run, "--json", "-m", "EdgeRecall").object()["gold_hash"]
+    graphkit("grade", run)
+    corrected = [{**ASKED[0], "gold_answer": "Orders and Shop call Billing."}, *ASKED[1:]]
+    write_lines(run.parent.parent / "questions.jsonl", corrected)
+    graphkit("grade", other)
+    after = graphkit("evaluate", run, "--json", "-m", "EdgeRecall").object()["gold_hash"]
+    assert before != after
+    held = any_graph.store.read("MATCH (d:Dataset) RETURN d.gold_hash AS gold")
+    assert held == [{"gold": after}]
+    own = "MATCH (g:Grading {run: 'r', measure: 'EdgeRecall'}) RETURN g.gold_hash AS gold"
+    assert any_graph.store.read(own) == [{"gold": after}]
+    by_judge = "MATCH (g:Grading {measure: 'RubricGrade'}) RETURN g.run AS run, g.gold_hash AS gold ORDER BY run"
+    assert any_graph.store.read(by_judge) == [{"run": "r", "gold": before}, {"run": "s", "gold": after}]
+    done = graphkit("compare", "r", "s", "-m", "RubricGrade", "--json")
+    assert "warning: r and s were scored by different gold of 1 question, such as 'q1'" in done.err
+    assert done.object()["different_gold"] == ["q1"]
+    assert done.object()["groups"][0]["measures"][0]["questions"] == 1
+    assert "strict reading refuses" in graphkit("compare", "r", "s", "-m", "RubricGrade", "--strict", code=2).err
+    # The scores that lie beside r are of the former gold: evaluated with them, that is said.
+    beside = run.with_name("r.grades") / "lexical.scores.jsonl"
+    told = graphkit("evaluate", run, "--scores", beside, "-m", "EdgeRecall").err
+    assert "warning: r: 1 question, such as 'q1', had other gold when lexical" in told
+    graphkit("report", run, "-o", "r.html")
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert f"gold {after}" in page
+    assert "had other gold when lexical" in page
+
+
+def test_runs_of_several_datasets_are_no_comparison(tmp_path: Path) -> None:
+    """Runs by different gold stand side by side with a note; by the same gold there is none."""
+    first, second = tiny(tmp_path / "one"), tiny(tmp_path / "two", QUESTIONS[:1], [{**ANSWERS[0], "run": "s"}])
+    third = write_lines(first.with_name("t.jsonl"), [{**one, "run": "t"} for one in ANSWERS])
+    done = inside("evaluate", first, second, "--no-store", "--json", cwd=tmp_path, code=0)
+    golds = [one["gold_hash"] for one in done.objects()]
+    assert (
+        f"note: the runs are scored by different gold, so their means can't be compared: r by {golds[0]} of one"
+        in done.err
+    )
+    assert "different gold" not in inside("evaluate", first, third, "--no-store", cwd=tmp_path, code=0).err
 
 
 def test_compare_results_of_evaluate(tmp_path: Path) -> None:

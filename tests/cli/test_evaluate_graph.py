@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import ROOT
-from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, graphkit, inside, tiny
+from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, graphkit, inside, tiny, write_lines
 
 STOREFRONT = ROOT / "fixtures" / "storefront"
 
@@ -109,3 +109,67 @@ def test_questions_without_gold_are_told(spelling: str, graph: Graph, tmp_path: 
         done = inside("evaluate", "-m", "EdgeRecall", *options, run, cwd=tmp_path, env=graph.env, code=0)
         assert done.err.count("neither gold paths nor relevant ids") == 1, options
         assert f"{NO_GOLD} first: {run.parent.parent / 'questions.jsonl'} bare-{spelling}-0)" in done.err
+
+
+def test_two_files_of_one_name_are_refused(graph: Graph, tmp_path: Path) -> None:
+    """Two files with one run name are refused before anything is kept, with both named; one file twice isn't two."""
+    questions = [{**one, "id": f"twice-{one['id']}"} for one in QUESTIONS]
+    answers = [{**one, "run": "twice", "question_id": f"twice-{one['question_id']}"} for one in ANSWERS]
+    first = tiny(tmp_path, questions, answers)
+    second = write_lines(first.with_name("second.jsonl"), answers[1:])
+    for store in ((), ("--no-store",)):
+        done = inside("evaluate", first, second, *store, cwd=tmp_path, env=graph.env, code=2)
+        assert f"two files hold a run 'twice': {first} and {second}" in done.err
+        assert "--run NAME" in done.err
+    assert graph.store.read("MATCH (r:Run {id: 'twice'}) RETURN r.id AS id") == []
+    inside("evaluate", first, first, "--no-store", cwd=tmp_path, code=0)
+
+
+def test_another_file_of_a_name_asks_for_a_name_or_to_replace(graph: Graph, tmp_path: Path) -> None:
+    """A file whose run name is another file's is refused, and is let in by another name, or in the other's place."""
+    questions = [{**one, "id": f"named-{one['id']}"} for one in QUESTIONS]
+    answers = [{**one, "run": "named", "question_id": f"named-{one['question_id']}"} for one in ANSWERS]
+    first = tiny(tmp_path, questions, answers)
+    second = write_lines(first.with_name("second.jsonl"), answers[1:])
+    held = "MATCH (a:Answer {run: $run}) RETURN count(a) AS n"
+    inside("evaluate", first, cwd=tmp_path, env=graph.env, code=0)
+    refused = inside("evaluate", second, cwd=tmp_path, env=graph.env, code=2).err
+    assert f"{second}: the graph holds another run 'named', from {first}" in refused
+    assert "--run NAME" in refused
+    assert "--replace" in refused
+    done = inside("evaluate", "--json", second, "--run", "other", cwd=tmp_path, env=graph.env, code=0)
+    assert done.object()["run"] == "other"
+    assert [graph.store.read(held, {"run": run})[0]["n"] for run in ("named", "other")] == [2, 1]
+    inside("evaluate", second, "--replace", cwd=tmp_path, env=graph.env, code=0)
+    assert graph.store.read(held, {"run": "named"}) == [{"n": 1}]
+
+
+def test_a_name_is_of_one_run(tmp_path: Path) -> None:
+    """``--run`` names one run: of two files, of a file with two runs, and where it can't be a name it is refused."""
+    run = tiny(tmp_path)
+    mixed = write_lines(run.with_name("mixed.jsonl"), [ANSWERS[0], {**ANSWERS[1], "run": "s"}])
+    for command in ("evaluate", "execute"):
+        told = inside(command, run, mixed, "--no-store", "--run", "n", cwd=tmp_path, code=2).err
+        assert "--run names one run, and there are 2 files" in told
+    for command in ("evaluate", "grade"):
+        assert "records of 2 runs: r, s" in inside(command, mixed, "--no-store", "--run", "n", cwd=tmp_path, code=2).err
+        long = inside(command, run, "--no-store", "--run", "n" * 1001, cwd=tmp_path, code=2).err
+        assert "the run's name: the name has 1001 characters" in long
+
+
+def test_a_log_that_changed_is_evaluated_again(graph: Graph, tmp_path: Path) -> None:
+    """The run of a log is its file's, though it is made anew in another place each time; another log is another run."""
+    run = tiny(tmp_path, [{**one, "id": f"logged-{one['id']}"} for one in QUESTIONS], [])
+    log = run.with_name("logged.json")
+    for name in ("a:m.py#w", "a:m.py#x"):
+        rows = [{"question_id": "logged-q2", "response": "w", "retrieved_context_ids": [name]}]
+        write_lines(log, [json.dumps(rows)])
+        options = ("--format", "ragas", "-d", tmp_path)
+        inside("evaluate", log, *options, cwd=tmp_path, env=graph.env, code=0)
+    assert graph.store.read("MATCH (r:Run {id: 'logged'}) RETURN r.origin AS origin") == [{"origin": f"the log {log}"}]
+    other = write_lines(tmp_path / "elsewhere" / "logged.json", [json.dumps([{**rows[0], "response": "x"}])])
+    done = inside("evaluate", other, *options, cwd=tmp_path, env=graph.env, code=2)
+    assert f"the log {other}: the graph holds another run 'logged', from the log {log}" in done.err
+    inside("evaluate", other, *options, "--run", "logged-too", cwd=tmp_path, env=graph.env, code=0)
+    told = inside("report", "logged", "-o", "r.html", cwd=tmp_path, env=graph.env, code=2).err
+    assert f"the run 'logged' was loaded from the log {log}, which is no run's file" in told

@@ -30,7 +30,7 @@ from graphkit.systems.runner import Limits
 from graphkit.trust import spot_check
 from graphkit.trust.consistency import REPEAT
 from tests.helpers import ROOT
-from tests.helpers.cli import ANSWERS, COMMAND, QUESTIONS, Graph, Row, environment, graphkit, inside, tiny
+from tests.helpers.cli import ANSWERS, COMMAND, QUESTIONS, Graph, Row, environment, graphkit, inside, tiny, write_lines
 
 PAGE = (ROOT / "docs" / "commands.md").read_text()
 
@@ -168,6 +168,64 @@ def test_help_of_every_command() -> None:
         assert command.help, words
         for option in command.params:
             assert option.help, (words, option.name)
+
+
+#: Commands that read records, of a dataset with a run, scores and verdicts in which one field each isn't known.
+READING = (
+    ("load", "d"),
+    ("evaluate", "d/runs/r.jsonl"),
+    ("evaluate", "d/runs/r.jsonl", "--no-store"),
+    ("grade", "d/runs/r.jsonl", "--no-store"),
+    ("execute", "d/runs/r.jsonl", "--no-store", "--unsafe-no-sandbox"),
+    ("report", "d/runs/r.jsonl", "-o", "r.html"),
+    ("compare", "d/runs/r.jsonl", "d/runs/s.jsonl"),
+    ("compare", "r", "s", "--scores", "scores.jsonl"),
+    ("summarize", "scores.jsonl"),
+    ("load-scores", "scores.jsonl"),
+    ("run", "d", "--system", "r=systems:answer"),
+    ("import", "ragas", "log.json", "-d", "d", "-o", "log.jsonl"),
+    ("judge", "spot-check", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
+    ("judge", "consistency", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
+    ("judge", "bias", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
+    ("judge", "drift", "d/runs/r.jsonl", "--scores", "scores.jsonl"),
+    ("ragas", "export", "d/runs/r.jsonl", "-o", "r.jsonl"),
+    ("ragas", "scores", "scores.jsonl", "--run", "d/runs/r.jsonl"),
+)
+
+
+def files(folder: Path) -> dict[Path, bytes]:
+    """Return the files below a folder with what they hold."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+def test_strict_refuses_fields_that_are_not_known(command: tuple[str, ...], graph: Graph, tmp_path: Path) -> None:
+    """With --strict each command that reads records refuses the field, says which, and writes nothing."""
+    questions = [{**one, "id": f"strict-{one['id']}", "dificulty": "easy"} for one in QUESTIONS]
+    answers = [{**one, "question_id": f"strict-{one['question_id']}", "latencyms": 3} for one in ANSWERS]
+    tiny(tmp_path / "d", questions, answers)
+    write_lines(tmp_path / "d" / "runs" / "s.jsonl", [{**one, "run": "s"} for one in answers])
+    score = {"question": "strict-q1", "measure": "m", "value": 1, "grader": "j", "explication": "it is"}
+    write_lines(tmp_path / "scores.jsonl", [{**score, "run": run} for run in ("r", "s")])
+    log = {"question_id": "strict-q1", "response": "z", "retrieved_context_ids": ["a:m.py#x"], "explication": "it is"}
+    write_lines(tmp_path / "log.json", [json.dumps([log])])
+    (tmp_path / "systems.py").write_text("def answer(question):\n    return 'an answer'\n")
+    before = files(tmp_path)
+    held = graph.counts()
+    done = graphkit(*command, "--strict", cwd=tmp_path, env=graph.env, code=2)
+    fields = ("'dificulty'", "'latencyms'", "'explication'", "explication (1)")
+    assert any(field in done.err for field in fields), done.err
+    assert "strict reading refuses" in done.err
+    assert files(tmp_path) == before
+    assert graph.counts() == held
+
+
+def test_strict_is_of_every_command_that_reads_records() -> None:
+    """No command takes --strict that isn't among those above, but check, whose warnings such fields are."""
+    taking = {words for words, command in COMMANDS.items() if any("--strict" in one.opts for one in command.params)}
+    tried = {next(words for words in COMMANDS if command[: len(words)] == words) for command in READING}
+    formats = {words for words in taking if words[0] == "import"}
+    assert taking - formats == tried - formats | {("check",), ("ragas", "evaluate")}
 
 
 @pytest.mark.parametrize("arguments", [("evalute",), ("db", "stat"), ("--colour",)])

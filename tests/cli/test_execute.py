@@ -65,6 +65,20 @@ def test_json(code: Path, tmp_path: Path) -> None:
     assert [test["status"] for test in first["tests"]].count("success") == 3
 
 
+def test_by_another_name(code: Path, graph: Graph, tmp_path: Path) -> None:
+    """By another name the executions are of that run, in the file beside and in the graph; another file is refused."""
+    lines = [line for line in code.read_text().splitlines() if json.loads(line)["question_id"] == "sc-02"]
+    other = code.with_name("other.jsonl")
+    other.write_text("\n".join(lines) + "\n")
+    inside("evaluate", code, cwd=tmp_path, env=graph.env, code=0)
+    refused = inside("execute", other, cwd=tmp_path, env=graph.env, code=2).err
+    assert f"the graph holds another run {BETTER!r}, from {code}" in refused
+    inside("execute", other, "--run", "named", cwd=tmp_path, env=graph.env, code=0)
+    [beside] = (code.with_name("other.grades") / "execution.executions.jsonl").read_text().splitlines()
+    assert json.loads(beside)["run"] == "named"
+    assert graph.store.read("MATCH (e:Execution {run: 'named'}) RETURN e.question AS q") == [{"q": "sc-02"}]
+
+
 def test_without_a_sandbox_says_so(code: Path, tmp_path: Path) -> None:
     """Only who asks for it runs code unprotected, and is told on each run; one harmless answer is left of the run."""
     lines = [line for line in code.read_text().splitlines() if json.loads(line)["question_id"] == "sc-02"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphkit.scoring import graded_runs
+from tests.helpers import engines
 from tests.helpers.cli import Graph, Row, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.grading import ASKED, GIVEN, scores_beside, to_grade, verdicts_beside
@@ -19,6 +20,13 @@ from tests.helpers.judged import HUMAN_GRADES, RUN
 def run(tmp_path: Path) -> Path:
     """A run of two answers, one record that failed, and a question without a record."""
     return to_grade(tmp_path)
+
+
+@pytest.fixture
+def graph(graph: Graph) -> Graph:
+    """The database of the module, emptied: each test has a run of this name in a place of its own."""
+    engines.empty(graph.store)
+    return graph
 
 
 # What a grading leaves ---------------------------------------------------------------------------------------------
@@ -74,6 +82,22 @@ def test_in_the_graph(run: Path, tmp_path: Path, graph: Graph) -> None:
         "MATCH (a:Answer)-[:SCORED]->(s:Score {measure: 'RubricGrade'}) RETURN s.question AS q, s.value AS v ORDER BY q"
     )
     assert [(row["q"], row["v"]) for row in rows if row["v"] is not None] == [("q1", 1.0), ("q2", 1.0)]
+
+
+def test_another_file_of_a_name_is_refused_before_anybody_is_asked(
+    run: Path, tmp_path: Path, any_graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the graph holds of another file is no run to grade: no verdict is asked for; by another name it is one."""
+    inside("grade", run, cwd=tmp_path, env=any_graph.env, code=0)
+    other = write_lines(run.with_name("other.jsonl"), [{**json.loads(run.read_text().splitlines()[0]), "answer": "b"}])
+    refused = inside("grade", other, cwd=tmp_path, env=any_graph.env, code=2)
+    assert f"{other}: the graph holds another run 'r', from {run}" in refused.err
+    assert not other.with_name("other.grades").exists()
+    named = inside("grade", other, "--run", "second", "--json", cwd=tmp_path, env=any_graph.env, code=0).object()
+    assert named["run"] == "second"
+    assert {score.run for score in scores_beside(other, "lexical").values()} == {"second"}
+    held = any_graph.store.read("MATCH (v:Verdict {question: 'q1'}) RETURN DISTINCT v.run AS run ORDER BY run")
+    assert held == [{"run": "r"}, {"run": "second"}]
 
 
 def test_left_out_also_on_the_way_to_the_graph(tmp_path: Path, graph: Graph) -> None:

@@ -130,6 +130,25 @@ def test_mistake(arguments: tuple[str, ...], told: tuple[str, ...], held: Graph,
         assert text in done.err
 
 
+@pytest.mark.parametrize("form", ["text", "file", "file with a header"])
+def test_a_run_that_is_not_there_is_told_of_any_query(form: str, any_graph: Graph, tmp_path: Path) -> None:
+    """A query of one's own is run whatever its parameters say; a run that the graph doesn't hold is told."""
+    graphkit("evaluate", "-m", "EdgeRecall", tiny(tmp_path / "d"), cwd=tmp_path, env=any_graph.env, code=0)
+    text = "MATCH (a:Answer) WHERE a.run IN [$run, $other] AND a.question = $question RETURN a.run AS run"
+    header = "// parameters: run, other, question\n" if form == "file with a header" else ""
+    (tmp_path / "own.cypher").write_text(header + text)
+    source = ("-e", text) if form == "text" else ("own.cypher",)
+    rest = ("-p", "other=r", "-p", "question=q1", "--json")
+    done = query(any_graph, *source, "-p", "run=rr", *rest, cwd=tmp_path)
+    assert done.out == '{"run": "r"}\n'
+    assert done.err.startswith("note: no run is called 'rr'\n  Did you mean r?")
+    assert query(any_graph, *source, "-p", "run=r", *rest, cwd=tmp_path).err == ""
+    # The later -p counts: a question that isn't there is told as well, and there are no rows.
+    done = query(any_graph, *source, "-p", "run=r", *rest, "-p", "question=q9", cwd=tmp_path)
+    assert (done.out, done.err.count("note: ")) == ("", 1)
+    assert "no question has the id 'q9'" in done.err
+
+
 def test_file_that_is_no_text(held: Graph, tmp_path: Path) -> None:
     """A binary file isn't sent to the server."""
     (tmp_path / "binary.cypher").write_bytes(bytes(range(256)))

@@ -96,8 +96,63 @@ def test_a_run_that_cannot_be_found_is_told(any_graph: cli.Graph, tmp_path: Path
     run.write_text(records, "utf-8")
     cli.graphkit("report", "r", "-o", "r.html", cwd=tmp_path, env=any_graph.env, code=0)
     # A graph of an older version doesn't know the file.
-    any_graph.store.write("MATCH (r:Run {id: 'r'}) REMOVE r.file")
+    any_graph.store.write("MATCH (r:Run {id: 'r'}) REMOVE r.file, r.origin")
     assert "the graph doesn't know the file of the run 'r'" in refused("report", "r", "-o", "r2.html")
+
+
+def test_a_run_by_another_name_is_reported_by_it(any_graph: cli.Graph, tmp_path: Path) -> None:
+    """One file that the graph holds by two names is two runs of a page."""
+    run = plain(tmp_path / "data")
+    for name in ("r", "second"):
+        cli.graphkit("evaluate", run, "--run", name, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
+    cli.graphkit("report", "r", "second", "-o", "two.html", cwd=tmp_path, env=any_graph.env, code=0)
+    assert _runs(tmp_path / "two.html") == ["r", "second"]
+
+
+def test_undirected_and_unordered_are_told_on_the_page(tmp_path: Path) -> None:
+    """The walk of q1 backwards finds both its edges, whose path is neither right nor wrong; a set has no order."""
+    back = [["a:m.py#y", "CALLS", "a:m.py#x"], ["b:n.py#z", "CALLS", "a:m.py#y"]]
+    run = cli.tiny(tmp_path, cli.QUESTIONS[:1], [{**cli.ANSWERS[0], "traversal": back}])
+
+    def page(*options: str) -> Page:
+        cli.inside("report", run, "-o", "r.html", *options, cwd=tmp_path, code=0)
+        return Page((tmp_path / "r.html").read_text("utf-8"))
+
+    def means(shown: Page) -> dict[str, float | None]:
+        summary = shown.json("summary")
+        return dict(zip([one["name"] for one in summary["measures"]], summary["runs"][0]["means"], strict=True))
+
+    directed, undirected, unordered = page(), page("--undirected"), page("--unordered")
+    assert means(directed)["EdgeRecall"] == 0
+    assert directed.json("summary")["runs"][0]["found"] == [[0, 2]]
+    assert directed.json("summary")["runs"][0]["paths"] == ["wrong"]
+    assert means(undirected)["EdgeRecall(directed=False)"] == 1
+    assert "EdgeRecall" not in means(undirected)
+    assert undirected.json("summary")["runs"][0]["found"] == [[2, 2]]
+    assert undirected.json("summary")["runs"][0]["paths"] == ["undecided"]
+    [drawn] = undirected.json("d-0-0").values()
+    assert [edge[3] for edge in drawn["edges"]] == ["matched", "matched"]
+    assert (means(directed)["PathPrefix"], means(unordered)["PathPrefix"]) == (0, None)
+    for shown, told in ((undirected, "compared without their direction"), (unordered, "taken as a set of edges")):
+        assert told in shown.text
+        assert told not in directed.text
+
+
+def test_what_is_known_of_a_run_is_on_the_page(tmp_path: Path) -> None:
+    """The page says of each run how many of its ids the dataset knows, and what it means where hardly any is.
+
+    The run r names x, y and w, all of the gold. The run s names 12 ids of another form.
+    """
+    run = plain(tmp_path)
+    strange = [{"id": f"4:abc:{number}"} for number in range(12)]
+    other = write_jsonl(run.with_name("s.jsonl"), [{"run": "s", "question_id": "q1", "retrieved": strange}])
+    cli.inside("report", run, other, "-o", "r.html", cwd=tmp_path, code=0)
+    text = " ".join(Page((tmp_path / "r.html").read_text("utf-8")).text.split())
+    assert "Known: 3 of 3 ids are known" in text
+    assert "Known: 0 of 12 ids are known" in text
+    told = cli.inside("evaluate", "--no-store", other, cwd=tmp_path, code=0).err
+    [meaning] = [line for line in told.splitlines() if line.startswith("warning: s: ") and "4:abc" in line]
+    assert meaning.removeprefix("warning: s: ") in text
 
 
 def test_runs_of_two_datasets_are_refused_by_name(any_graph: cli.Graph, tmp_path: Path) -> None:

@@ -51,6 +51,18 @@ def test_answer_with_chunks_and_traversal(folder: Path) -> None:
     assert found["q2"]["answer"] == "q2 mine 7 []"
 
 
+def test_strict_makes_an_answer_with_an_unknown_field_a_failed_one(folder: Path) -> None:
+    """What a system returns under a name that isn't known is no answer if strict, and else a note beside it."""
+    (folder / "slips.py").write_text("def answer(question):\n    return {'answer': 'x', 'retreived': []}\n")
+    told = graphkit("run", "data", "--system", "slips:answer", cwd=folder, code=0)
+    assert "the field 'retreived' isn't used (2 records; did you mean retrieved?)" in told.err
+    strict = ("run", "data", "--system", "strict=slips:answer", "--strict")
+    graphkit(*strict, cwd=folder, code=2)  # all of the run failed
+    assert {one["error"] for one in records(folder, "strict").values()} == {
+        "the field 'retreived' isn't known (did you mean retrieved?), which strict reading refuses"
+    }
+
+
 def test_run_can_be_evaluated(folder: Path) -> None:
     """What a run wrote is what evaluate reads: one of q1's two gold edges was walked, and none of q2's."""
     run(folder, "--system", "systems:full")

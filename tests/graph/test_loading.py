@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -213,6 +214,97 @@ def test_run_remembers_its_file(empty_store: Store, dataset: Path) -> None:
     moved = file.rename(file.with_name("moved.jsonl"))
     graphkit.evaluate(moved, store=empty_store)
     assert empty_store.read(cypher("read/runs"))[0]["file"] == str(moved.resolve())
+
+
+def test_a_strict_load_refuses_fields_that_are_not_known(empty_store: Store, dataset: Path) -> None:
+    """The library refuses them as the command does, before anything is written."""
+    change(dataset, "sf-01", dificulty="easy")
+    before = contents(empty_store)
+    with pytest.raises(InputError, match=r"questions.jsonl:1: the field 'dificulty' isn't known.*difficulty"):
+        graphkit.load(empty_store, dataset, strict=True)
+    assert contents(empty_store) == before
+    assert graphkit.load(empty_store, dataset).written["questions"] == 30
+
+
+def elsewhere(dataset: Path, name: str = "elsewhere.jsonl", **changed: Any) -> Path:
+    """Write the run once more, into another file, with its records changed."""
+    records = read_jsonl(dataset / "runs" / f"{RUN}.jsonl")
+    return write_jsonl(dataset / name, [{**one, **changed} for one in records])
+
+
+def test_another_file_of_a_run_is_refused(empty_store: Store, dataset: Path) -> None:
+    """A second file of one run name is refused with where the first is, and nothing is written."""
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
+    before = contents(empty_store)
+    other = elsewhere(dataset, retrieved=[])
+    with pytest.raises(InputError) as refused:
+        graphkit.evaluate(other, dataset, store=empty_store, measures=["EdgeRecall"])
+    for told in (
+        str(other.resolve()),
+        f"the graph holds another run {RUN!r}, from {file.resolve()}",
+        "--run",
+        "--replace",
+    ):
+        assert told in str(refused.value)
+    assert contents(empty_store) == before
+
+
+def test_a_copy_of_a_run_is_the_same_run(empty_store: Store, dataset: Path) -> None:
+    """The same content in another file is no other run, also where the questions of the dataset changed since."""
+    graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", store=empty_store, measures=["EdgeRecall"])
+    records = read_jsonl(dataset / "questions.jsonl")
+    write_jsonl(dataset / "questions.jsonl", [*records, {"id": "new", "question": "?"}])
+    copy = Path(shutil.copy(dataset / "runs" / f"{RUN}.jsonl", dataset / "copy.jsonl"))
+    result = graphkit.evaluate(copy, dataset, store=empty_store, measures=["EdgeRecall"])
+    assert (result.questions, result.missing) == (31, 1)
+
+
+def test_another_file_takes_the_place_of_a_run_where_it_is_asked_to(empty_store: Store, dataset: Path) -> None:
+    """With ``replace`` the run is the other file's from there on, and the first file is then the other one."""
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
+    other = elsewhere(dataset, traversal=[])
+    result = graphkit.evaluate(other, dataset, store=empty_store, measures=["EdgeRecall"], replace=True)
+    assert result.measures["EdgeRecall"].mean == 0
+    assert empty_store.read(cypher("read/runs"))[0]["file"] == str(other.resolve())
+    with pytest.raises(InputError, match="holds another run"):
+        graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
+
+
+def test_a_run_by_another_name(empty_store: Store, dataset: Path) -> None:
+    """By another name the same records are a run of their own, with the same scores, beside the first."""
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    first = graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "Coherence"])
+    second = graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "Coherence"], name="again")
+    assert (second.run, second.measures) == ("again", first.measures)
+    answers = "MATCH (a:Answer) RETURN a.run AS run, count(a) AS count ORDER BY run"
+    assert empty_store.read(answers) == [{"run": "again", "count": 30}, {"run": RUN, "count": 30}]
+    walked = {
+        row["run"]: row["count"]
+        for row in empty_store.read("MATCH ()-[t:TRAVERSED]->() RETURN t.run AS run, count(t) AS count")
+    }
+    assert walked["again"] == walked[RUN] != 0
+    compared = graphkit.compare_runs(empty_store, RUN, "again", measures=["EdgeRecall"])
+    assert compared.overall[0].delta == 0
+
+
+def test_records_in_memory_take_the_place_of_a_file_only_where_asked(empty_store: Store, dataset: Path) -> None:
+    """Records in memory are no file: its run is refused; of their own name the last ones count, with a warning."""
+    file = dataset / "runs" / f"{RUN}.jsonl"
+    records = read_jsonl(file)
+    graphkit.load(empty_store, dataset)
+    given: dict[str, Any] = {"dataset": dataset, "store": empty_store, "measures": ["EdgeRecall"]}
+    assert graphkit.evaluate(records, **given, name="mine").warnings == ()
+    assert graphkit.evaluate(records, **given, name="mine").warnings == ()
+    [warning] = graphkit.evaluate(records[:9], **given, name="mine").warnings
+    assert "take the place of others that were the run 'mine'" in warning
+    assert [row["file"] for row in empty_store.read(cypher("read/runs"))] == [None]
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
+    with pytest.raises(InputError, match="records in memory: the graph holds another run"):
+        graphkit.evaluate(records[:9], **given)
+    with pytest.raises(InputError, match="from records in memory"):
+        graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"], name="mine")
 
 
 def test_question_of_another_dataset_is_refused(empty_store: Store, dataset: Path, tmp_path: Path) -> None:

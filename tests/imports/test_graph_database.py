@@ -17,7 +17,6 @@ from graphkit.database.foreign import ForeignAccess, read_rows
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.problems import Problems
-from graphkit.graph.rows import artifact_row
 from graphkit.imports.graph_importer import ImportedGraph
 from tests.helpers import ROOT
 from tests.helpers.cli import inside, tiny
@@ -312,15 +311,17 @@ def test_a_knowledge_graph_comes_back(store: Store, source: Source, tmp_path: Pa
         store.write(f"{pairs} CREATE (a)-[:{relation}]->(b)", {"rows": rows})
     copy = shutil.copytree(fixture, tmp_path / "storefront")
     query = "MATCH (a:Code) OPTIONAL MATCH (a)-[r]->(b) RETURN a, r, b"
-    login = {"username": source.username, "password": source.password}
-    made = package.import_graph(copy, uri=source.uri, query=query, graph="stack-2", replace=True, **login)
+    user, password = source.username, source.password
+    made = package.import_graph(
+        copy, uri=source.uri, query=query, graph="stack-2", replace=True, username=user, password=password
+    )
 
     def held(folder: Path) -> tuple[set[str], set[str]]:
         dataset = package.Dataset(folder)
         paths = dataset.graphs["stack-2"]
         assert paths[0] is not None
         assert paths[1] is not None
-        nodes = {json.dumps(artifact_row(one), sort_keys=True) for one in dataset.artifacts(paths[0], Problems())}
+        nodes = {repr(one) for one in dataset.artifacts(paths[0], Problems())}
         return nodes, {repr(edge) for edge in dataset.edges(paths[1], Problems())}
 
     assert held(copy) == held(fixture)

@@ -14,6 +14,7 @@ import graphkit
 from graphkit.analysis.summaries import summarize
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
+from graphkit.files.score_files import read_scores
 from graphkit.scoring.export import markdown, write_results
 from graphkit.scoring.results import Evaluation, Row, Summary
 
@@ -23,11 +24,11 @@ HOSTILE = '=cmd|"/C calc"!A1 </system-out><script>|`x`\x00\x1b[31m'
 def _result(question: str = "q1") -> Evaluation:
     measures = {"EdgeRecall": Summary(0.5, 1, 3), "nDCG@10": Summary(None, 0, 3)}
     rows = (
-        Row(question, (0.5, "no relevant ids")),
+        Row(question, (0.5, "no relevant ids"), gold_hash="12ab"),
         Row("q2", ("failed: broken", "failed: broken")),
         Row("q3", ("the run has no record for this question",) * 2),
     )
-    return Evaluation("r", "d", questions=3, failed=1, missing=1, measures=measures, rows=rows)
+    return Evaluation("r", "d", 3, 1, 1, measures, rows, gold_hash="34cd")
 
 
 def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
@@ -45,6 +46,7 @@ def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
         "parameters": {"relation": True, "directed": True, "static": False},
         "grader": "graphkit",
         **dict.fromkeys(("grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens")),
+        "gold_hash": "12ab",
     }
     assert (lines[1]["value"], lines[1]["reason"], lines[1]["parameters"]) == (None, "no relevant ids", {"k": 10})
 
@@ -62,12 +64,30 @@ def test_csv_and_parquet_hold_the_same_rows(tmp_path: Path) -> None:
     assert [row["reason"] or None for row in table] == [row["reason"] for row in columns]
 
 
+def test_every_form_tells_the_gold(tmp_path: Path) -> None:
+    """The hash of all gold stands in what sums up, that of each question beside its values; read again, it is there."""
+    for name in ("r.json", "r.summary.json", "r.md", "r.jsonl", "r.csv"):
+        write_results(tmp_path / name, [_result()])
+    [run] = json.loads((tmp_path / "r.json").read_text("utf-8"))["runs"]
+    assert (run["gold_hash"], run["gold_hash_of"]) == ("34cd", {"q1": "12ab", "q2": None, "q3": None})
+    assert json.loads((tmp_path / "r.summary.json").read_text("utf-8"))["runs"][0]["gold_hash"] == "34cd"
+    assert "gold 34cd" in (tmp_path / "r.md").read_text("utf-8")
+    for name in ("r.jsonl", "r.csv"):
+        problems = Problems()
+        scores = read_scores([tmp_path / name], problems)
+        assert {score.question: score.gold_hash for score in scores} == {"q1": "12ab", "q2": None, "q3": None}
+    pytest.importorskip("pyarrow", reason="pyarrow isn't installed")
+    write_results(tmp_path / "r.parquet", [_result()])
+    assert [score.gold_hash for score in read_scores([tmp_path / "r.parquet"], Problems())][:2] == ["12ab"] * 2
+
+
 def test_junit_tells_failed_from_missing(tmp_path: Path) -> None:
     """A failed question is an error and one without a record is skipped; the counts say so."""
     write_results(tmp_path / "r.xml", [_result()])
     suite = ElementTree.parse(tmp_path / "r.xml").getroot()[0]
     assert (suite.get("tests"), suite.get("errors"), suite.get("skipped")) == ("3", "1", "1")
-    assert [[child.tag for child in case] for case in suite] == [
+    assert [(one.get("name"), one.get("value")) for one in suite[0]] == [("gold_hash", "34cd")]
+    assert [[child.tag for child in case] for case in suite.findall("testcase")] == [
         ["system-out"],
         ["error", "system-out"],
         ["skipped", "system-out"],
@@ -100,7 +120,8 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
         write_results(tmp_path / f"r.{ending}", [_result(HOSTILE)])
     with (tmp_path / "r.csv").open(encoding="utf-8", newline="") as stream:
         assert next(csv.DictReader(stream))["question"].startswith("'=")
-    case = ElementTree.parse(tmp_path / "r.xml").getroot()[0][0]
+    case = ElementTree.parse(tmp_path / "r.xml").getroot()[0].find("testcase")
+    assert case is not None
     assert "</system-out><script>" in str(case.get("name"))
     assert len(case) == 1
     assert next(iter(json.loads((tmp_path / "r.json").read_text("utf-8"))["runs"][0]["values"])) == HOSTILE

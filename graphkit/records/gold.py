@@ -1,0 +1,82 @@
+"""What of a question is gold, as a hash: results of different gold can be told apart.
+
+The same gold has the same hash whatever the order of questions, keys, paths and names of files, and in whatever
+spelling a file has it; a field that is added to questions later changes no hash of gold that doesn't use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+
+import msgspec
+from msgspec.structs import fields
+
+from graphkit.records.structs import QuestionStruct
+
+#: What of a question isn't gold: by which name it goes, what is asked, and what it is grouped by. All else is: paths,
+#: relevant, commits, stack, expected files, symbols and output, gold_answer, facts, conflicts, min_sources, k, and the
+#: tests with what they run in.
+NOT_GOLD = frozenset(("id", "question", "category", "difficulty", "group"))
+
+#: Whose items have no order: those within a path, and all that isn't named here, have one.
+UNORDERED = frozenset(("paths", "expected_files", "expected_symbols", "facts", "conflicts", "test_cases"))
+
+_DEFAULTS = {
+    field.name: field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+    for field in fields(QuestionStruct)
+    if field.name not in NOT_GOLD
+}
+_SIZE = 8
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+def gold_hash(question: QuestionStruct) -> str:
+    """Return the hash of the gold of a question.
+
+    >>> gold_hash(QuestionStruct("q", "?", gold_answer="x")) == gold_hash(QuestionStruct("p", "!", gold_answer="x"))
+    True
+    """
+    gold = {}
+    for name, default in _DEFAULTS.items():
+        value = getattr(question, name)
+        if value != default:
+            gold[name] = sorted(map(_encode, value)) if name in UNORDERED else value
+    return blake2b(_encode(gold), digest_size=_SIZE).hexdigest()
+
+
+class GoldSum:
+    """The hash of the gold of several questions, whatever their order: each is added, and sums are added up."""
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0
+
+    def add(self, question: str, gold: str) -> None:
+        """Add a question, by its id, with the hash of its gold."""
+        hashed = blake2b(f"{gold} {question}".encode("utf-8", "surrogatepass"), digest_size=_SIZE).digest()
+        self.merge(int.from_bytes(hashed, "big"))
+
+    def merge(self, value: int) -> None:
+        """Add the sum of others."""
+        self.value = (self.value + value) % (1 << 8 * _SIZE)
+
+    def hexdigest(self) -> str:
+        """Return the hash."""
+        return f"{self.value:0{2 * _SIZE}x}"
+
+
+def gold_hash_of(questions: Iterable[tuple[str, str | None]]) -> str | None:
+    """Return the hash of the gold of some questions, by id and the hash of each; None where one isn't known."""
+    total = GoldSum()
+    for question, gold in questions:
+        if gold is None:
+            return None
+        total.add(question, gold)
+    return total.hexdigest()
+
+
+def different_gold(first: Mapping[str, str | None], second: Mapping[str, str | None]) -> list[str]:
+    """Return the questions of which both sides know the gold, and it isn't the same."""
+    return [name for name, gold in first.items() if gold and (other := second.get(name)) and gold != other]

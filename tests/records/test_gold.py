@@ -1,0 +1,117 @@
+"""The hash of gold: what changes it and what doesn't."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import Any
+
+import pytest
+from msgspec.structs import fields
+
+from graphkit.files.problems import Problems
+from graphkit.files.reading import parse_record
+from graphkit.records.gold import GoldSum, different_gold, gold_hash, gold_hash_of
+from graphkit.records.models import Question
+from graphkit.records.structs import QuestionStruct, struct_of
+
+STEP = {"source": "a:m#x", "relation": "CALLS", "target": "a:m#y"}
+OTHER = {"source": "a:m#y", "relation": "CALLS", "target": "b:n#z"}
+
+#: A question with a value in each field, and another value of each.
+FIELDS: dict[str, tuple[Any, Any]] = {
+    "id": ("q1", "q2"),
+    "question": ("Who?", "What?"),
+    "category": ("calls", "reads"),
+    "difficulty": ("easy", "hard"),
+    "group": ("g", "h"),
+    "stack": ("s1", "s2"),
+    "gold_answer": ("x", "y"),
+    "expected_output": ("x", "y"),
+    "commits": ({"a": "1", "b": "2"}, {"a": "1", "b": "3"}),
+    "paths": ([{"id": "p", "steps": [STEP, OTHER]}], [{"id": "p", "steps": [STEP]}]),
+    "relevant": ({"a": 1, "b": 2}, {"a": 2, "b": 1}),
+    "expected_files": (["a", "b"], ["a"]),
+    "expected_symbols": (["a", "b"], ["a"]),
+    "facts": ([{"text": "a"}, {"text": "b"}], [{"text": "a"}]),
+    "conflicts": ([{"between": ["a", "b"]}], [{"between": ["a", "c"]}]),
+    "min_sources": (1, 2),
+    "k": (5, 10),
+    "test_cases": ([{"name": "t", "inputs": [1], "expected": 2}], [{"name": "t", "inputs": [1], "expected": 3}]),
+    "repository_context": ({"a.py": "x"}, {"a.py": "y"}),
+    "entry_point": ("f", "g"),
+    "code_language": ("python", "javascript"),
+}
+WHOLE = {name: value for name, (value, _) in FIELDS.items()}
+SAID = ("id", "question", "category", "difficulty", "group")
+
+
+def read(fields: dict[str, Any]) -> QuestionStruct:
+    """Return a question as a file's line is read."""
+    record = parse_record(Question, json.dumps(fields).encode(), "q.jsonl:1", Problems())
+    assert record is not None
+    return struct_of(QuestionStruct, record)
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(QuestionStruct)])
+def test_gold_is_all_but_what_a_question_says_and_is_called(name: str) -> None:
+    """Each field of a question changes the hash, and leaving it out does, but those that aren't gold."""
+    whole, changed = gold_hash(read(WHOLE)), gold_hash(read({**WHOLE, name: FIELDS[name][1]}))
+    assert (changed == whole) == (name in SAID)
+    if name not in ("id", "question"):
+        without = gold_hash(read({key: value for key, value in WHOLE.items() if key != name}))
+        assert (without == whole) == (name in SAID)
+
+
+def test_the_spelling_does_not_count() -> None:
+    """The order of keys, paths and lists, other names, short forms and spelled-out defaults make no other gold."""
+    second = {"id": "r", "steps": [OTHER]}
+    first = {"id": "p", "steps": [STEP, {**OTHER, "optional": True}]}
+    question = {**WHOLE, "paths": [first, second]}
+    same = {name: question[name] for name in reversed(question)}
+    same["paths"] = [second, {"steps": [{**STEP, "optional": False, "evidence": None}, first["steps"][1]], "id": "p"}]
+    same["commits"] = {"b": "2", "a": "1"}
+    same["relevant"] = {"b": 2.0, "a": 1.0}
+    for name in ("expected_files", "expected_symbols", "facts"):
+        same[name] = question[name][::-1]
+    same["ground_truth"] = same.pop("gold_answer")
+    assert gold_hash(read(same)) == gold_hash(read(question))
+    short = {"id": "q", "question": "?", "paths": [[["a:m#x", "CALLS", "a:m#y"]]], "relevant": ["a"]}
+    long = {"id": "q", "question": "?", "paths": [{"steps": [STEP]}], "relevant": {"a": 1}}
+    assert gold_hash(read(short)) == gold_hash(read(long))
+
+
+def test_the_order_within_a_path_counts() -> None:
+    """The same steps in another order are another path."""
+    paths = [[{"steps": steps}] for steps in ([STEP, OTHER], [OTHER, STEP])]
+    assert len({gold_hash(read({"id": "q", "question": "?", "paths": one})) for one in paths}) == 2
+
+
+def test_fields_that_are_added_later_change_no_hash() -> None:
+    """What a question doesn't say isn't in its hash: without gold that of an empty object, with some that of it."""
+    assert gold_hash(QuestionStruct("q", "?")) == blake2b(b"{}", digest_size=8).hexdigest()
+    gold = QuestionStruct("q", "?", gold_answer="x", k=3)
+    assert gold_hash(gold) == blake2b(b'{"gold_answer":"x","k":3}', digest_size=8).hexdigest()
+
+
+def test_the_hash_of_several_questions() -> None:
+    """Neither their order nor how they are added up counts; whose gold it is does; one unknown is unknown."""
+    pairs = [("q1", "a"), ("q2", "b"), ("q3", "c")]
+    whole = gold_hash_of(pairs)
+    assert whole == gold_hash_of(pairs[::-1])
+    assert whole != gold_hash_of([("q1", "b"), ("q2", "a"), ("q3", "c")])
+    assert whole != gold_hash_of(pairs[:2])
+    first, rest = GoldSum(), GoldSum()
+    first.add(*pairs[0])
+    for pair in pairs[1:]:
+        rest.add(*pair)
+    first.merge(rest.value)
+    assert first.hexdigest() == whole
+    assert len(whole or "") == 16
+    assert gold_hash_of([*pairs, ("q4", None)]) is None
+
+
+def test_gold_differs_where_both_know_it() -> None:
+    """Of questions that one side lacks, or doesn't know the gold of, nothing is said."""
+    first = {"same": "a", "other": "a", "untold": None, "alone": "a"}
+    assert different_gold(first, {"same": "a", "other": "b", "untold": "a"}) == ["other"]
