@@ -10,7 +10,7 @@ from typing import Any, Literal
 from graphkit.analysis.comparable import values_of
 from graphkit.analysis.comparison import (
     By,
-    GoldCheck,
+    GoldComparison,
     RunComparison,
     groups_of,
     left_out,
@@ -69,7 +69,7 @@ def compare_runs(
     """
     dataset = _common_dataset(store, first, second)
     values, gold = values_of(store, dataset, (first, second), measures, engine)
-    check = GoldCheck.hold((first, second), values, gold, strict)
+    check = GoldComparison.hold((first, second), values, gold, strict)
     before, after = values
     questions = {str(row["question"]) for row in store.read(cypher("read/answers"), {"dataset": dataset, "run": first})}
     members = _members(store, dataset, by) if by is not None else {}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graphkit.analysis.comparison import (
     By,
-    GoldCheck,
+    GoldComparison,
     RunComparison,
     groups_of,
     left_out,
@@ -64,7 +64,7 @@ def compare_scores(
         _refuse_versions(name, [score for score in scores if score.measure == name])
     gold = tuple({name: _gold_of(scores, run, name) for name in chosen} for run in (first, second))
     strict = problems is not None and problems.strict
-    check = GoldCheck.hold((first, second), (before, after), (gold[0], gold[1]), strict)
+    check = GoldComparison.hold((first, second), (before, after), (gold[0], gold[1]), strict)
     members: dict[str, set[str]] = {}
     for score in scores if by is not None else ():
         members.setdefault(getattr(score, str(by)) or NO_LABEL, set()).add(score.question)

@@ -118,7 +118,7 @@ class RunComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class GoldCheck:
+class GoldComparison:
     """By what gold two runs were scored: the questions of which it differs, and those of which one side alone tells it.
 
     The values of the first are taken out: a difference there may be that of the gold.
@@ -134,7 +134,7 @@ class GoldCheck:
         values: tuple[Mapping[str, dict[str, float]], Mapping[str, dict[str, float]]],
         gold: tuple[Mapping[str, Mapping[str, str | None]], Mapping[str, Mapping[str, str | None]]],
         strict: bool,
-    ) -> GoldCheck:
+    ) -> GoldComparison:
         """Take out of both values what is of different gold.
 
         Raises

@@ -28,7 +28,7 @@ def _result(question: str = "q1") -> Evaluation:
         Row("q2", ("failed: broken", "failed: broken")),
         Row("q3", ("the run has no record for this question",) * 2),
     )
-    return Evaluation("r", "d", 3, 1, 1, measures, rows, gold_hash="34cd")
+    return Evaluation("r", "d", questions=3, failed=1, missing=1, measures=measures, rows=rows, gold_hash="34cd")
 
 
 def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
