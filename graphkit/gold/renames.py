@@ -115,8 +115,9 @@ class Between:
         walker = self._repository.get_walker(include=[self._new.id], exclude=[self._old.id], order="topo", reverse=True)
         for entry in walker:
             commit = entry.commit
-            if len(commit.parents) != 1:
-                continue  # what a merge brings was made by commits of its own
+            if not commit.parents:
+                continue
+            # Of a merge that is where it differs from its first parent: what it brings was seen in its own commits.
             before = self._repository[commit.parents[0]].tree  # type: ignore[attr-defined]
             renamed, deleted = self._changes(before, commit.tree, set(now.values()))
             for path, at in now.items():

@@ -150,6 +150,25 @@ def test_a_file_that_is_renamed_twice_and_changed(web: Clone, tmp_path: Path) ->
     assert proposed(one) == [("web:src/auth.py", "web:src/ü b.py", why, False)]
 
 
+def test_a_file_that_a_merge_renames(web: Clone, tmp_path: Path) -> None:
+    """A rename that no commit but the merge itself made is found in it."""
+    pin = web.commit()
+    git(web.folder, "switch", "-q", "-c", "side")
+    web.write("side.py", "1\n")
+    web.commit()
+    git(web.folder, "switch", "-q", "main")
+    web.write("main.py", "2\n")
+    web.commit()
+    git(web.folder, "merge", "-q", "--no-commit", "side")
+    web.move("src/auth.py", "src/b.py")
+    merge = web.commit()
+    web.write("src/b.py", "all else\n")
+    web.commit()
+    one = found(data(tmp_path, question(pin, "web:src/auth.py", "api:x")), web)
+    why = f"renamed at {merge[:10]}, 100 % similar"
+    assert proposed(one) == [("web:src/auth.py", "web:src/b.py", why, False)]
+
+
 def test_the_share_is_that_of_git(web: Clone) -> None:
     """What is told as similar is what git itself says, to within a hundredth."""
     web.commit()

@@ -185,6 +185,8 @@ def test_nothing_is_written(query: str, imported: Import, store: Store) -> None:
     with pytest.raises(DatabaseError, match="may only read") as caught:
         imported(query)
     assert "MATCH and RETURN" in str(caught.value)
+    # On Neo4j it was the server that refused, and not what is looked for before everything is undone.
+    assert store.engine != "neo4j" or caught.value.__cause__ is not None
     assert content(store) == before
 
 
