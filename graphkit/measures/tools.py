@@ -213,38 +213,48 @@ def longest_in_order(expected: Expected, calls: Calls, arguments: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """The first expected call that wasn't made in its turn: its position from 0, its tool, and whether it came before.
+    """The first expected call that wasn't made in its turn: its position from 0, and its tool.
 
     Attributes
     ----------
     early
         The call was made, but only before those that are expected before it.
+    arguments
+        Its tool was called in its turn, but with other arguments.
     """
 
     position: int
     name: str
     early: bool
+    arguments: bool
 
     def __str__(self) -> str:
         what = "was made only before its turn" if self.early else "was not made"
-        return f"expected call {self.position + 1}, {self.name}, {what}"
+        given = " with its arguments" if self.arguments else ""
+        return f"expected call {self.position + 1}, {self.name}, {what}{given}"
 
 
-def first_lack(case: Case, arguments: bool = False) -> Lack | None:
+def first_lack(case: Case) -> Lack | None:
     """Return the first expected call that wasn't made after those expected before it; None where none is lacking.
 
-    Each expected call is looked for behind the call that was taken for the one before.
+    By its tool, as :class:`ToolInOrder` counts them, and where none is lacking so, by its arguments as well. Each
+    expected call is looked for behind the call that was taken for the one before.
     """
     calls = case.answer.tool_calls if case.answer is not None and case.answer.error is None else None
     if calls is None:
         return None
+    expected = case.question.expected_tool_calls
+    return _first_lack(expected, calls, arguments=False) or _first_lack(expected, calls, arguments=True)
+
+
+def _first_lack(expected: Expected, calls: Calls, arguments: bool) -> Lack | None:
     start = 0
     taken: set[int] = set()
-    for position, one in enumerate(case.question.expected_tool_calls):
+    for position, one in enumerate(expected):
         found = next((place for place in range(start, len(calls)) if fits(one, calls[place], arguments)), None)
         if found is None:
             early = any(fits(one, calls[place], arguments) for place in range(start) if place not in taken)
-            return Lack(position, one.name, early)
+            return Lack(position, one.name, early, arguments)
         taken.add(found)
         start = found + 1
     return None

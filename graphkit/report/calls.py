@@ -44,7 +44,7 @@ def calls_of(case: Case) -> dict[str, Any] | None:
         )
         before.update(seen or ())
     expected = case.question.expected_tool_calls
-    lack = first_lack(case, arguments=True)
+    lack = first_lack(case)
     return {
         "made": made,
         "more": max(len(calls) - CALLS, 0),

@@ -96,6 +96,15 @@ def test_calls_of_tools_are_recorded_with_what_they_showed(tmp_path: Path, datas
     assert "1 with calls of tools" in run.told[1]
 
 
+def test_a_tool_with_an_endless_name_is_recorded(tmp_path: Path, dataset: Path) -> None:
+    """Of a name that no record can hold the start is kept, and it is told."""
+    talk = opened({"path": "c.py"})
+    talk[1]["tool_calls"][0]["function"]["name"] = "n" * 1001
+    run = made(tmp_path, dataset, {"messages": talk})
+    assert run.records[0]["tool_calls"][0]["name"] == "n" * 1000
+    assert run.figures["left_out"] == {"ends of tools' names that are too long": 1}
+
+
 def test_calls_that_were_not_logged_are_not_none(tmp_path: Path, dataset: Path) -> None:
     """Without tools nothing is known of calls; with tools that nobody used there were none."""
     talk = {"messages": opened()}

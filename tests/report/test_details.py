@@ -218,7 +218,7 @@ def test_calls_are_told_with_what_they_showed() -> None:
     assert [call["arguments"] for call in shown["made"]] == ["", '{"id": "ü"}', ""]
     assert shown["made"][0]["result"] == "r" * 299 + "…"
     assert shown["expected"] == [["look", None], ["read", f'{{"id": "{W}"}}']]
-    assert shown["lack"] == "expected call 2, read, was not made"
+    assert shown["lack"] == "expected call 2, read, was not made with its arguments"
     assert "calls" not in detail(Case(gold, answer()), ())[0]
     many = detail(Case(gold, answer(tool_calls=[{"name": "t", "seen": [str(n) for n in range(25)]}] * 70)), ())[0]
     assert (len(many["calls"]["made"]), many["calls"]["more"]) == (60, 10)
