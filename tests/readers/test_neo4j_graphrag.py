@@ -437,7 +437,7 @@ def test_rows_that_could_be_anything(row: Any) -> None:
 
 
 def test_a_relation_beside_a_name() -> None:
-    """A row whose id and relation are called so, and whose source isn't, is a chunk; that it could be an edge is told."""
+    """A row whose id and relation are called so, and its source isn't, is a chunk; that it could be an edge is told."""
     row = {"id": "a", "relation": "CALLS", "other": "b"}
     (answer,) = read("neo4j-graphrag", [raw(row)])
     assert (names(answer), answer.walk, answer.notes) == (["a"], None, [NAME_THE_COLUMNS])
