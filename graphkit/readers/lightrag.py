@@ -49,13 +49,15 @@ class LightragReader:
         """Tell the result of a query, with what its user wrote around it."""
         if isinstance(value, str):
             return is_context(value)
-        return _opens_stream(value) or holds(_boxed(value), _is_result, lists=True)
+        return (_is_part(value) and _has_references(value)) or holds(_boxed(value), _is_result, lists=True)
 
     def read(
         self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
     ) -> Iterator[LoggedAnswer]:
         """Yield what each result says of its question."""
         for where, value in _streams_joined(values):
+            if isinstance(value, list) and len(value) == 1 and _is_part(value[0]):
+                value = value[0]
             whole = {"context": value} if isinstance(value, str) else _boxed(value)
             for wrapped in each_unwrapped(whole, _is_result, options, where, lists=True, answers=True):
                 logged = wrapped.logged(unread)
@@ -89,7 +91,12 @@ def _is_part(value: Any) -> bool:
 
 
 def _opens_stream(value: Any) -> bool:
-    return _is_part(value) and "response" not in value and _are_references(value.get("references"))
+    """Tell the first part: the references, or a piece of the response where they weren't asked for."""
+    return _is_part(value) and (_has_references(value) or value.keys() == {"response"})
+
+
+def _has_references(value: Row) -> bool:
+    return "response" not in value and _are_references(value.get("references"))
 
 
 def _joined(parts: list[Row]) -> Row:
@@ -105,7 +112,7 @@ def _streams_joined(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, An
     parts: list[Row] = []
     begun = ""
     for where, value in values:
-        if parts and (_opens_stream(value) or not _is_part(value)):
+        if parts and (not _is_part(value) or _has_references(value)):
             yield begun, parts
             parts = []
         if _opens_stream(value) or parts:
@@ -119,7 +126,7 @@ def _streams_joined(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, An
 
 def _is_result(value: Any) -> bool:
     if isinstance(value, list):
-        return bool(value) and _opens_stream(value[0]) and all(map(_is_part, value))
+        return len(value) > 1 and _opens_stream(value[0]) and all(map(_is_part, value))
     if _is_two_contexts(value):
         return True
     if isinstance(value.get("data"), dict) and "status" in value:

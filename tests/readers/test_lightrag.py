@@ -257,6 +257,10 @@ def test_streamed_answers() -> None:
     assert (logged.question, logged.answer, logged.citations) == ("q1", "At Acme [1].", ["people.md"])
     assert (logged.retrieved, logged.walk) == (None, None)
     assert READER.recognises(STREAM[0])
+    (plain,) = READER.read([("log:1", part) for part in STREAM[1:]], ReadOptions(), Counter())
+    assert (plain.answer, plain.citations) == ("At Acme [1].", None)
+    (single,) = READER.read([("log:1", {"response": "At Acme."})], ReadOptions(), Counter())
+    assert single.answer == "At Acme."
     failed = [*STREAM[:2], {"error": "The model is away."}]
     lines = [(f"log:{number}", part) for number, part in enumerate([*STREAM, *failed], 1)]
     first, second = READER.read(lines, ReadOptions(), Counter())

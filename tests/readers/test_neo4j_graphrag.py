@@ -436,6 +436,15 @@ def test_rows_that_could_be_anything(row: Any) -> None:
     assert NAME_THE_COLUMNS in answer.notes
 
 
+def test_a_relation_beside_a_name() -> None:
+    """A row whose id and relation are called so, and its source isn't, is a chunk; that it could be an edge is told."""
+    row = {"id": "a", "relation": "CALLS", "other": "b"}
+    (answer,) = read("neo4j-graphrag", [raw(row)])
+    assert (names(answer), answer.walk, answer.notes) == (["a"], None, [NAME_THE_COLUMNS])
+    (answer,) = read("neo4j-graphrag", [raw(row)], ReadOptions(columns=("id", "relation", "other")))
+    assert (edges(answer), answer.notes) == ([[("a", "CALLS", "b")]], [])
+
+
 def test_columns_that_arent_there() -> None:
     """The user's columns that a row lacks are told with those that it has."""
     (answer,) = read("neo4j-graphrag", [raw({"a": "x", "b": "y"})], ReadOptions(columns=("s", "r", "t")))
