@@ -96,12 +96,13 @@ def test_cypher_chain(direct: bool, tmp_path: Path) -> None:
     chains = library("langchain_neo4j")
     from langchain_core.language_models import FakeListChatModel
 
-    class Graph(chains.Neo4jGraph):  # type: ignore[misc, unused-ignore]
+    class Graph(chains.Neo4jGraph):  # type: ignore[misc, name-defined, unused-ignore]
         """Answers every query with the edges, without a database."""
 
         def __init__(self) -> None:
             self.schema, self._enhanced_schema = "(:Thing)", False
-            self.structured_schema = {"node_props": {}, "rel_props": {}, "relationships": [], "metadata": {}}
+            parts = ("node_props", "rel_props", "relationships", "metadata")
+            self.structured_schema: dict[str, Any] = {part: {} for part in parts}
 
         def __del__(self) -> None:
             pass

@@ -123,7 +123,7 @@ def agent_that_reads(nodes: list[str]) -> Any:
     from langchain_core.tools import tool
     from langgraph.prebuilt import create_react_agent
 
-    @tool
+    @tool  # type: ignore[untyped-decorator, unused-ignore]
     def read_node(node: str) -> str:
         """Read a node."""
         return f"all about {node}"
