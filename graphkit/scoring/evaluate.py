@@ -88,7 +88,7 @@ def evaluate(
         Take the place of a run of this name that the store holds of another file. Without it such a run is refused; one
         of the same file, or with the same content, isn't another. Records in memory replace each other with a warning.
     origin
-        What a run log was made of that won't stay; by default the log itself.
+        What a run log was made of that won't stay, a path or a text; by default the log itself.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def evaluate(
         result = _with_rows(scored, rows)
         result.with_scores(scores)  # refused before anything is stored
         answers.flush()
-        told = None if origin is None else str(origin)
+        told = str(origin.resolve()) if isinstance(origin, Path) else origin
         loaded = load_run(store, source.name, scored.run, run_file, progress, records, origin=told, replace=replace)
         order_run(store, scored.run, unordered)
     if engine == "cypher":
@@ -185,7 +185,7 @@ def evaluate(
     if keep_rows:
         by_commits = {str(measure): history for measure in chosen if measure.needs_commits}
         keep_scores(store, result.run, *_kept(result, by_commits))
-    if loaded.replaced and origin == IN_MEMORY:
+    if loaded.replaced and not replace and origin == IN_MEMORY:
         warning = f"these records take the place of others that were the run {result.run!r}; name= gives another name"
         result = dataclasses.replace(result, warnings=(*result.warnings, warning))
     return _warned(result, problems, told_by_caller)

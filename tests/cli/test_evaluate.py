@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 import zstandard
 
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import Problems
 from graphkit.measures.base import NO_ORDER
 from graphkit.measures.registry import DEFAULT_MEASURES
 from graphkit.scoring.evaluate import evaluate
+from graphkit.records.gold import gold_hash, gold_hash_of
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, QUESTIONS, graphkit, inside, one_unscored, tiny, write_lines
 from tests.helpers.datasets import read_jsonl
@@ -35,6 +38,9 @@ def test_json_is_one_object_a_run(tmp_path: Path) -> None:
     assert done.object() == {
         "run": "r",
         "dataset": "shop",
+        "gold_hash": gold_hash_of(
+            (one.id, gold_hash(one)) for _, one in Dataset(tmp_path / "shop").questions(Problems())
+        ),
         "questions": 2,
         "failed": 0,
         "missing": 0,

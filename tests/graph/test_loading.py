@@ -299,6 +299,7 @@ def test_records_in_memory_take_the_place_of_a_file_only_where_asked(empty_store
     assert graphkit.evaluate(records, **given, name="mine").warnings == ()
     [warning] = graphkit.evaluate(records[:9], **given, name="mine").warnings
     assert "take the place of others that were the run 'mine'" in warning
+    assert graphkit.evaluate(records[:8], **given, name="mine", replace=True).warnings == ()
     assert [row["file"] for row in empty_store.read(cypher("read/runs"))] == [None]
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
     with pytest.raises(InputError, match="records in memory: the graph holds another run"):

@@ -30,6 +30,9 @@ from graphkit.measures.registry import (
     resolve_measures,
 )
 from graphkit.records.commits import CommitGraph
+from graphkit.records.gold import gold_hash
+from graphkit.records.models import Question
+from graphkit.records.structs import QuestionStruct, struct_of
 from graphkit.scoring import batches
 from graphkit.scoring.export import write_results
 from graphkit.scoring.from_files import score_file
@@ -335,6 +338,7 @@ def test_it_is_scored_and_exported(folder: Path) -> None:
         "parameters": {"allowed": 3},
         "grader": "graphkit",
         **dict.fromkeys(("grade", "label", "confidence", "explanation", "cost", "prompt_tokens", "output_tokens")),
+        "gold_hash": gold_hash(struct_of(QuestionStruct, Question.model_validate(QUESTIONS[0]))),
     }
     rows = list(csv.DictReader(outs[1].read_text().splitlines()))
     assert (rows[0]["measure"], rows[0]["value"], rows[0]["parameters"]) == (

@@ -35,6 +35,7 @@ FIELDS: dict[str, tuple[Any, Any]] = {
     "expected_symbols": (["a", "b"], ["a"]),
     "facts": ([{"text": "a"}, {"text": "b"}], [{"text": "a"}]),
     "conflicts": ([{"between": ["a", "b"]}], [{"between": ["a", "c"]}]),
+    "expected_tool_calls": ([{"name": "read"}, {"name": "grep"}], [{"name": "grep"}, {"name": "read"}]),
     "min_sources": (1, 2),
     "k": (5, 10),
     "test_cases": ([{"name": "t", "inputs": [1], "expected": 2}], [{"name": "t", "inputs": [1], "expected": 3}]),
