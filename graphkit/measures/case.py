@@ -294,7 +294,7 @@ class Case:
     @lazy
     def without_commit(self) -> tuple[int, int]:
         """How many distinct chunks name no commit, and how many of them take that of their artifact."""
-        if all([chunk.commit for chunk in self.chunks]):
+        if all(chunk.commit for chunk in self.chunks):
             return 0, 0
         named = {chunk.id: chunk.commit for chunk in reversed(self.chunks)}
         lacking = sum(not commit for commit in named.values())
