@@ -2,6 +2,8 @@
 // answers: Tells which commits the retrieved chunks of answers are of, where these don't name them by their shas.
 // parameters: rows
 // columns:
+// A row is all that an answer is to be told: each of its chunks is met once.
 UNWIND $rows AS row
-MATCH (a:Answer {key: row.answer})-[r:RETRIEVED]->(:Chunk) WHERE r.rank = row.rank
-SET r.commit = row.sha, r.commit_key = row.commit_key, r.ambiguous = row.ambiguous
+MATCH (a:Answer {key: row.answer})-[r:RETRIEVED]->(:Chunk)
+WITH r, [one IN row.chunks WHERE one.rank = r.rank] AS told WHERE size(told) > 0
+SET r.commit = told[0].sha, r.commit_key = told[0].commit_key, r.ambiguous = told[0].ambiguous

@@ -9,5 +9,5 @@ WITH c, row
 OPTIONAL MATCH (a:Artifact {id: row.id}) WHERE NOT EXISTS { MATCH (c)-[:OF]->(:Artifact) }
 FOREACH (x IN CASE WHEN a IS NULL THEN [] ELSE [a] END | CREATE (c)-[:OF]->(x))
 WITH c
-OPTIONAL MATCH (m:Commit {key: c.commit_key}) WHERE NOT EXISTS { MATCH (c)-[:AT]->(:Commit) }
+OPTIONAL MATCH (m:Commit {key: coalesce(c.commit_key, '')}) WHERE NOT EXISTS { MATCH (c)-[:AT]->(:Commit) }
 FOREACH (x IN CASE WHEN m IS NULL THEN [] ELSE [m] END | CREATE (c)-[:AT]->(x))

@@ -9,7 +9,7 @@ from graphkit.database.store import Store
 from graphkit.graph.knowledge import commit_graph
 from graphkit.graph.queries import cypher
 from graphkit.graph.rows import commit_key
-from graphkit.graph.writing import BATCH, batched
+from graphkit.graph.writing import batched
 from graphkit.records.commits import CommitGraph
 from graphkit.records.ids import repo_of
 
@@ -91,9 +91,16 @@ class _Settling:
             chunks = self.store.read(cypher("load/open_chunks"), {**few, "unnamed": self.unnamed})
             paths = self.store.read(cypher("load/open_paths"), few)
             self._read_artifacts({str(row["id"]) for row in chunks if row["commit"] is None})
-            for query, rows in (("chunk", self._chunks(chunks)), ("path", self._paths(paths))):
-                for batch in batched(rows, BATCH):
-                    self.store.write(cypher(f"load/{query}_commits"), {"rows": batch})
+            told: dict[str, list[dict[str, Any]]] = {}
+            for chunk in self._chunks(chunks):
+                told.setdefault(chunk.pop("answer"), []).append(chunk)
+            rows = [{"answer": answer, "chunks": some} for answer, some in told.items()]
+            self.store.write_many(
+                [
+                    (cypher("load/chunk_commits"), {"rows": rows}),
+                    (cypher("load/path_commits"), {"rows": list(self._paths(paths))}),
+                ]
+            )
 
     def _read_artifacts(self, ids: set[str]) -> None:
         self.artifacts = {}

@@ -14,8 +14,8 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.measures.base import NO_ORDER
 from graphkit.measures.registry import DEFAULT_MEASURES
-from graphkit.scoring.evaluate import evaluate
 from graphkit.records.gold import gold_hash, gold_hash_of
+from graphkit.scoring.evaluate import evaluate
 from tests.helpers import ROOT
 from tests.helpers.cli import ANSWERS, QUESTIONS, graphkit, inside, one_unscored, tiny, write_lines
 from tests.helpers.datasets import read_jsonl
