@@ -314,8 +314,10 @@ def test_a_knowledge_graph_comes_back(store: Store, source: Source, tmp_path: Pa
         store.write(f"{pairs} CREATE (a)-[:{relation}]->(b)", {"rows": rows})
     copy = shutil.copytree(fixture, tmp_path / "storefront")
     query = "MATCH (a:Code) OPTIONAL MATCH (a)-[r]->(b) RETURN a, r, b"
-    login = {"username": source.username, "password": source.password}
-    made = package.import_graph(copy, uri=source.uri, query=query, graph="stack-2", replace=True, **login)
+    username, password = source.username, source.password
+    made = package.import_graph(
+        copy, uri=source.uri, query=query, username=username, password=password, graph="stack-2", replace=True
+    )
 
     def held(folder: Path) -> tuple[set[str], set[str]]:
         dataset = package.Dataset(folder)
