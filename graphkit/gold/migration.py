@@ -228,8 +228,8 @@ def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], ta
         for one in by_pin.values():
             if one.between.same:
                 continue
-            if not one.between.is_forward():
-                why = f"{repo} is pinned to {one.pin[:SHORT]}, which {target[:SHORT]} doesn't follow"
+            if one.between.is_backward():
+                why = f"{repo} is pinned to {one.pin[:SHORT]}, which is newer than {target[:SHORT]}"
                 for number in one.names:
                     result.left_out.setdefault(result.file.questions[number].id, []).append(why)
                 continue

@@ -71,12 +71,12 @@ class Between:
         """Whether they are one commit."""
         return bool(self._old.id == self._new.id)
 
-    def is_forward(self) -> bool:
-        """Tell whether the history of the newer one holds the older one."""
+    def is_backward(self) -> bool:
+        """Tell whether the history of the older one holds the newer one; of two branches neither holds the other."""
         from dulwich.graph import can_fast_forward
 
         with _whole(self._where):
-            return can_fast_forward(self._repository, self._old.id, self._new.id)
+            return can_fast_forward(self._repository, self._new.id, self._old.id)
 
     def text(self, path: str, new: bool) -> str | None:
         """Return the text of a file at the newer or the older commit; None where there is no such file."""

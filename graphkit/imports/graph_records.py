@@ -453,8 +453,12 @@ class GraphRecords:
             raise InputError(what, remedy=remedy)
         if not told.edges:
             reasons = "; ".join(told.reasons())
-            remedy = "Let the query return relationships with their nodes: MATCH (a)-[r]->(b) RETURN a, r, b; "
-            remedy += "or source, relation and target in columns of these names or of those that --columns names."
+            remedy = (
+                "Name the columns of source, relation and target by --columns; nodes need a file of edges beside them."
+                if self._files
+                else "Let the query return relationships with their nodes: MATCH (a)-[r]->(b) RETURN a, r, b; or "
+                "source, relation and target in columns of these names or of those that --columns names."
+            )
             raise InputError(f"no edge is found in it{f' ({reasons})' if reasons else ''}", remedy=remedy)
 
     def _shown_properties(self) -> str:

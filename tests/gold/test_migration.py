@@ -287,16 +287,20 @@ def test_a_symbol_that_is_gone(web: Clone, tmp_path: Path) -> None:
 
 
 def test_what_is_not_looked_at(web: Clone, tmp_path: Path) -> None:
-    """Without a pin, at the target, beside it, or with nothing moved: each is told; a stack pins, too."""
+    """Without a pin, at the target, after it, or with nothing moved: each is told; a stack pins, too."""
     first = web.commit()
     git(web.folder, "switch", "-q", "-c", "side")
     aside = web.commit()
     git(web.folder, "switch", "-q", "main")
     web.move("src/auth.py", "src/b.py")
     target = web.commit()
+    git(web.folder, "switch", "-q", "-c", "later")
+    newer = web.commit()
+    git(web.folder, "switch", "-q", "main")
     names = ("web:src/auth.py", "api:x")
     questions = [
         {**question(first, *names), "id": "unpinned", "commits": {}},
+        {**question(newer, *names), "id": "newer"},
         {**question(aside, *names), "id": "aside"},
         {**question(target, "web:src/b.py", "api:x"), "id": "there"},
         {**question(first, "web:src/other.py", "api:x"), "id": "unmoved"},
@@ -307,9 +311,10 @@ def test_what_is_not_looked_at(web: Clone, tmp_path: Path) -> None:
     one = found(data(tmp_path, *questions, compatibility=[{"id": "s", "commits": {"web": first}}]), web)
     assert one.left_out == {
         "unpinned": ["it isn't pinned in web: at what it was annotated isn't known"],
-        "aside": [f"web is pinned to {aside[:10]}, which {target[:10]} doesn't follow"],
+        "newer": [f"web is pinned to {newer[:10]}, which is newer than {target[:10]}"],
     }
-    assert [change.questions for change in one.changes] == [("stacked",)]
+    # The commit of another branch is followed, too.
+    assert [change.questions for change in one.changes] == [("aside",), ("stacked",)]
     assert [(each.questions, each.why) for each in one.gone] == [
         (("strange",), f"there is no file no/such.py at {first[:10]}")
     ]

@@ -313,9 +313,9 @@ def test_a_knowledge_graph_comes_back(store: Store, source: Source, tmp_path: Pa
         store.write(f"{pairs} CREATE (a)-[:{relation}]->(b)", {"rows": rows})
     copy = shutil.copytree(fixture, tmp_path / "storefront")
     query = "MATCH (a:Code) OPTIONAL MATCH (a)-[r]->(b) RETURN a, r, b"
-    user, password = source.username, source.password
+    username, password = source.username, source.password
     made = package.import_graph(
-        copy, uri=source.uri, query=query, graph="stack-2", replace=True, username=user, password=password
+        copy, uri=source.uri, query=query, username=username, password=password, graph="stack-2", replace=True
     )
 
     def held(folder: Path) -> tuple[set[str], set[str]]:

@@ -356,5 +356,6 @@ def test_where_a_graph_comes_from(data: Path, tmp_path: Path) -> None:
         package.import_graph(data, uri="bolt://127.0.0.1:1")
     with pytest.raises(InputError, match="aren't read by a query"):
         package.import_graph(data, path, query="RETURN 1")
-    with pytest.raises(InputError, match="no edge is found"):
+    with pytest.raises(InputError, match="no edge is found") as caught:
         package.import_graph(data, write(tmp_path / "nodes.csv", f"id,kind\n{X},function\n"))
+    assert "a file of edges beside" in str(caught.value)
