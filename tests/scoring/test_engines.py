@@ -552,7 +552,7 @@ def named_commits(folder: Path) -> Path:
     questions: list[dict[str, Any]] = []
     answers: list[dict[str, Any]] = []
     for name, one in asked.items():
-        fields = {key: value for key, value in one.items() if key in ("stack", "commits", "paths")}
+        fields: dict[str, Any] = {key: one[key] for key in ("stack", "commits", "paths") if key in one}
         questions.append({"id": name, "question": f"{name}?", **fields})
         retrieved = [{"id": node, "commit": sha} for node, sha in one["retrieved"]]
         walk = []
