@@ -7,6 +7,6 @@ MATCH (r:Run {id: $run})
 MATCH (q:Question {dataset: r.dataset}) WHERE $question IS NULL OR q.id = $question
 MATCH (a:Answer {run: $run, question: q.id})-[:CALLED]->(c:ToolCall) WHERE c.failed
 RETURN q.id AS question, c.position + 1 AS call, c.name AS name, c.arguments AS arguments,
-  CASE WHEN c.result_size > 200 THEN substring(c.result, 0, 200) + '...' ELSE c.result END AS result
+  c.result AS result
 ORDER BY question, call
 LIMIT $limit

@@ -18,11 +18,12 @@ from graphkit.records.gold import gold_hash
 from graphkit.records.ids import crosses, file_of, path_of, repo_of, symbol_of
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct
+from graphkit.records.words import shortened
 
 Rows = list[dict[str, Any]]
 
 #: How many characters of what a call gave back the graph keeps: an agent reads whole files, many times.
-RESULT = 1000
+RESULT = 500
 
 
 def digest(value: Any) -> str:
@@ -276,8 +277,7 @@ def answer_row(answer: AnswerStruct) -> dict[str, Any]:
                     "position": position,
                     "name": call.name,
                     "arguments": _json(call.arguments),
-                    "result": call.result[:RESULT] if call.result is not None else None,
-                    "result_size": len(call.result) if call.result is not None else None,
+                    "result": call.result and shortened(call.result, RESULT),
                     "failed": call.failed,
                     "shown": call.seen is not None,
                 },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 from graphkit.files.dataset import Dataset
@@ -17,16 +18,19 @@ OF_EXPECTED_CALLS = ("ToolRecall", "ToolPrecision", "ToolInOrder", "ArgumentMatc
 #: What every name of the fields has in it: a line without it isn't decoded.
 _NAMED = b"tool"
 
+#: How many lines of a run are looked at: a run logs its calls from the beginning, or doesn't.
+LINES = 1000
+
 
 def tool_measures(dataset: Dataset, run_file: Path) -> tuple[str, ...]:
-    """Return the measures of tool calls that a run is scored by where none is named: none where it logs no calls.
+    """Return the measures of tool calls that a run is scored by where none is named.
 
-    A pipe can't be read twice: it logs none.
+    They are none where its first records log no calls. A pipe can't be read twice: it has none.
     """
     if not (run_file.is_file() and dataset.questions_file.is_file()):
         return ()
     answers = RecordReader(run_file, AnswerStruct, Problems("skip"), dataset.questions_file)
-    for number, line in read_lines(run_file):
+    for number, line in islice(read_lines(run_file), LINES):
         if _NAMED in line and (answer := answers.parse(number, line)) is not None and answer.tool_calls is not None:
             break
     else:

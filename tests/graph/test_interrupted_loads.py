@@ -125,12 +125,16 @@ with graphkit.open_store() as store:
 """
 
 
-@pytest.mark.parametrize("query", ["load/clear_scores", "load/clear_traversed", "load/clear_answers"])
+@pytest.mark.parametrize(
+    "query", ["load/clear_scores", "load/clear_traversed", "load/clear_tool_calls", "load/clear_answers"]
+)
 def test_run_killed_while_it_is_replaced_is_not_whole(
     empty_store: Store, engine_settings: EngineSettings, dataset: Path, query: str
 ) -> None:
     """A run that lost something to a replacement that was killed says so, and its former file brings it all back."""
     file = dataset / "runs" / f"{RUN}.jsonl"
+    calls = [{"name": "read", "seen": ["web:a.py", "api:none.py"]}, {"name": "shell"}]
+    write_jsonl(file, [{**one, "tool_calls": calls} for one in read_jsonl(file)])
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "RR"])
     before = contents(empty_store)
     former = file.read_text()

@@ -107,6 +107,7 @@ NODES = (
     "ｆull:ｗidth.py",
 )
 RELATIONS = ("CALLS", "IMPORTS", "it's \\ odd 🦀")
+TOOLS = ("read", "search", "it's \\ odd 🦀")
 BRANCHES = ("main", "master", "2.x", None)
 
 
@@ -284,6 +285,27 @@ class _Generator:
             record["ordered"] = False
         return record
 
+    def calls(self) -> list[dict[str, Any]]:
+        calls: list[dict[str, Any]] = []
+        for _ in range(self.random.choice((0, 1, 3, 6))):
+            call: dict[str, Any] = {"name": self.random.choice(TOOLS)}
+            if self.chance(0.6):
+                call["arguments"] = {
+                    self.random.choice(("path", "größe", "'")): self.random.choice((self.node(), 1, 1.5))
+                }
+            if self.chance(0.5):
+                call["result"] = self.random.choice(("", "🦀" * 600, 'it\'s \\ "odd"'))
+            if self.chance(0.2):
+                call["failed"] = True
+            if self.chance(0.8):
+                call["seen"] = [self.node() for _ in range(self.random.choice((0, 1, 3)))]
+            calls.append(call)
+        return calls
+
+    def expected_calls(self) -> list[dict[str, Any]]:
+        calls = self.calls()
+        return [{name: one for name, one in call.items() if name in {"name", "arguments"}} for call in calls]
+
 
 def generate(folder: Path, seed: int, questions: int = 60) -> Path:
     """Write a dataset with two runs that is drawn from a seed, and return its folder.
@@ -291,18 +313,25 @@ def generate(folder: Path, seed: int, questions: int = 60) -> Path:
     It holds what the data of the real ones lack: repeats, edges without relation, alternatives, optional and manual
     steps, self-loops, parallel edges, odd characters, empty paths, ids without a repository, chunks without a commit,
     unknown commits, failures, questions without a record, and questions with a cut-off of their own, and records that
-    don't say what was retrieved, or what was traversed, or whose traversal is a set.
+    don't say what was retrieved, what was traversed or what was called, or whose traversal is a set.
     """
     name = f"gen{seed}"
     draw = _Generator(random.Random(seed), name)
     dataset = folder / name
     commits = draw.commits()
     asked = [draw.question(number, commits) for number in range(questions)]
+    # Drawn by themselves, so that all else stays as it was drawn before there were any.
+    tools = _Generator(random.Random(f"tools of {name}"), name)
+    for one in asked:
+        one["expected_tool_calls"] = tools.expected_calls()
     write_jsonl(dataset / "questions.jsonl", asked)
     write_jsonl(dataset / "commits.jsonl", commits)
     write_jsonl(dataset / "compatibility.jsonl", draw.compatibility(commits))
     for run in (f"{name}-a", f"{name}-b"):
         answers = [draw.answer(run, one, commits) for one in asked if not draw.chance(0.06)]
+        for answer in answers:
+            if "error" not in answer and tools.chance(0.8):
+                answer["tool_calls"] = tools.calls()
         draw.random.shuffle(answers)
         write_jsonl(dataset / "runs" / f"{run}.jsonl", answers)
     return dataset

@@ -175,6 +175,11 @@ def test_generated_runs_hold_the_odd_cases(runs: list[Run]) -> None:
         seen["no traversal logged"] += answer is not None and answer.error is None and not case.walk_logged
         seen["set of edges"] += answer is not None and not case.ordered and len(case.walked) > 1
         seen["no chunks logged"] += answer is not None and answer.error is None and not case.chunks_logged
+        calls = answer.tool_calls if answer is not None and answer.error is None else ()
+        seen["no calls logged"] += calls is None
+        seen["failed call"] += any(call.failed for call in calls or ())
+        seen["call that showed nobody knows what"] += any(call.seen is None for call in calls or ())
+        seen["call that showed nothing"] += any(call.seen == [] for call in calls or ())
         seen["duplicate id"] += bool(case.duplicates)
         seen["own k"] += case.question.k is not None
         seen["alternatives"] += any(len(unit) > 1 for unit in case.units)
@@ -280,6 +285,36 @@ def test_wrong_turns_are_the_first_divergences(full_store: Store, runs: list[Run
         assert expected - found == Counter()
         compared += expected.total()
     assert compared > 300
+
+
+def test_calls_of_tools_are_those_of_the_definitions(full_store: Store, runs: list[Run]) -> None:
+    """The three queries list the calls that failed, the expected ones beyond those made, and what was shown again."""
+    compared = Counter[str]()
+    for run in runs:
+        failed, missed, again = Counter[Any](), Counter[Any](), Counter[Any]()
+        for case in run.cases():
+            if case.answer is None or case.answer.error is not None or case.answer.tool_calls is None:
+                continue
+            name, calls, before = case.question.id, case.answer.tool_calls, set[str]()
+            left = Counter(call.name for call in calls)
+            for number, call in enumerate(calls, 1):
+                failed[(name, number, call.name)] += call.failed
+                seen = set(call.seen or ())
+                if seen & before:
+                    again[(name, number, call.name, len(seen & before), len(seen))] += 1
+                before |= seen
+            for position, one in enumerate(case.question.expected_tool_calls, 1):
+                missed[(name, position, one.name)] += left[one.name] <= 0
+                left[one.name] -= 1
+        for kind, expected, columns in (
+            ("failed-calls", failed, ("question", "call", "name")),
+            ("missed-calls", missed, ("question", "position", "name")),
+            ("redundant-calls", again, ("question", "call", "name", "again", "shown")),
+        ):
+            found = Counter(tuple(row[column] for column in columns) for row in ask(full_store, kind, run))
+            assert found == +expected
+            compared[kind] += found.total()
+    assert min(compared.values()) > 20, compared
 
 
 def missed_edges(case: Case, boundary: bool = False) -> list[tuple[object, ...]]:
