@@ -1,7 +1,7 @@
 """LightRAG's contexts as text: what ``only_need_context`` and ``only_need_prompt`` give, in each version's form.
 
-The tables of a context stand below headings, between fences: as JSON since some 1.3, which loses nothing of the names,
-and as CSV before. A hybrid or mixed context of those versions has its cells joined without quotes.
+The tables of a context stand below headings, between fences: as JSON since the later releases of 1.3, which keeps names
+whole, and as CSV before. A hybrid or mixed context of the latter has its cells joined without quotes.
 """
 
 from __future__ import annotations

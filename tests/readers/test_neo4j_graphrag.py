@@ -308,7 +308,7 @@ def test_rows_alone() -> None:
         (answer,) = reader.read([("log:1", value)], ReadOptions(), Counter())
         assert [(edge.source, edge.relation, edge.target) for edge in (answer.walk or [[]])[0]] == [("a", "CALLS", "b")]
     with pytest.raises(UnreadableLogError, match="nothing in it"):
-        list(reader.read([("log:1", {"question_id": "q", "result": [{"colour": "red"}]})], ReadOptions(), Counter()))
+        list(reader.read([("log:1", {"result": [{"colour": "red"}]})], ReadOptions(), Counter()))
 
 
 MODELS = (
