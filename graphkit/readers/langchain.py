@@ -17,7 +17,10 @@ class LangchainReader:
     """Reads chain outputs, lists of documents, events of ``astream_events``, and run trees."""
 
     name = "langchain"
-    title = "LangChain: chain outputs, astream_events, LangSmith and RunCollector runs, GraphCypherQAChain"
+    title = (
+        "LangChain: chain outputs, documents, astream_events, LangSmith and RunCollector runs, GraphCypherQAChain, "
+        "LangGraph's states"
+    )
     lacks = (
         "Edges are there only where the retrieval query put them into the documents' metadata, or a Cypher chain's "
         "rows hold them.",

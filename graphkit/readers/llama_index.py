@@ -77,7 +77,7 @@ class LlamaIndexReader:
     """Reads what a retriever or a query engine of LlamaIndex returned."""
 
     name = "llama-index"
-    title = "LlamaIndex: NodeWithScore lists, and the Response of a query engine"
+    title = "LlamaIndex: NodeWithScore lists, the Response of an engine, and the events of its instrumentation"
     lacks = (
         "The edges are a set: their order changes from run to run.",
         "Which of an edge's nodes was found isn't said: a score is that of the better one, 0.0 that neither was found.",
