@@ -36,7 +36,10 @@ class MessagesReader:
     """Reads conversations: one a value, or a file that is one conversation with a message a value."""
 
     name = "messages"
-    title = "Messages with tool calls, and replies, as OpenAI, Anthropic, Gemini, Bedrock, LangChain and Pydantic AI have them"
+    title = (
+        "Messages with tool calls, and replies, as OpenAI, Anthropic, Gemini, Bedrock, LangChain and Pydantic AI "
+        "have them"
+    )
     lines = False
     lacks = (
         "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...): a shell's commands "
