@@ -22,7 +22,7 @@ from graphkit.imports.sources import is_json, text_of, values_of, whole_text
 from graphkit.imports.told import Told, as_json
 from graphkit.readers.known_formats import reader_of, recognised
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
-from graphkit.readers.payloads import NOTHING
+from graphkit.readers.payloads import EMPTY, NOTHING
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.structs import QuestionStruct
 
@@ -206,7 +206,7 @@ def _encoded(record: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 def _refuse_nothing(told: Told, paths: Sequence[Path]) -> None:
     """Refuse a log of which nothing is left, with what became of it."""
-    if told.answers > told.notes[NOTHING]:
+    if told.answers > told.notes[NOTHING] + told.notes[EMPTY]:
         return
     if told.answers:
         raise InputError(

@@ -74,7 +74,8 @@ class MessagesReader:
                     unread[f"lines of the type {shortened(value['type'])}"] += 1
                 continue
             for one in each_unwrapped(value, _is_payload, options, where, lists=True):
-                if held is not None and held.question == one.question and _continue(held, one):
+                same = held is not None and held.question == one.question and held.question is not None
+                if same and held is not None and _continue(held, one):
                     continue
                 if held is not None:
                     yield _answer(held, unread)

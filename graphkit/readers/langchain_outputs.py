@@ -66,7 +66,7 @@ def is_output(value: Any) -> bool:
     return (
         any(isinstance(docs, list) and docs and all(_loose(doc) is not None for doc in docs) for docs in lists)
         # Nothing was retrieved: then the answer beside the empty list is what tells a chain's output.
-        or (any(value.get(key) == [] for key in DOCUMENTS) and bool(value.keys() & set(ANSWERS)))
+        or (any(value.get(key) == [] for key in DOCUMENTS[:6]) and bool(value.keys() & set(ANSWERS)))
         or (value.keys() == {"query", "result"} and all(isinstance(given, str) for given in value.values()))
     )
 
@@ -90,6 +90,8 @@ def document_of(value: Any) -> Mapping[str, Any] | None:
             return None
     if not isinstance(value, dict):
         return None
+    if "document" in value and (beside := document_of(value["document"])) is not None:
+        return {**beside, "score": value.get("score")}
     inner = constructed(value)
     if "page_content" in inner:
         return inner
@@ -291,7 +293,7 @@ def continues(former: Any, output: Any) -> bool:
     """
     if not isinstance(former, dict) or not isinstance(output, dict):
         return False
-    return all(key in output and _begins(given, output[key]) for key, given in former.items())
+    return former != output and all(key in output and _begins(given, output[key]) for key, given in former.items())
 
 
 def _begins(former: Any, later: Any) -> bool:

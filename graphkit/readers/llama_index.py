@@ -134,7 +134,7 @@ def _results(
                 yield gathered
                 gathered = None
             if wrapped.payload is None:
-                yield wrapped.logged(unread), None
+                yield wrapped.logged(unread), [] if wrapped.empty else None
             elif not alone:
                 logged = wrapped.logged(unread)
                 _say_tools(logged, wrapped.payload)

@@ -61,10 +61,14 @@ LATENCIES = {
 _BESIDE = ("metadata", "meta", "extra", "inputs", "input", "question", "query")
 #: Where an id is looked for as well: beside a run stands the example that it answers, with what is expected of it.
 _WITHIN = ("example.metadata", "example.inputs", "example", "extra.metadata")
+#: What is asked, as an object of whoever logs it: its ``id`` is the question's.
+_ASKED = ("test_case", "testcase", "case", "task", "sample", "item")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")
 
 NOTHING = "nothing in them is what this format writes: only what stands around it was taken"
+
+EMPTY = "an empty list stands where others have what was found: nothing was"
 
 
 @dataclass(slots=True)
@@ -77,6 +81,8 @@ class Wrapped:
         ``file:line``, and where in it, if one line holds several.
     payload
         None where nothing of the library's is there: an error stands in its place, or nothing.
+    empty
+        Whether an empty list stands where a payload that is a list would: nothing was found.
     names
         The keys of the payload itself that aren't the library's: they were taken for the question.
     taken
@@ -97,6 +103,7 @@ class Wrapped:
     taken: dict[str, str] = field(default_factory=dict)
     rest: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    empty: bool = False
 
     def logged(self, unread: Counter[str]) -> LoggedAnswer:
         """Return an answer that says what stood around the payload, for the reader to say the rest."""
@@ -183,10 +190,14 @@ def each_unwrapped(
             raise UnreadableLogError(
                 f"nothing in it is what this format writes (it holds: {shown})",
                 where=where or None,
-                remedy="Name the format that it has; `auto` recognises each by its content.",
+                remedy="Name the format that it has; `auto` recognises each by its content. A line that is no answer, "
+                "such as a header, has to be left out.",
             )
         if told.error is None:
-            told.notes = (NOTHING,)
+            told.error = next(filter(None, map(_error_in, value.values())), None)
+        told.empty = lists and any(given == [] for given in value.values())
+        if told.error is None:
+            told.notes = (EMPTY if told.empty else NOTHING,)
         yield told
 
 
@@ -389,10 +400,11 @@ def _by_key(found: _Found, key: str, where: str, used: set[str]) -> str | None:
 def _id_within(found: _Found, told: Wrapped, used: set[str]) -> str | None:
     """Return an id that stands deeper beside the payload."""
     for place, one, _ in reversed(found.way):
-        for dotted in _WITHIN:
+        for dotted in (*_WITHIN, *_ASKED):
             inner = at(one, dotted)
-            for name, given in inner.items() if isinstance(inner, dict) else ():
-                if _plain(name) in QUESTION_IDS and (question := identifier(given)) is not None:
+            names = (*QUESTION_IDS, *TASK_IDS, "id") if dotted in _ASKED else QUESTION_IDS
+            for name, given in inner.items() if isinstance(inner, dict) and one is not found.payload else ():
+                if _plain(name) in names and (question := identifier(given)) is not None:
                     told.taken["question id"] = f"{place}.{dotted}.{name}" if place else f"{dotted}.{name}"
                     used.add(told.taken["question id"])
                     return question
@@ -428,6 +440,12 @@ def _key_of(found: _Found, told: Wrapped, followed: Mapping[int, Collection[str 
 def _message(value: Any) -> str | None:
     """Return the words of an error: a text, or an object with a ``message``."""
     return text(value.get("message")) or json.dumps(value)[:1000] if isinstance(value, dict) and value else text(value)
+
+
+def _error_in(value: Any) -> str | None:
+    """Return the error that stands in the place of an output."""
+    inner = value.items() if isinstance(value, dict) else ()
+    return next((words for name, given in inner if _plain(name) in ERRORS and (words := _message(given))), None)
 
 
 def _rest(found: _Found, used: set[str], followed: Mapping[int, Collection[str | None]]) -> Iterator[str]:

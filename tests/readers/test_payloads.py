@@ -9,6 +9,7 @@ import pytest
 
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import (
+    EMPTY,
     NOTHING,
     count_unread,
     each_unwrapped,
@@ -43,6 +44,7 @@ def is_payload(value: dict[str, Any]) -> bool:
         ({"question": {"id": "q1", "text": "Who?"}, "nodes": []}, "q1", "question.id"),
         ({"results": [{"question_id": "q1", "out": {"nodes": []}}]}, "q1", "results[].question_id"),
         ({"task_id": "q1", "output": {"nodes": []}}, "q1", "task_id"),
+        ({"test_case": {"id": "q1"}, "output": {"nodes": []}}, "q1", "test_case.id"),
         ({"run": {"nodes": []}, "example": {"metadata": {"qid": 1}}}, "1", "example.metadata.qid"),
         ({"question_id": "q1", "result": '{"nodes": []}'}, "q1", "question_id"),
         ({"response": '[{"query_id": "q1", "nodes": []}]'}, "q1", "response[].query_id"),
@@ -120,8 +122,12 @@ def test_a_question_that_failed() -> None:
 
 def test_a_question_for_which_nothing_came() -> None:
     """A question's id alone is told with a note, also with an answer; a value without one is refused with its line."""
-    empty = unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN)
+    empty = unwrapped({"question_id": "q1", "result": None}, is_payload, PLAIN)
     assert (empty.payload, empty.question, empty.notes) == (None, "q1", (NOTHING,))
+    (nothing,) = each_unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN, lists=True)
+    assert (nothing.payload, nothing.empty, nothing.notes) == (None, True, (EMPTY,))
+    failed = unwrapped({"question_id": "q1", "result": {"error": "timed out"}}, is_payload, PLAIN)
+    assert (failed.error, failed.notes) == ("timed out", ())
     answered = unwrapped({"question_id": "q1", "answer": "Ann", "kind": "k"}, is_payload, PLAIN)
     unread: Counter[str] = Counter()
     logged = answered.logged(unread)
