@@ -60,7 +60,7 @@ def is_output(value: Any) -> bool:
     steps = value.get(_STEPS)
     if isinstance(steps, list) and steps:
         return all(_is_query(step) for step in steps) or all(_is_action(step) for step in steps)
-    if artifacts(value.get("messages")) or _rows(value) or _state(value) is not value:
+    if artifacts(value.get("messages")) or _rows(value) is not None or _state(value) is not value:
         return True
     lists = (value.get(key) for key in DOCUMENTS)
     return (
@@ -231,12 +231,14 @@ def _action(value: Any) -> dict[str, Any]:
     return fields if isinstance(fields.get("tool"), str) and "tool_input" in fields else {}
 
 
-def _rows(output: Mapping[str, Any]) -> list[Any]:
-    """Return the rows that a Cypher chain returned in the place of an answer."""
+def _rows(output: Mapping[str, Any]) -> list[Any] | None:
+    """Return the rows that a Cypher chain returned in the place of an answer; None where there are none such."""
     rows = output.get("result")
     if not isinstance(output.get("query"), str) or not isinstance(rows, list):
-        return []
-    return rows if all(isinstance(row, dict) and document_of(row) is None for row in rows) else []
+        return None
+    if not rows and not output.keys() <= {"query", "result", _STEPS}:
+        return None  # anybody's result may be empty
+    return rows if all(isinstance(row, dict) and document_of(row) is None for row in rows) else None
 
 
 def _say_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
@@ -256,8 +258,7 @@ def _say_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
     for step in steps:
         gathered.query = text(step.get("query")) or gathered.query
         take(step.get("context"))
-    if rows := _rows(output):
-        take(rows)
+    take(_rows(output))
 
 
 def _say_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:

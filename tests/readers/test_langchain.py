@@ -440,6 +440,8 @@ def test_a_cypher_chain_that_returns_its_rows() -> None:
     for output in (direct, steps):
         (answer,) = read("langchain", [{"question_id": "q", "output": output}])
         assert (edges(answer), names(answer), answer.answer) == ([[("Ann", "KNOWS", "Bob")]], ["Ann", "Bob"], None)
+    (nothing,) = read("langchain", [{"question_id": "q", "output": {"query": "Who?", "result": []}}])
+    assert nothing.retrieved == []
     (plain,) = read("langchain", [{"question_id": "q", "output": {"query": "Who?", "result": "Bob."}}])
     assert (plain.answer, plain.retrieved, plain.walk) == ("Bob.", None, None)
 
