@@ -22,6 +22,7 @@ from graphkit.cli.options import (
     IdsOption,
     MeasureOption,
     OnErrorOption,
+    ParquetOption,
     QuestionKeyOption,
     QuestionOption,
     ScoresOption,
@@ -101,6 +102,7 @@ def evaluate(
     question_key: QuestionKeyOption = None,
     columns: ColumnsOption = None,
     chunks_only: ChunksOnlyOption = False,
+    parquet: ParquetOption = None,
     commit: CommitOption = None,
     undirected: Annotated[
         bool,
@@ -172,6 +174,7 @@ def evaluate(
         "question_key": question_key,
         "columns": columns,
         "chunks_only": chunks_only,
+        "parquet": parquet,
         "commit": commit,
     }
     with (

@@ -18,6 +18,7 @@ from graphkit.cli.options import (
     CommitOption,
     IdPatternOption,
     IdsOption,
+    ParquetOption,
     QuestionKeyOption,
     QuestionOption,
     assignment,
@@ -118,6 +119,7 @@ def _command(format: str) -> Callable[..., None]:  # noqa: A002
         question_key: QuestionKeyOption = None,
         columns: ColumnsOption = None,
         chunks_only: ChunksOnlyOption = False,
+        parquet: ParquetOption = None,
         commit: CommitOption = None,
         run: Annotated[
             str | None, typer.Option("--run", metavar="NAME", help="[default: the name of its file]")
@@ -133,6 +135,7 @@ def _command(format: str) -> Callable[..., None]:  # noqa: A002
             "question_key": question_key,
             "columns": columns,
             "chunks_only": chunks_only,
+            "parquet": parquet,
             "commit": commit,
         }
         made = import_log(files, format, dataset, out=out, run=run, replace=force, **imported_by(options))

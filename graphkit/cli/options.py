@@ -71,6 +71,10 @@ ColumnsOption = Annotated[
 ChunksOnlyOption = Annotated[
     bool, typer.Option("--chunks-only", help="Take what was retrieved where the edges can't be read.")
 ]
+ParquetOption = Annotated[
+    Path | None,
+    typer.Option("--parquet", metavar="DIR", help="The output of graphrag's index, which knows its texts' documents."),
+]
 CommitOption = Annotated[
     list[str] | None,
     typer.Option("--commit", metavar="REPO=SHA", help="The commit at which it was read; may be repeated."),

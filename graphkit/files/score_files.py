@@ -9,6 +9,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
+from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problems
 from graphkit.files.reading import each_once, parse_record, read_records
 from graphkit.files.tables import meant, read_table, write_table
@@ -101,14 +102,5 @@ def _cell(text: Any, number: bool) -> Any:
 
 
 def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        remedy = "pip install 'graphkit[parquet]', or write .csv or .jsonl."
-        raise InputError("Parquet needs pyarrow", where=str(path), remedy=remedy) from None
-    try:
-        rows = parquet.read_table(path).to_pylist()
-    except (ArrowException, OSError) as error:
-        raise InputError(f"the file can't be read as Parquet: {error}", where=str(path)) from None
-    for row in rows:
+    for row in parquet_rows(path):
         yield {name: value for name, value in row.items() if name not in _BESIDE}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.files.jsonl import MAX_LINE, raw_blocks, read_lines
+from graphkit.files.json_stream import json_documents
+from graphkit.files.jsonl import raw_blocks, read_lines
+from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problem, Problems
 from graphkit.records.words import shortened
 
@@ -18,12 +19,6 @@ LINE = "line"
 
 #: The names by which rows are told that can't be used.
 _IDS = ("id", "_id", "qid", "ID", "instance_id", "question_id")
-
-_MARK = re.compile(rb'["{}\[\]]')
-_END_OF_TEXT = re.compile(rb'["\\]')
-
-#: What lies between the elements of a list.
-_BETWEEN = b" \t\r\n,"
 
 
 class UnusableRowError(InputError):
@@ -171,7 +166,7 @@ def read_rows(path: Path, lines: bool, problems: Problems) -> Iterator[GoldRow]:
     """
     stem = path.name.partition(".")[0]
     if path.suffix == ".parquet":
-        for number, fields in enumerate(_parquet(path), 1):
+        for number, fields in enumerate(parquet_rows(path), 1):
             yield GoldRow(f"{path}:row {number}", stem, number, fields)
         return
     if lines:
@@ -183,20 +178,28 @@ def read_rows(path: Path, lines: bool, problems: Problems) -> Iterator[GoldRow]:
                 what = f"not UTF-8: {error.reason} at byte {error.start}"
                 problems.add(Problem(where, what, remedy="Save the file as UTF-8."))
         return
-    found = list_elements(path) if _is_list(path) else read_lines(path)
-    for place, (number, text) in enumerate(found, 1):
-        # Of a list that is written in one line, the place tells more than the line.
-        where = f"{path}:{number}" if place == number else f"{path}:{number} (element {place})"
+    if _is_list(path):
+        for place, (where, value) in enumerate(json_documents(path), 1):
+            if (row := _row(where, stem, place, value, problems)) is not None:
+                yield row
+        return
+    for number, text in read_lines(path):
         try:
-            fields = json.loads(text.decode())
+            value = json.loads(text.decode())
         except (ValueError, RecursionError) as error:
             what = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-            problems.add(Problem(where, f"not valid JSON: {what}", remedy="Each row must be one JSON object."))
+            remedy = "Each row must be one JSON object."
+            problems.add(Problem(f"{path}:{number}", f"not valid JSON: {what}", remedy=remedy))
             continue
-        if not isinstance(fields, dict):
-            problems.add(Problem(where, "a row must be a JSON object"))
-            continue
-        yield GoldRow(where, stem, place, fields)
+        if (row := _row(f"{path}:{number}", stem, number, value, problems)) is not None:
+            yield row
+
+
+def _row(where: str, stem: str, number: int, fields: Any, problems: Problems) -> GoldRow | None:
+    if isinstance(fields, dict):
+        return GoldRow(where, stem, number, fields)
+    problems.add(Problem(where, "a row must be a JSON object"))
+    return None
 
 
 def _is_list(path: Path) -> bool:
@@ -205,70 +208,3 @@ def _is_list(path: Path) -> bool:
         if text := block.lstrip():
             return text.startswith(b"[")
     return False
-
-
-def list_elements(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield (number of its first line, text) of each element of a file that is one JSON list; no more is kept at once.
-
-    Raises
-    ------
-    InputError
-        An element isn't an object or a list, or is too long; or the list has no end.
-    """
-    buffer = bytearray()
-    at = begin = told = depth = 0  # next to be looked at; where the element begins; up to where lines are counted
-    line = 1
-    within = ended = False  # a text; the list
-    for block in raw_blocks(path):
-        buffer += block
-        while (found := (_END_OF_TEXT if within else _MARK).search(buffer, at)) is not None:
-            mark, start, at = buffer[found.start()], found.start(), found.end()
-            if within:
-                within = mark != ord('"')
-                at += within  # what follows a backslash doesn't end the text
-            elif ended or (depth < 2 and buffer[told:start].strip(_BETWEEN)):
-                break
-            elif mark == ord('"'):
-                if depth < 2:
-                    break
-                within = True
-            elif mark in b"{[":
-                depth += 1
-                line += buffer.count(b"\n", told, start) if depth <= 2 else 0
-                begin, told = (start, start) if depth == 2 else (begin, at if depth == 1 else told)
-            else:
-                depth -= 1
-                if depth == 1:
-                    yield line, bytes(buffer[begin:at])
-                if depth < 2:
-                    line += buffer.count(b"\n", told, at)
-                    told, ended = at, depth == 0
-        if found is not None or (depth == 0 and buffer[told:].strip()):
-            what = "what stands here is no element of the list" if depth else "something follows the end of the list"
-            line += buffer.count(b"\n", told, found.start() if found else len(buffer))
-            raise InputError(what, where=f"{path}:{line}", remedy="The file must be one list of JSON objects.")
-        done = begin if depth > 1 else told
-        at = max(at, len(buffer)) - done
-        del buffer[:done]
-        begin = told = 0
-        if len(buffer) > MAX_LINE:
-            what = f"an element of the list is longer than {MAX_LINE // 2**20} MiB"
-            raise InputError(what, where=f"{path}:{line}", remedy="Each element must be one row; split this one.")
-    if depth:
-        raise InputError("the list has no end: the file is cut short", where=f"{path}:{line}", remedy="Make it anew.")
-
-
-def _parquet(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        remedy = "pip install 'graphkit[parquet]', or write .jsonl."
-        raise InputError("Parquet needs pyarrow", where=str(path), remedy=remedy) from None
-    try:
-        with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=256):
-                yield from batch.to_pylist()
-    except FileNotFoundError:
-        raise InputError("there is no such file", where=str(path), remedy="Check the path and its spelling.") from None
-    except (ArrowException, OSError) as error:
-        raise InputError(f"the file can't be read as Parquet: {error}", where=str(path)) from None

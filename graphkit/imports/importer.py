@@ -68,6 +68,7 @@ def import_log(
     question_key: str | None = None,
     columns: tuple[str, str, str] | None = None,
     chunks_only: bool = False,
+    parquet: str | Path | None = None,
     commits: Mapping[str, str] | None = None,
     replace: bool = False,
 ) -> ImportedLog:
@@ -91,6 +92,8 @@ def import_log(
         Of rows of a Cypher query, those that hold an edge's source, relation and target.
     chunks_only
         Whether what was retrieved is enough, where the edges can't be read and the log would be refused for it.
+    parquet
+        The folder of the Parquet files of Microsoft GraphRAG's index, which know the documents of its texts.
     commits
         Of a repository, the commit at which the system read it.
     replace
@@ -120,7 +123,9 @@ def import_log(
     told = Told(known)
     names = Names(known.all(), table, pattern)
     recorder = Recorder(name, questions, names, edges, commits or {}, told, question)
-    options = ReadOptions(question_key, columns, chunks_only)
+    if parquet is not None and all(reader.name != "graphrag" for reader, _ in readers):
+        raise InputError("the log isn't Microsoft GraphRAG's, and only its index is in Parquet", where=str(paths[0]))
+    options = ReadOptions(question_key, columns, chunks_only, Path(parquet) if parquet is not None else None)
     records = _records(paths, readers, options, recorder, told)
     kept: list[dict[str, Any]] = []
     if target is None:
@@ -132,7 +137,7 @@ def import_log(
             for _, line in records:
                 stream.write(line + b"\n")
             _refuse_nothing(told, paths)
-    told.how = names.how
+    told.how, told.several = names.how, names.several
     return ImportedLog(name, told.answers, target, kept, told.lines(), as_json(told))
 
 
@@ -185,7 +190,8 @@ def _records(
         told.readers.append(how)
         told.lacks.update(dict.fromkeys(reader.lacks))
         empty: list[LoggedAnswer] = []  # which wait for what else is logged of their questions
-        for logged in reader.read(_values(path, reader), options, told.unread):
+        answers = reader.read(_values(path, reader), options, told.unread)
+        for logged in _named_by_file(answers, path, recorder.questions):
             if NOTHING in logged.notes:
                 empty.append(logged)
             elif (record := recorder.record(logged)) is not None:
@@ -193,6 +199,17 @@ def _records(
         for logged in empty:
             if (record := recorder.record(logged)) is not None:
                 yield _encoded(record)
+
+
+def _named_by_file(answers: Iterator[LoggedAnswer], path: Path, questions: Questions) -> Iterator[LoggedAnswer]:
+    """Yield the answers of a file; the only one, which doesn't say its question, has the one that names the file."""
+    first = list(islice(answers, 2))
+    name = run_name_of(path)
+    if len(first) == 1 and name in questions.ids and questions.of(first[0])[0] is None:
+        first[0].question = name
+        first[0].taken = {**first[0].taken, "question id": "the name of the file"}
+    yield from first
+    yield from answers
 
 
 def _encoded(record: dict[str, Any]) -> tuple[dict[str, Any], bytes]:

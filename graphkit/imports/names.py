@@ -11,7 +11,7 @@ from typing import Any
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.tables import meant, read_table
 from graphkit.imports.sources import values_of
-from graphkit.records.ids import repo_of
+from graphkit.records.ids import path_of, repo_of, symbol_of
 from graphkit.records.words import shortened
 
 #: Between the expression and the template of an id pattern.
@@ -117,14 +117,17 @@ def _rows(path: Path) -> Iterator[tuple[str, Any, Any]]:
 class Names:
     """The ids of names: by a table, by a pattern, or as they are, and what the dataset knows of them.
 
-    Of these the first that the dataset knows is taken, exactly, or else by letter case or by path where only one id
-    fits: a system may have turned all names to upper case, or call things by ``path`` or ``path#symbol``, without the
-    repository. Where none is known, the table's is taken, else the pattern's, else the name itself.
+    Of these the first that the dataset knows is taken, exactly, or else by letter case, by path or by the end of a
+    file's path where only one id fits: a system may have turned all names to upper case, call things by ``path`` or
+    ``path#symbol``, without the repository, or know a file by its base name. Where none is known, the table's is taken,
+    else the pattern's, else the name itself.
 
     Attributes
     ----------
     how
         The distinct names, by how their id was found.
+    several
+        The names that are the end of several files' paths, with two of these: none of them is taken.
     """
 
     def __init__(
@@ -132,6 +135,7 @@ class Names:
     ) -> None:
         self.known = known
         self.how: dict[str, int] = {}
+        self.several: dict[str, tuple[str, str]] = {}
         self._table = table or {}
         self._pattern = pattern
         self._found: dict[str, str] = {}
@@ -163,6 +167,12 @@ class Names:
         for given, how in candidates:
             if (meant := self._known_by_path.get(given)) is not None:
                 return meant, "by the path" if how == "as they are" else f"{how}, and the path"
+        for given, how in candidates:
+            ends = [one for one in self._files_by_name.get(given.rpartition("/")[2], ()) if one.endswith(f"/{given}")]
+            if len(ends) == 1:
+                return ends[0], "by the end of the path" if how == "as they are" else f"{how}, and the end of the path"
+            if len(ends) > 1:
+                self.several.setdefault(name, (ends[0], ends[1]))
         return candidates[0]
 
     @cached_property
@@ -178,6 +188,16 @@ class Names:
         """Return the ids by what follows the repository: a path, or a path with a symbol."""
         parts = ((one.partition(":"), one) for one in self.known if repo_of(one) is not None)
         return _unique((path, one) for (_, _, path), one in parts if path)
+
+    @cached_property
+    def _files_by_name(self) -> dict[str, list[str]]:
+        """Return the ids of files in folders by their base name, in order."""
+        found: dict[str, list[str]] = {}
+        for one in sorted(self.known):
+            path = path_of(one)
+            if path is not None and "/" in path and symbol_of(one) is None:
+                found.setdefault(path.rpartition("/")[2], []).append(one)
+        return found
 
 
 def _unique(pairs: Iterator[tuple[str, str]]) -> dict[str, str | None]:

@@ -67,7 +67,7 @@ class Recorder:
         question: str | None = None,
     ) -> None:
         self._run = run
-        self._questions = questions
+        self.questions = questions
         self._names = names
         self._edges = edges
         self._commits = commits
@@ -82,7 +82,7 @@ class Recorder:
         """
         told = self._told
         told.taken.update(f"{what} from {key}" for what, key in logged.taken.items())
-        question, by_text = (self._question, False) if self._question else self._questions.of(logged)
+        question, by_text = (self._question, False) if self._question else self.questions.of(logged)
         shown = logged.question or logged.question_text
         if question is None:
             what = "answers to no question of the dataset" if shown else "answers that don't say their question"

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import codecs
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 
 from graphkit.files.archives import is_archive
+from graphkit.files.json_stream import LONGEST, json_documents, mistake, refused, whole_characters
 from graphkit.files.jsonl import MAX_LINE, first_block, open_binary, read_block, read_lines
-from graphkit.readers.logged import UnreadableLogError
 
-#: The longest JSON document, or item of an array, that is read, in characters: all of it is held at once.
-LONGEST = 256 * 1024 * 1024
-
-_SPACE = re.compile(r"[ \t\n\r]*")
-_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _JSON = msgspec.json.Decoder()
-_LINES = json.JSONDecoder()
 
 
 def is_json(path: Path) -> bool:
@@ -38,16 +30,14 @@ def values_of(path: Path) -> Iterator[tuple[str, Any]]:
 
     Raises
     ------
-    UnreadableLogError
-        Something isn't JSON.
     InputError
-        The file is missing, empty, binary or damaged.
+        Something isn't JSON; the file is missing, empty, binary or damaged.
     """
     if is_archive(path):
         from graphkit.readers.inspect_logs import archived
 
         return archived(path)
-    return _lines(path) if _is_lines(path) else _documents(path)
+    return _lines(path) if _is_lines(path) else json_documents(path)
 
 
 def text_of(path: Path) -> Iterator[tuple[str, str]]:
@@ -55,16 +45,14 @@ def text_of(path: Path) -> Iterator[tuple[str, str]]:
 
     Raises
     ------
-    UnreadableLogError
-        A line isn't UTF-8.
     InputError
-        The file is missing, empty, binary or damaged.
+        A line isn't UTF-8; the file is missing, empty, binary or damaged.
     """
     for number, line in read_lines(path):
         try:
             yield f"{path}:{number}", line.decode().rstrip("\r")
         except UnicodeDecodeError as error:
-            raise _refused(path, number, f"the line isn't UTF-8 at byte {error.start + 1}") from None
+            raise refused(path, number, f"the line isn't UTF-8 at byte {error.start + 1}") from None
 
 
 def whole_text(path: Path) -> Iterator[tuple[str, str]]:
@@ -72,10 +60,8 @@ def whole_text(path: Path) -> Iterator[tuple[str, str]]:
 
     Raises
     ------
-    UnreadableLogError
-        It isn't UTF-8, or too long.
     InputError
-        The file is missing, empty, binary or damaged.
+        It isn't UTF-8, or too long; the file is missing, empty, binary or damaged.
     """
     with open_binary(path) as stream:
         _, block = first_block(stream, path)
@@ -83,12 +69,12 @@ def whole_text(path: Path) -> Iterator[tuple[str, str]]:
         while block:
             text += block
             if len(text) > LONGEST:
-                raise _refused(path, 1, f"the text is longer than {LONGEST >> 20} MiB")
+                raise refused(path, 1, f"the text is longer than {LONGEST >> 20} MiB")
             block = read_block(stream, path, 0)
     try:
         yield f"{path}:1", text.decode()
     except UnicodeDecodeError as error:
-        raise _refused(path, text[: error.start].count(b"\n") + 1, "the file isn't UTF-8") from None
+        raise refused(path, text[: error.start].count(b"\n") + 1, "the file isn't UTF-8") from None
 
 
 def _beginning(path: Path) -> tuple[bytes, bool]:
@@ -131,134 +117,7 @@ def _leniently(path: Path, number: int, line: bytes) -> Any:
     try:
         value = json.loads(line)
     except UnicodeDecodeError as error:
-        raise _refused(path, number, f"the line isn't UTF-8 at byte {error.start + 1}") from None
+        raise refused(path, number, f"the line isn't UTF-8 at byte {error.start + 1}") from None
     except (ValueError, RecursionError) as error:
-        raise _refused(path, number, f"the line isn't JSON: {_mistake(error)}") from None
-    return _whole_characters(value)
-
-
-def _whole_characters(value: Any) -> Any:
-    text = json.dumps(value, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.loads(text.encode("utf-8", "replace"))
-    return value
-
-
-def _mistake(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "nested too deeply"
-    return error.msg if isinstance(error, json.JSONDecodeError) else "a number has too many digits"
-
-
-def _refused(path: Path, line: int, what: str) -> UnreadableLogError:
-    remedy = "A log is JSON Lines, JSON documents or a JSON array; correct or remove what isn't."
-    return UnreadableLogError(what, where=f"{path}:{line}", remedy=remedy)
-
-
-class _Text:
-    """The characters of a file from where it was read to, and as many more as the value that begins there has."""
-
-    def __init__(self, stream: IO[bytes], path: Path) -> None:
-        self.path = path
-        self.line = 1
-        self._stream = stream
-        self._decode = codecs.getincrementaldecoder("utf-8")().decode
-        self._text = self._decoded(first_block(stream, path)[1])
-        self._at = 0
-        self._ended = False
-
-    def _decoded(self, block: bytes) -> str:
-        try:
-            return self._decode(block, not block)
-        except UnicodeDecodeError:
-            raise _refused(self.path, self.line, "the file isn't UTF-8") from None
-
-    def _more(self) -> bool:
-        """Read as much again as isn't used yet, so that a long value is looked at only some times."""
-        wanted, parts = max(1 << 16, len(self._text) - self._at), [self._text[self._at :]]
-        self._at = 0
-        while wanted > 0 and not self._ended:
-            block = read_block(self._stream, self.path, self.line - 1)
-            self._ended = not block
-            parts.append(self._decoded(block))
-            wanted -= len(parts[-1])
-        self._text = "".join(parts)
-        return len(parts) > 1
-
-    def next(self) -> str:
-        """Return the next character that isn't space, without going past it, or nothing at the end."""
-        while True:
-            end = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
-            self._go(end)
-            if end < len(self._text):
-                return self._text[end]
-            if self._ended or not self._more():
-                return ""
-
-    def skip(self) -> None:
-        """Go past one character."""
-        self._at += 1
-
-    def value(self) -> Any:
-        """Return the value that begins here, and go past it."""
-        while True:
-            try:
-                value, end = _LINES.raw_decode(self._text, self._at)
-            except (ValueError, RecursionError) as error:
-                digits = not isinstance(error, json.JSONDecodeError)
-                if not digits and not self._ended and len(self._text) - self._at <= LONGEST:
-                    self._more()
-                    continue
-                place = self.line
-                if isinstance(error, json.JSONDecodeError):
-                    place += self._text.count("\n", self._at, error.pos)
-                raise _refused(self.path, place, f"this isn't JSON: {_mistake(error)}") from None
-            if end == len(self._text) and not self._ended and self._more():  # a number may go on
-                continue
-            halves = _HALF.search(self._text, self._at, end)
-            self._go(end)
-            return _whole_characters(value) if halves else value
-
-    def _go(self, end: int) -> None:
-        self.line += self._text.count("\n", self._at, end)
-        self._at = end
-
-
-def _documents(path: Path) -> Iterator[tuple[str, Any]]:
-    with open_binary(path) as stream:
-        text = _Text(stream, path)
-        while character := text.next():
-            line = text.line
-            if character != "[":
-                yield f"{path}:{line}", text.value()
-                continue
-            text.skip()
-            yield from _items(path, text, line)
-
-
-def _items(path: Path, text: _Text, line: int) -> Iterator[tuple[str, Any]]:
-    """Yield the items of an array where the first is an object, else the array as one value."""
-    held: list[Any] = []
-    number = 0
-    single = text.next() not in ("{", "]")
-    while (character := text.next()) != "]":
-        number += 1
-        if number > 1:
-            if character != ",":
-                what = "the array has no end" if not character else "this isn't JSON: a comma is missing in the array"
-                raise _refused(path, text.line, what)
-            text.skip()
-            text.next()
-        elif not character:
-            raise _refused(path, text.line, "the array has no end")
-        at = text.line
-        value = text.value()
-        if single:
-            held.append(value)
-        else:
-            yield f"{path}:{at} (item {number})", value
-    text.skip()
-    if single:
-        yield f"{path}:{line}", held
+        raise refused(path, number, f"the line isn't JSON: {mistake(error)}") from None
+    return whole_characters(value)

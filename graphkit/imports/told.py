@@ -22,6 +22,8 @@ class Told(MetInLog):
     ----------
     left_out
         What couldn't be recorded, with its count and an example.
+    how, several
+        How the ids of names were found, and the names that could be several files.
     """
 
     readers: list[str] = field(default_factory=list)
@@ -32,6 +34,7 @@ class Told(MetInLog):
     unordered: int = 0
     taken: Counter[str] = field(default_factory=Counter)
     how: dict[str, int] = field(default_factory=dict)
+    several: dict[str, tuple[str, str]] = field(default_factory=dict)
     turned: int = 0
     related: int = 0
     runs: Counter[str] = field(default_factory=Counter)
@@ -88,6 +91,12 @@ class Told(MetInLog):
         lines = [self.id_line()] * bool(self.ids)
         if self.ids and (ways := {how: count for how, count in self.how.items() if how != "as they are"}):
             lines.append(f"ids of names: {_listed(Counter(ways))}")
+        if self.several:
+            name, (one, other) = next(iter(self.several.items()))
+            lines.append(
+                f"{counted(len(self.several), 'name')} could be several files, so none was taken, such as "
+                f"{shortened(name)} ({shortened(one)}, {shortened(other)}): a table of --ids says which is meant"
+            )
         return lines
 
     def _edge_lines(self) -> list[str]:
@@ -118,6 +127,7 @@ def as_json(told: Told) -> dict[str, Any]:
         "taken": dict(told.taken),
         "ids": told.known_ids(),
         "edges": told.known_edges(),
+        "several": {name: list(ends) for name, ends in told.several.items()},
         "turned": told.turned,
         "related": told.related,
         "unordered": told.unordered,

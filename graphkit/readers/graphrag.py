@@ -1,8 +1,8 @@
 """The logs of Microsoft's GraphRAG: ``SearchResult``, and what ``graphrag.api`` returns of a search.
 
-A ``SearchResult`` holds the tables that made up the model's context (``context_data``): pandas tables, which their user
-wrote as records, as columns, or in another of pandas' forms. A DRIFT search has one set of tables for each of its own
-questions. The functions of ``graphrag.api`` return the response and the tables, without tokens and times.
+A ``SearchResult`` holds the tables that made up the model's context (``context_data``). A DRIFT search has one set of
+tables for each of its own questions. The functions of ``graphrag.api`` return the response and the tables, without
+tokens and times, and ``graphrag query`` prints the response alone.
 """
 
 from __future__ import annotations
@@ -10,10 +10,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any
 
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
+from graphkit.readers.graphrag_index import GraphragIndex
+from graphkit.readers.graphrag_tables import (
+    CUT_NAMES,
+    TABLES,
+    Row,
+    cut,
+    is_context,
+    is_tables,
+    is_text,
+    rows_of,
+    tables_of_text,
+)
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
 from graphkit.readers.merging import ranked
 from graphkit.readers.payloads import (
     count_unread,
@@ -27,26 +38,26 @@ from graphkit.readers.payloads import (
 )
 from graphkit.records.words import shortened
 
-_TABLES = ("entities", "relationships", "sources", "reports", "claims")
 _CONTEXTS = ("context_data", "context")
 _CITED = re.compile(r"\[Data:([^\[\]]*)\]", re.IGNORECASE)
 _UNORDERED = "entities that weren't in the context are left out, and the order of those that were isn't that of a rank"
 _UNKNOWN_ROWS = "the answer cites rows that aren't in its context ([Data: ...]); they are kept as `Table (number)`"
 _SWALLOWED = "a call of the model failed or said nothing in the map step; graphrag went on without it"
+_PRINTED = re.compile(r"(?:Local|Global|DRIFT|Basic) Search Response:[ \t]*\r?\n")
+_NUMBERED_TEXTS = "texts have numbers, Sources (n): --parquet DIR, the output of the index, knows their documents"
+_CUT_AT_HYPHENS = "a search of several indexes cuts each name at its first hyphen"
 _RESPONSE_DATA = "the response is data instead of text (DRIFT without its last step, or JSON mode): there is no answer"
-
-Row = dict[str, Any]
 
 
 class GraphragReader:
     """Reads what a search of Microsoft's GraphRAG returned: local, global, DRIFT or basic."""
 
     name = "graphrag"
-    title = "Microsoft GraphRAG: SearchResult, and the (response, context) of graphrag.api"
+    title = "Microsoft GraphRAG: SearchResult, the (response, context) of graphrag.api, and what graphrag query prints"
     lacks = (
         "A relationship has no type: its description is prose.",
         "Nothing has a score, and the edges are a set; entities are ranked by their place in the table.",
-        "Names are upper-cased by the extraction; rows are numbered by human_readable_id.",
+        "Names are upper-cased by the extraction; nodes and edges are numbered by human_readable_id, texts by place.",
         "Community reports and claims name no nodes: a global search has neither retrieved nodes nor edges.",
         "The functions of graphrag.api return no tokens, calls and times.",
     )
@@ -54,61 +65,50 @@ class GraphragReader:
 
     def recognises(self, value: Any) -> bool:
         """Tell a search's result, with what its user wrote around it."""
+        if isinstance(value, str):
+            return _PRINTED.search(value) is not None or _CITED.search(value) is not None
         return holds(value, _is_result, lists=True)
 
     def read(
         self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
     ) -> Iterator[LoggedAnswer]:
         """Yield what each result says of its question."""
+        index = GraphragIndex(options.parquet) if options.parquet is not None else None
         for where, value in values:
-            for wrapped in each_unwrapped(value, _is_result, options, where, lists=True):
+            whole = {"response": _PRINTED.split(value)[-1]} if isinstance(value, str) else value
+            for wrapped in each_unwrapped(whole, _is_result, options, where, lists=True, answers=True):
                 logged = wrapped.logged(unread)
                 result = wrapped.payload
                 if isinstance(result, list):
                     result = {"response": result[0], "context_data": result[1]}
                 if result is not None:
-                    _read_result(result, logged, wrapped.names, unread)
+                    _read_result(result, logged, wrapped.names, unread, index)
+                elif logged.answer is not None and index is not None:
+                    logged.citations = _citations(logged.answer, {}, logged.notes, index)
                 yield logged
 
 
 def _is_result(value: Any) -> bool:
     if isinstance(value, list):
         response = value[0] if len(value) == 2 else None
-        return isinstance(response, str | dict | list) and not _is_context(response) and _is_context(value[1])
-    if "response" in value and "context_data" in value:
+        return isinstance(response, str | dict | list) and not is_context(response) and is_context(value[1])
+    if "response" in value and ("context_data" in value or is_text(value.get("context_text"))):
         return True
-    return ("response" in value and _is_context(value.get("context"))) or _is_tables(value)
+    context = value.get("context")
+    return ("response" in value and (is_context(context) or is_text(context))) or is_tables(value)
 
 
-def _is_context(value: Any) -> bool:
-    """Tell the tables of a search, or those of each question that a DRIFT search asked itself."""
-    return _is_tables(value) or (isinstance(value, dict) and bool(value) and all(map(_is_tables, value.values())))
-
-
-def _is_tables(value: Any) -> bool:
-    """Tell a search's tables by their names and columns."""
-    if not isinstance(value, dict) or not value.keys() & set(_TABLES) or value.keys() & {"chunks", "references"}:
-        return False
-    columns = {"entities": "entity", "relationships": "source", "sources": "text", "reports": "title", "claims": "id"}
-    first = {name: _first_row(value[name]) for name in _TABLES if name in value}
-    if any(row is not None and columns[name] not in row for name, row in first.items()):
-        return False
-    # Five empty tables are those of a search that found nothing.
-    return any(row is not None for row in first.values()) or len(first) >= 3
-
-
-def _first_row(table: Any) -> Row | None:
-    try:
-        return next(_rows(table, "", ""), None)
-    except UnreadableLogError:
-        return None
-
-
-def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unread: Counter[str]) -> None:
+def _read_result(
+    result: Row, logged: LoggedAnswer, taken: frozenset[str], unread: Counter[str], index: GraphragIndex | None
+) -> None:
     """Add to an answer what a result says."""
     used = {"response", *_CONTEXTS, "completion_time", "llm_calls", "prompt_tokens", "output_tokens", *taken}
     bare = "response" not in result
-    count_unread(result, _TABLES if bare else used, unread)
+    context = result if bare else next((result[name] for name in _CONTEXTS if name in result), None)
+    if not context and is_text(result.get("context_text")):
+        context = result["context_text"]
+        used.add("context_text")
+    count_unread(result, TABLES if bare else used, unread)
     if not bare:
         _read_response(result, logged, unread)
     seconds = number(result.get("completion_time"))
@@ -117,16 +117,17 @@ def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unrea
     logged.model_calls = whole(result.get("llm_calls"))
     logged.prompt_tokens = whole(result.get("prompt_tokens"))
     logged.output_tokens = whole(result.get("output_tokens"))
-    context = result if bare else next((result[name] for name in _CONTEXTS if name in result), None)
-    tables = _tables(context, logged.where, unread)
-    _read_tables(tables, logged, unread)
+    tables = _tables(context, logged, unread)
+    _read_tables(tables, logged, unread, index)
     if logged.answer is not None and tables:
-        logged.citations = _citations(logged.answer, tables, logged.notes)
+        logged.citations = _citations(logged.answer, tables, logged.notes, index)
 
 
 def _read_response(result: Row, logged: LoggedAnswer, unread: Counter[str]) -> None:
     """Add the answer, or that there is none: a failed call of the model is swallowed, and its response is empty."""
     response = result["response"]
+    if isinstance(response, list) and response and all(isinstance(part, str) for part in response):
+        response = "".join(response)  # a stream, kept in its pieces
     if isinstance(response, str):
         logged.answer = response if response.strip() else None
         if logged.answer is None and logged.error is None:
@@ -141,62 +142,34 @@ def _read_response(result: Row, logged: LoggedAnswer, unread: Counter[str]) -> N
         logged.notes.append(_SWALLOWED)
 
 
-def _tables(context: Any, where: str, unread: Counter[str]) -> dict[str, list[Row]]:
+def _tables(context: Any, logged: LoggedAnswer, unread: Counter[str]) -> dict[str, list[Row]]:
     """Return the rows of each table by its name; those of several searches are taken together."""
     context = json_within(context)
+    if is_text(context):
+        logged.notes.append(CUT_NAMES)
+        return tables_of_text(context)
     if isinstance(context, str) and context.strip():
-        raise _cut(where, "context_data")
+        raise cut(logged.where, "context_data")
     if not isinstance(context, dict):
         if context:
             unread["context_data"] += 1
         return {}
     searches = [context]
-    if not context.keys() & set(_TABLES):  # a DRIFT search's, by its own questions
+    if not context.keys() & set(TABLES):  # a DRIFT search's, by its own questions
         searches = [tables for tables in map(json_within, context.values()) if isinstance(tables, dict)]
     found: dict[str, list[Row]] = {}
     for tables in searches:
         for name, table in tables.items():
-            if name in _TABLES:
-                found.setdefault(name, []).extend(_rows(table, where, f"context_data.{name}"))
+            if name in TABLES:
+                found.setdefault(name, []).extend(rows_of(table, logged.where, f"context_data.{name}"))
             elif table:
                 unread[f"context_data.{shortened(name)}"] += 1
     return found
 
 
-def _rows(table: Any, where: str, place: str) -> Iterator[Row]:
-    """Yield a table's rows, whichever of pandas' forms it was written in."""
-    table = json_within(table)
-    if isinstance(table, str) and table.strip() and not table.startswith("Empty DataFrame"):
-        raise _cut(where, place)
-    if isinstance(table, list):
-        yield from (row for row in table if isinstance(row, dict))
-    elif isinstance(table, dict) and isinstance(table.get("data"), list):  # orient="split", "tight" or "table"
-        columns = table.get("columns")
-        for row in table["data"]:
-            if isinstance(row, dict):
-                yield row
-            elif isinstance(row, list) and isinstance(columns, list):
-                yield dict(zip(map(str, columns), row, strict=False))
-    elif isinstance(table, dict) and table and all(isinstance(column, dict) for column in table.values()):
-        if all(name.isdecimal() for name in table):  # orient="index"
-            yield from table.values()
-        else:
-            for index in dict.fromkeys(chain.from_iterable(table.values())):
-                yield {name: column.get(index) for name, column in table.items()}
-    elif isinstance(table, dict) and all(isinstance(column, list) for column in table.values()):
-        for place_in_table in range(max(map(len, table.values()), default=0)):
-            yield {name: column[place_in_table] for name, column in table.items() if place_in_table < len(column)}
-
-
-def _cut(where: str, place: str) -> UnreadableLogError:
-    return UnreadableLogError(
-        f"{place} is a table that was printed, which cuts names and leaves out rows",
-        where=where or None,
-        remedy='Write each table with table.to_dict(orient="records") before json.dumps.',
-    )
-
-
-def _read_tables(tables: dict[str, list[Row]], logged: LoggedAnswer, unread: Counter[str]) -> None:
+def _read_tables(
+    tables: dict[str, list[Row]], logged: LoggedAnswer, unread: Counter[str], index: GraphragIndex | None
+) -> None:
     """Add what was retrieved and which edges: None where the kind of search looks for none.
 
     ``graphrag.api`` fills the tables that a search doesn't have with nothing, so that one without rows says something
@@ -208,7 +181,10 @@ def _read_tables(tables: dict[str, list[Row]], logged: LoggedAnswer, unread: Cou
     searched = bool(tables.get("entities") or tables.get("relationships"))
     nothing = bool(tables) and not any(tables.values())
     if searched or nothing or tables.get("sources"):
-        logged.retrieved = ranked([*_entities(tables, unread, logged.notes), *_sources(tables, unread)])
+        sources = list(_sources(tables, unread, index))
+        if any(chunk.name.startswith("Sources (") for chunk in sources):
+            logged.notes.append(_NUMBERED_TEXTS)
+        logged.retrieved = ranked([*_entities(tables, unread, logged.notes), *sources])
     if (searched or nothing) and "relationships" in tables:
         edges: dict[tuple[str | None, str, str], LoggedEdge] = {}  # two relations of a pair are two numbered rows
         for row in _in_context(tables["relationships"]):
@@ -226,6 +202,8 @@ def _entities(tables: dict[str, list[Row]], unread: Counter[str], notes: list[st
     used = _in_context(rows)
     if len(used) < len(rows):
         notes.append(_UNORDERED)
+    if any("index_name" in row for row in used):
+        notes.append(_CUT_AT_HYPHENS)
     for row in used:
         count_unread(row, ("id", "entity", "description", "in_context"), unread, "context_data.entities.")
         name = _entity(row)
@@ -233,12 +211,14 @@ def _entities(tables: dict[str, list[Row]], unread: Counter[str], notes: list[st
             yield LoggedChunk(name, text(row.get("description")))
 
 
-def _sources(tables: dict[str, list[Row]], unread: Counter[str]) -> Iterator[LoggedChunk]:
+def _sources(tables: dict[str, list[Row]], unread: Counter[str], index: GraphragIndex | None) -> Iterator[LoggedChunk]:
+    """Yield the texts by their documents, where the index knows them, else by their numbers."""
     for row in _in_context(tables.get("sources", [])):
         count_unread(row, ("id", "source_id", "text", "in_context"), unread, "context_data.sources.")
-        number_of_it = _number(row)
-        if number_of_it is not None:
-            yield LoggedChunk(f"Sources ({number_of_it})", text(row.get("text")))
+        number_of_it, words = _number(row), text(row.get("text"))
+        names = index.documents(number_of_it, words) if index is not None else []
+        for name in names or ([f"Sources ({number_of_it})"] if number_of_it is not None else []):
+            yield LoggedChunk(name, words)
 
 
 def _in_context(rows: list[Row]) -> list[Row]:
@@ -256,7 +236,7 @@ def _entity(row: Row) -> str | None:
     return identifier(row.get("entity")) or (f"Entities ({number_of_it})" if number_of_it is not None else None)
 
 
-def _citations(answer: str, tables: dict[str, list[Row]], notes: list[str]) -> list[str]:
+def _citations(answer: str, tables: dict[str, list[Row]], notes: list[str], index: GraphragIndex | None) -> list[str]:
     """Return what ``[Data: Relationships (1, 2); Entities (5, +more)]`` cites, an edge by the names of its ends."""
     cited: dict[str, None] = {}  # an ordered set
     numbered = {name: {_number(row): row for row in rows} for name, rows in tables.items()}
@@ -269,20 +249,24 @@ def _citations(answer: str, tables: dict[str, list[Row]], notes: list[str]) -> l
                 continue
             for one in filter(str.isdecimal, map(str.strip, numbers.split(","))):
                 row = numbered.get(table, {}).get(one)
-                unknown |= row is None
-                cited.update(dict.fromkeys(_cited_names(table, one, row)))
+                names = _cited_names(table, one, row, index)
+                unknown |= row is None and not names
+                cited.update(dict.fromkeys(names or [f"{table.capitalize()} ({one})"]))
     if unknown:
         notes.append(_UNKNOWN_ROWS)
     return list(cited)
 
 
-def _cited_names(table: str, number_of_it: str, row: Row | None) -> list[str]:
+def _cited_names(table: str, number_of_it: str, row: Row | None, index: GraphragIndex | None) -> list[str]:
+    """Return the names of what is cited; none where only its number is known."""
     if row is not None and table == "relationships":
         ends = identifier(row.get("source")), identifier(row.get("target"))
         return [end for end in ends if end is not None]
     if row is not None and table == "entities":
         return [_entity(row) or ""]
-    return [f"{table.capitalize()} ({number_of_it})"]
+    if index is None:
+        return []
+    return index.cited(table, number_of_it) if row is None else index.documents(number_of_it, text(row.get("text")))
 
 
 READER = GraphragReader()

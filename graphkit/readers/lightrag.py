@@ -1,47 +1,27 @@
-"""The logs of LightRAG: ``aquery_data()``, ``aquery_llm()``, and the context as text.
+"""The logs of LightRAG: ``aquery_data()``, ``aquery_llm()``, what its server answers, and the context as text.
 
 The first two give the tables that made up the model's context, and the second its answer too. ``aquery()`` with
-``only_need_context`` gives the context as text, which holds the same tables as JSON between fences, so that nothing of
-the names is lost.
+``only_need_context`` gives the context as text, which holds the same tables.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from graphkit.readers.lightrag_contexts import chunks_of, is_context, is_prompt, is_refusal, tables_of
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
 from graphkit.readers.merging import ranked
-from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, number, text
+from graphkit.readers.payloads import ANSWER_ALONE, count_unread, each_unwrapped, holds, identifier, number, text
+from graphkit.records.ids import id_of_text
 
 _TABLES = ("entities", "relationships", "chunks", "references")
 _WITHOUT_A_WALK = ("naive", "bypass")
-_UNKNOWN_FILE = "unknown_source"
+_UNKNOWN_FILES = ("unknown_source", "custom_kg")  # what stands where no file was told
 
-#: How a context as text begins, newest form first, and what the headings of its tables hold. A prompt has a role first.
-_CONTEXT_STARTS = (
-    "Knowledge Graph Data (Entity)",
-    "Document Chunks (Each entry",
-    "Entities Data From Knowledge Graph",
-    "Original Texts From Document Chunks",
-    "-----Entities(KG)-----",
-    "-----Relationships(KG)-----",
-    "-----Document Chunks(DC)-----",
-    "---Document Chunks---",
-)
-_HEADINGS = (
-    ("reference document list", "references"),
-    ("document chunks", "chunks"),
-    ("relation", "relationships"),
-    ("entit", "entities"),
-)
-_PROMPT_START = "---Role---"
-_REFUSED = "[no-context]"  # ends what aquery() says instead of an answer or a context
 _CITED = re.compile(r"(\w?)\[(\d{1,6})\]")
-_REFERENCE = re.compile(r"\[(\d{1,6})\][ \t]*(\S.*)")
 
 _STREAMED = "the answer was streamed, and the log has no text of it"
 _NO_ANSWER = "instead of an answer there is the context or the prompt, which was asked for"
@@ -55,34 +35,100 @@ class LightragReader:
     """Reads what a query of LightRAG returned, in any of its modes."""
 
     name = "lightrag"
-    title = "LightRAG: aquery_data(), aquery_llm(), and only_need_context as text"
+    title = "LightRAG: aquery_data(), aquery_llm(), the server's answers, and only_need_context as text"
     lacks = (
         "Edges have no direction: a pair has one edge, whose ends mostly stand in alphabetical order.",
         "An edge has no relation type: its keywords and its description are prose.",
         "Nothing has a score; entities come first, as they were ranked, then the chunks of text, and edges are a set.",
-        "A file's name is logged without its folders since version 1.5.",
+        "A file's name is logged without its folders since version 1.5, and before 1.3 a text has no file.",
         "There are no latency, tokens, model and cost.",
     )
     lines = False
 
     def recognises(self, value: Any) -> bool:
         """Tell the result of a query, with what its user wrote around it."""
-        return _is_context(value) if isinstance(value, str) else holds(value, _is_result)
+        if isinstance(value, str):
+            return is_context(value)
+        return (_is_part(value) and _has_references(value)) or holds(_boxed(value), _is_result, lists=True)
 
     def read(
         self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
     ) -> Iterator[LoggedAnswer]:
         """Yield what each result says of its question."""
-        for where, value in values:
-            whole = {"context": value} if isinstance(value, str) else value
-            for wrapped in each_unwrapped(whole, _is_result, options, where):
+        for where, value in _streams_joined(values):
+            if isinstance(value, list) and len(value) == 1 and _is_part(value[0]):
+                value = value[0]
+            whole = {"context": value} if isinstance(value, str) else _boxed(value)
+            for wrapped in each_unwrapped(whole, _is_result, options, where, lists=True, answers=True):
                 logged = wrapped.logged(unread)
-                if wrapped.payload is not None:
-                    _read_result(wrapped.payload, logged, wrapped.names, unread)
+                result = _joined(wrapped.payload) if isinstance(wrapped.payload, list) else wrapped.payload
+                if result is not None:
+                    _read_result(result, logged, wrapped.names, unread)
                 yield logged
 
 
-def _is_result(value: Row) -> bool:
+def _boxed(value: Any) -> Any:
+    """Return contexts as text, where a table or pairs hold nothing else, as objects, so that each is a result."""
+    if isinstance(value, dict) and len(value) > 1 and not _is_two_contexts(value):
+        contexts = [one is None or is_context(one) for one in value.values()]
+        if all(contexts) and any(one is not None for one in value.values()):
+            return {name: {"context": one} for name, one in value.items()}
+    if isinstance(value, list):
+        if len(value) == 2 and identifier(value[0]) is not None and is_context(value[1]):
+            return [value[0], {"context": value[1]}]
+        return [_boxed(one) if isinstance(one, list) else one for one in value]
+    return value
+
+
+def _is_two_contexts(value: Row) -> bool:
+    """Tell what a mixed query before 1.3 gives with only_need_context: the graph's context beside the texts."""
+    return {"kg_context", "vector_context"} <= value.keys()
+
+
+def _is_part(value: Any) -> bool:
+    """Tell a part of what /query/stream answers: the references first, then pieces of the response."""
+    return isinstance(value, dict) and bool(value) and value.keys() <= {"references", "response", "error"}
+
+
+def _opens_stream(value: Any) -> bool:
+    """Tell the first part: the references, or a piece of the response where they weren't asked for."""
+    return _is_part(value) and (_has_references(value) or value.keys() == {"response"})
+
+
+def _has_references(value: Row) -> bool:
+    return "response" not in value and _are_references(value.get("references"))
+
+
+def _joined(parts: list[Row]) -> Row:
+    """Return the parts of a stream as what /query answers."""
+    whole: Row = {"response": "".join(text(part.get("response")) or "" for part in parts)}
+    for part in parts:
+        whole |= {name: part[name] for name in ("references", "error") if part.get(name)}
+    return whole
+
+
+def _streams_joined(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield the values, and of the lines that /query/stream answers the parts of each answer as a list."""
+    parts: list[Row] = []
+    begun = ""
+    for where, value in values:
+        if parts and (not _is_part(value) or _has_references(value)):
+            yield begun, parts
+            parts = []
+        if _opens_stream(value) or parts:
+            begun = begun if parts else where
+            parts.append(value)
+        else:
+            yield where, value
+    if parts:
+        yield begun, parts
+
+
+def _is_result(value: Any) -> bool:
+    if isinstance(value, list):
+        return len(value) > 1 and _opens_stream(value[0]) and all(map(_is_part, value))
+    if _is_two_contexts(value):
+        return True
     if isinstance(value.get("data"), dict) and "status" in value:
         return "message" in value or _are_tables(value["data"])
     return _are_tables(value) or _is_server_answer(value) or _context_key(value) is not None
@@ -106,26 +152,16 @@ def _are_tables(value: Row) -> bool:
 def _is_server_answer(value: Row) -> bool:
     """Tell what LightRAG's server answers on /query: the response with its references."""
     references = value.get("references")
-    if "response" not in value or not isinstance(references, list):
-        return False
-    named = all(isinstance(one, dict) and "reference_id" in one for one in references)
-    return named and (bool(references) or "llm_generated" in value)
+    return "response" in value and _are_references(references) and (bool(references) or "llm_generated" in value)
 
 
-def _is_context(value: Any) -> bool:
-    """Tell a context as text, and what stands in its place where none was found."""
-    if not isinstance(value, str):
-        return False
-    return (value[:200].lstrip().startswith(_CONTEXT_STARTS) and "```" in value) or _is_refusal(value)
-
-
-def _is_refusal(value: str | None) -> bool:
-    return value is not None and value[-200:].rstrip().endswith(_REFUSED)
+def _are_references(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) and "reference_id" in one for one in value)
 
 
 def _context_key(value: Row) -> str | None:
     """Return under which key an object has a context as text."""
-    return next((name for name, inner in value.items() if _is_context(inner)), None)
+    return next((name for name, inner in value.items() if is_context(inner)), None)
 
 
 def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unread: Counter[str]) -> None:
@@ -133,36 +169,57 @@ def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unrea
     key = None if "status" in result else _context_key(result)
     mode: str | None = None
     refusal = result[key] if key is not None else result.get("response")
-    if isinstance(refusal, str) and _is_refusal(refusal):
+    if isinstance(refusal, str) and is_refusal(refusal):
         logged.error, logged.error_type, logged.answer = refusal, "no_results", None
         return
-    if key is not None:
+    if _is_two_contexts(result):
+        count_unread(result, ("kg_context", "vector_context", *taken), unread)
+        graph, texts = text(result["kg_context"]), text(result["vector_context"])
+        tables = tables_of(graph, unread, logged.notes) if graph is not None else {}
+        tables.setdefault("chunks", []).extend(chunks_of(texts) if texts is not None else [])
+        mode = "mix"
+    elif key is not None:
         count_unread(result, (key, *taken), unread)
         logged.answer = None if logged.answer == result[key] else logged.answer
-        tables = _tables_in_text(result[key], unread)
+        tables = tables_of(result[key], unread, logged.notes)
         mode = "text of a graph's context" if "relationships" in tables else "naive"
     elif "status" in result:
         count_unread(result, ("status", "message", "data", "metadata", "llm_response", *taken), unread)
-        metadata = result["metadata"] if isinstance(result.get("metadata"), dict) else {}
-        count_unread(metadata, ("query_mode", "mode", "failure_reason"), unread, "metadata.")
+        metadata = _metadata(result, unread)
         if result["status"] != "success":
             logged.error = text(result.get("message")) or f"its status is {result['status']!r}"
             logged.error_type = text(metadata.get("failure_reason")) or "failure"
             logged.answer = None
             return
-        tables, mode = result["data"], text(metadata.get("query_mode")) or text(metadata.get("mode"))
+        tables, mode = result["data"], _mode(metadata)
         _read_answer(result.get("llm_response"), logged)
     else:
-        count_unread(result, (*_TABLES, "response", "response_time", "llm_generated", *taken), unread)
-        tables = result
+        count_unread(
+            result, (*_TABLES, "metadata", "response", "error", "response_time", "llm_generated", *taken), unread
+        )
+        tables, mode = result, _mode(_metadata(result, unread))  # aquery_data() of 1.4.8 has no status
         seconds = number(result.get("response_time"))
         logged.latency_ms = seconds * 1000 if seconds is not None and seconds >= 0 else logged.latency_ms
         if result.get("llm_generated") is False:
             logged.answer = None
             logged.notes.append(_NO_ANSWER)
+        elif "response" in result and not any(name in result for name in _TABLES[:3]):
+            logged.answer = text(result["response"])
+            logged.error = logged.error or text(result.get("error"))
+            logged.notes.append(ANSWER_ALONE)
     _read_tables(tables, mode, logged, unread)
     if logged.answer is not None:
         logged.citations = _citations(logged.answer, tables, logged.notes)
+
+
+def _metadata(result: Row, unread: Counter[str]) -> Row:
+    metadata = result["metadata"] if isinstance(result.get("metadata"), dict) else {}
+    count_unread(metadata, ("query_mode", "mode", "failure_reason"), unread, "metadata.")
+    return metadata
+
+
+def _mode(metadata: Row) -> str | None:
+    return text(metadata.get("query_mode")) or text(metadata.get("mode"))
 
 
 def _read_answer(response: Any, logged: LoggedAnswer) -> None:
@@ -172,9 +229,7 @@ def _read_answer(response: Any, logged: LoggedAnswer) -> None:
     content = text(response.get("content"))
     if content is None and response.get("is_streaming"):
         logged.notes.append(_STREAMED)
-    elif content is not None and (
-        response.get("llm_generated") is False or _is_context(content) or content.startswith(_PROMPT_START)
-    ):
+    elif content is not None and (response.get("llm_generated") is False or is_context(content) or is_prompt(content)):
         logged.notes.append(_NO_ANSWER)
     elif content is not None:
         logged.answer = content
@@ -189,8 +244,11 @@ def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Co
     if mode in _WITHOUT_A_WALK or (mode is None and chunks and not entities and not relationships):
         logged.notes.append(_MODE_WITHOUT_WALK)
     elif isinstance(tables.get("relationships"), list):
-        edges = list(_edges(relationships, unread))
-        logged.walk = [edges] if edges else []
+        edges: dict[frozenset[str], LoggedEdge] = {}
+        for edge in _edges(relationships, unread):
+            # A pair has one edge: a hybrid context as text may have it from each search, once by either end.
+            edges.setdefault(frozenset((edge.source, edge.target)), edge)
+        logged.walk = [list(edges.values())] if edges else []
 
 
 def _rows(table: Any) -> list[Row]:
@@ -211,10 +269,11 @@ def _chunks(rows: list[Row], tables: Row, unread: Counter[str]) -> Iterator[Logg
     for row in rows:
         count_unread(row, ("reference_id", "content", "file_path", "chunk_id", "id"), unread, "data.chunks.")
         reference = identifier(row.get("reference_id"))
+        content = text(row.get("content"))
         named = (_file(row), files.get(reference or ""), identifier(row.get("chunk_id")), reference)
-        name = next(filter(None, named), None)
+        name = next(filter(None, named), None) or (id_of_text(content) if content is not None else None)
         if name is not None:
-            yield LoggedChunk(name, text(row.get("content")))
+            yield LoggedChunk(name, content)
 
 
 def _edges(rows: list[Row], unread: Counter[str]) -> Iterator[LoggedEdge]:
@@ -230,7 +289,7 @@ def _edges(rows: list[Row], unread: Counter[str]) -> Iterator[LoggedEdge]:
 
 def _file(row: Row) -> str | None:
     name = identifier(row.get("file_path"))
-    return None if name == _UNKNOWN_FILE else name
+    return None if name in _UNKNOWN_FILES else name
 
 
 def _files(tables: Row) -> dict[str, str]:
@@ -257,40 +316,6 @@ def _citations(answer: str, tables: Row, notes: list[str]) -> list[str] | None:
     if any(name.startswith("[") for name in cited):
         notes.append(_UNKNOWN_REFERENCES)
     return list(cited)
-
-
-def _tables_in_text(context: str, unread: Counter[str]) -> dict[str, list[Row]]:
-    """Return the tables of a context as text: each below its heading, between fences, as lines of JSON or as one array.
-
-    A fence stands on a line of its own, which no line of JSON can hold.
-    """
-    tables: dict[str, list[Row]] = {}
-    table: str | None = None
-    fenced = False
-    for line in map(str.strip, context.split("\n")):
-        if line.startswith("```"):
-            fenced = not fenced
-        elif table != "references" and fenced and table is not None:
-            rows = _rows_in(line)
-            tables[table].extend(rows or ())
-            if rows is None and line:
-                unread[f"lines of {table} that aren't JSON"] += 1
-        elif table == "references" and (found := _REFERENCE.fullmatch(line)):
-            tables[table].append({"reference_id": found[1], "file_path": found[2]})
-        elif not fenced and line:
-            heading = line.lower()
-            table = next((name for word, name in _HEADINGS if heading.lstrip("-").find(word) in range(60)), table)
-            if table is not None:
-                tables.setdefault(table, [])
-    return tables
-
-
-def _rows_in(line: str) -> list[Row] | None:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return _rows(value if isinstance(value, list) else [value])
 
 
 READER = LightragReader()

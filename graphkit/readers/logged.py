@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from graphkit.errors import InputError
@@ -105,11 +106,14 @@ class ReadOptions:
         Of the rows of a Cypher query, those that hold source, relation and target of an edge.
     chunks_only
         Whether what was retrieved is enough, where edges can't be read and the log would be refused for it.
+    parquet
+        The folder of the Parquet files of Microsoft GraphRAG's index.
     """
 
     question_key: str | None = None
     columns: tuple[str, str, str] | None = None
     chunks_only: bool = False
+    parquet: Path | None = None
 
 
 class UnreadableLogError(InputError):

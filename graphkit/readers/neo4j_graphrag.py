@@ -14,13 +14,14 @@ from graphkit.readers.graph_values import (
     Gathered,
     InOrder,
     chunk_of,
+    edge_of,
     is_element_id,
     name_of,
     plain,
 )
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, json_within, text
-from graphkit.readers.reprs import Described, ReprError, parse_repr
+from graphkit.readers.reprs import Described, ReprError, parse_fields, parse_repr
 
 #: The key under which graphkit's formatter keeps the whole record of an item's metadata.
 RECORD = "record"
@@ -30,8 +31,16 @@ _RAW = {"records", "metadata"}
 _RAG = {"answer", "retriever_result"}
 _OBJECTS = ("<Node ", "<Relationship ", "<Path ")
 _PATH = re.compile(r"<Path start=")
+#: How str() and repr() of the library's own models begin.
+_FIELDS = ("items=[", "records=[", "answer='", 'answer="')
+_MODELS = ("RetrieverResult", "RetrieverResultItem", "RawSearchResult", "RagResultModel")
+_CALLS = tuple(f"{model}(" for model in _MODELS)
 
 NO_CONTEXT = "no retriever_result: ask RAG with return_context=True"
+NO_COLUMNS = (
+    "records without the names of their columns, which model_dump() drops: name them by their place, such as "
+    "--columns 'column 1,column 2,column 3', or log record.data() of each"
+)
 UNPARSED = "the text of a record can't be read: it was cut, or isn't Neo4j's driver's"
 REMEDY = (
     "Give the retriever result_formatter=graphkit.neo4j_graphrag_formatter, or log its searches with "
@@ -53,7 +62,7 @@ class Neo4jGraphragReader:
 
     def recognises(self, value: Any) -> bool:
         """Tell whether a value holds what a retriever or RAG of the library returned."""
-        return holds(value, _is_payload)
+        return holds(_revived(value), _is_payload)
 
     def read(
         self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
@@ -61,15 +70,62 @@ class Neo4jGraphragReader:
         """Yield an answer for each result."""
         answers = InOrder()
         for where, value in values:
-            for wrapped in each_unwrapped(value, _is_payload, options, where):
+            whole = _revived(value)
+            # Rows alone could be of any library: they are read where this format was named, and nothing else is there.
+            wanted = _is_payload if not isinstance(whole, dict | list) or holds(whole, _is_payload) else _are_rows
+            for wrapped in each_unwrapped(whole, wanted, options, where, lists=wanted is _are_rows, answers=True):
                 answer, gathered = wrapped.logged(unread), None
-                if wrapped.payload is not None:
-                    gathered = _say(answer, wrapped.payload, options, unread, wrapped.names)
+                payload = wrapped.payload
+                if payload is not None:
+                    payload = {"records": payload, "metadata": None} if isinstance(payload, list) else payload
+                    gathered = _say(answer, payload, options, unread, wrapped.names)
                 yield from answers.add(answer, gathered)
         yield from answers.rest()
 
 
 READER = Neo4jGraphragReader()
+
+
+def _revived(value: Any) -> Any:
+    """Return the library's objects that were written as str() or repr() gives them, directly or under a key."""
+    if isinstance(value, str):
+        return _model(value)
+    if isinstance(value, dict):
+        return {name: _model(one) if isinstance(one, str) else one for name, one in value.items()}
+    if isinstance(value, list) and len(value) == 2 and isinstance(value[1], str):
+        return [value[0], _model(value[1])]
+    return value
+
+
+def _model(text: str) -> Any:
+    try:
+        if text.startswith(_FIELDS):
+            return _plain_model(parse_fields(text))
+        return _plain_model(parse_repr(text)) if text.startswith(_CALLS) else text
+    except ReprError:
+        return text
+
+
+def _plain_model(value: Any) -> Any:
+    """Return models as objects of their fields; the driver's own objects stay as they were described."""
+    if isinstance(value, Described) and value.kind in _MODELS:
+        value = value.fields
+    if isinstance(value, dict):
+        return {name: _plain_model(one) for name, one in value.items()}
+    return [_plain_model(one) for one in value] if isinstance(value, list) else value
+
+
+def _are_rows(value: Any) -> bool:
+    """Tell rows of a query, in a list: by objects of the graph, or by columns that name an edge."""
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) and _is_row(row) for row in value)
+
+
+def _is_row(row: dict[str, Any]) -> bool:
+    graph = any(
+        (isinstance(one, dict | list) and one) or (isinstance(one, str) and one.startswith(_OBJECTS))
+        for one in row.values()
+    )
+    return (graph and "content" not in row) or edge_of(row) is not None
 
 
 def _is_payload(value: Any) -> bool:
@@ -93,7 +149,9 @@ def _is_raw(value: Any) -> bool:
     if not isinstance(value, dict) or not isinstance(value.get("records"), list):
         return False
     records = value["records"]
-    known = all(isinstance(one, dict) or _is_text_of_record(one) for one in records)
+    known = all(isinstance(one, dict | Described) or _is_text_of_record(one) for one in records)
+    # Values without the names of their columns could be anything, but for the two keys that stand around them.
+    known |= value.keys() == _RAW and all(isinstance(one, list) for one in records)
     return known and (bool(records) or value.keys() == _RAW) and isinstance(value.get("metadata"), dict | None)
 
 
@@ -158,13 +216,15 @@ def _item(item: dict[str, Any], gathered: Gathered, unread: Counter[str], prefix
         gathered.row(record)
         return
     told = _parsed(content, gathered)
+    fields = told.fields if isinstance(told, Described) and told.kind == "Record" else {"value": told}
+    if "tool_name" in fields and isinstance(fields.get("content"), str):  # a ToolsRetriever's, around another's
+        beside = fields["metadata"] if isinstance(fields.get("metadata"), dict) else {}
+        inner = {name: one for name, one in beside.items() if name not in ("tool", "original_record")}
+        _item({"content": fields["content"], "metadata": inner}, gathered, unread, prefix)
+        return
     read = {key for key in metadata if plain(key) in (*NAMES, *ELEMENT_IDS, *EDGES, "score", "version", "commit")}
     count_unread(metadata, read, unread, prefix)
     if isinstance(told, Described):
-        fields = told.fields if told.kind == "Record" else {"value": told}
-        if "tool_name" in fields and isinstance(fields.get("content"), str):  # a ToolsRetriever's, around another's
-            inner = _parsed(fields["content"], gathered)
-            fields = inner.fields if isinstance(inner, Described) and inner.kind == "Record" else fields
         gathered.row(fields, metadata)
         return
     gathered.metadata(metadata)
@@ -183,14 +243,24 @@ def _item(item: dict[str, Any], gathered: Gathered, unread: Counter[str], prefix
 
 def _record(record: Any, gathered: Gathered) -> None:
     """Take a raw record: an object of its columns, its text, or its values alone."""
+    dropped = isinstance(record, list)
     if isinstance(record, list):
-        record = {f"column {number}": _parsed(value, gathered) for number, value in enumerate(record, 1)}
+        record = {f"column {number}": value for number, value in enumerate(record, 1)}
     found = _parsed(record, gathered)
     record = found.fields if isinstance(found, Described) else found
     if isinstance(record, Mapping):
-        gathered.row(record)
+        known = gathered.row({name: _described(value, gathered) for name, value in record.items()})
+        if dropped and not known:
+            gathered.note(NO_COLUMNS)
     else:
         gathered.nameless()
+
+
+def _described(value: Any, gathered: Gathered) -> Any:
+    """Return what a column holds, with the driver's objects in it that default=str made texts of."""
+    if isinstance(value, list):
+        return [_described(one, gathered) for one in value]
+    return _parsed(value, gathered) if isinstance(value, str) and value.startswith(_OBJECTS) else value
 
 
 def _parsed(content: Any, gathered: Gathered) -> Any:

@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
@@ -34,8 +34,11 @@ QUESTION_IDS = ("questionid", "queryid", "qid", "sampleid", "exampleid")
 TASK_IDS = ("taskid", "caseid", "testcaseid", "testid", "itemid", "instanceid", "promptid", "customid")
 QUESTION_TEXTS = ("questiontext", "querytext", "question", "query", "userinput", "input")
 ANSWERS = ("answer", "response", "output", "prediction")
+OUTPUTS = ("result", "results", "response", "output", "data", "context", "payload")
 ERRORS = ("error", "exception")
 ERROR_TYPES = ("errortype", "exceptiontype")
+
+ANSWER_ALONE = "an answer alone, without what the library returned beside it: nothing is said of what was retrieved"
 
 #: Milliseconds in one of what the key counts. A ``latency`` without a unit is one of graphkit's own records.
 LATENCIES = {
@@ -63,6 +66,7 @@ _BESIDE = ("metadata", "meta", "extra", "inputs", "input", "question", "query")
 _WITHIN = ("example.metadata", "example.inputs", "example", "extra.metadata")
 #: What is asked, as an object of whoever logs it: its ``id`` is the question's.
 _ASKED = ("test_case", "testcase", "case", "task", "sample", "item")
+_PRINTED = re.compile(r"[A-Z]\w*\(\w+=|(?:items|records)=\[|answer=['\"]")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")
 
@@ -116,7 +120,7 @@ class Wrapped:
             latency_ms=self.latency_ms,
             error=self.error,
             error_type=self.error_type,
-            notes=[*self.notes],
+            notes=list(self.notes),
             taken=self.taken,
         )
 
@@ -128,6 +132,7 @@ class _Found:
     payload: Any
     way: tuple[tuple[str, dict[str, Any], str | None], ...]
     spot: str  # of the payload, such as results[3].output
+    paired: str | None = None  # what stands before it in a pair, such as ["q1", {...}]
 
 
 def holds(value: Any, is_payload: Callable[[Any], bool], lists: bool = False) -> bool:
@@ -157,7 +162,12 @@ def unwrapped(
 
 
 def each_unwrapped(
-    value: Any, is_payload: Callable[[Any], bool], options: ReadOptions, where: str = "", lists: bool = False
+    value: Any,
+    is_payload: Callable[[Any], bool],
+    options: ReadOptions,
+    where: str = "",
+    lists: bool = False,
+    answers: bool = False,
 ) -> Iterator[Wrapped]:
     """Yield each payload of a value, in the order in which they stand, with what is told of its question.
 
@@ -170,12 +180,18 @@ def each_unwrapped(
         Tells whether an object is the library's. It is asked of the outer objects first, and of none within a payload.
     lists
         Whether it is asked of lists too.
+    answers
+        Whether an answer alone, without a payload, says something. It is told that it says nothing of retrieval.
 
     Raises
     ------
     UnreadableLogError
         There is none and no question's id, or the key that the user named isn't there.
     """
+    if (rows := _rows_of(value, options)) is not None and not is_payload(value):
+        for number, row in enumerate(rows, 1):
+            yield from each_unwrapped(row, is_payload, options, f"{where} row {number}".strip(), lists, answers)
+        return
     found = list(_payloads(value, is_payload, lists)) or list(_payloads(value, is_payload, lists, texts=True))
     followed: dict[int, set[str | None]] = {}
     for one in found:
@@ -185,7 +201,21 @@ def each_unwrapped(
         yield _told(one, f"{where} {one.spot}".strip() if len(found) > 1 else where, options, followed)
     if not found:
         told = _told(_Found(None, (("", value, None),), ""), where, options, {}) if isinstance(value, dict) else None
-        if told is None or told.question is None is told.error:
+        null = [name for name in (value if told is not None else ()) if value[name] is None and _plain(name) in OUTPUTS]
+        if told is not None and answers and told.answer is None and (whole := text(value.get("result"))) is not None:
+            told.answer, told.taken["answer"] = whole, "result"
+            told.rest = tuple(name for name in told.rest if name != "result")
+        if told is not None and answers and told.answer is not None and told.error is None:
+            if printed := _PRINTED.match(told.answer):
+                raise UnreadableLogError(
+                    f"the output is an object's text as str() gives it ({printed[0]}...), which isn't read",
+                    where=where or None,
+                    remedy="Write its fields: dataclasses.asdict(result), or result.model_dump(mode='json').",
+                )
+            told.notes = (ANSWER_ALONE,)
+        elif told is not None and null and told.error is None:
+            told.error, told.error_type = f"there is no output: its {null[0]} is null", "no_output"
+        elif told is None or told.question is None is told.error:
             shown = shortened(", ".join(map(str, value)) if isinstance(value, dict) else repr(value)[:200])
             raise UnreadableLogError(
                 f"nothing in it is what this format writes (it holds: {shown})",
@@ -193,12 +223,28 @@ def each_unwrapped(
                 remedy="Name the format that it has; `auto` recognises each by its content. A line that is no answer, "
                 "such as a header, has to be left out.",
             )
-        if told.error is None:
-            told.error = next(filter(None, map(_error_in, value.values())), None)
+        told.error = told.error or next(filter(None, map(_error_in, value.values())), None)
         told.empty = lists and any(given == [] for given in value.values())
-        if told.error is None:
+        if told.error is None and not told.notes:
             told.notes = (EMPTY if told.empty else NOTHING,)
         yield told
+
+
+def _rows_of(value: Any, options: ReadOptions) -> list[dict[str, Any]] | None:
+    """Return the rows of a table by its columns, as data frames write it, if one of them has the questions."""
+    if not isinstance(value, dict) or not 2 <= len(value) <= MOST_KEYS:
+        return None
+    named = any(_plain(name) in (*QUESTION_IDS, *QUESTION_TEXTS, "id") for name in value)
+    if not named and options.question_key not in value:
+        return None
+    columns = list(value.values())
+    if all(isinstance(column, dict) and "0" in column for column in columns):  # by the numbers of the rows, as pandas
+        numbers = tuple(columns[0])
+        if all(tuple(column) == numbers for column in columns) and all(map(str.isdecimal, numbers)):
+            columns = [list(column.values()) for column in columns]
+    if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
+        return [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
+    return None
 
 
 def count_unread(value: dict[str, Any], used: Iterable[str], unread: Counter[str], prefix: str = "") -> None:
@@ -285,31 +331,43 @@ def _payloads(
     value: Any, is_payload: Callable[[Any], bool], lists: bool, most: float = math.inf, texts: bool = False
 ) -> Iterator[_Found]:
     """Yield the payloads of a value, breadth first; an object within a payload is none."""
-    kinds = (dict, list, str) if texts else (dict, list)
-    waiting: deque[tuple[Any, tuple[tuple[str, dict[str, Any], str | None], ...], str, int]]
-    waiting = deque([(value, (), "", 0)])
+    waiting = deque([(_Found(value, (), ""), 0)])
     looked_at = 0
     while waiting and looked_at < most:
-        one, way, spot, depth = waiting.popleft()
+        found, depth = waiting.popleft()
         looked_at += 1
-        if isinstance(one, str) and depth <= DEPTH_OF_TEXTS:
-            one = json_within(one)
+        one = found.payload
         if not isinstance(one, dict | list) or depth > DEPTH:
             continue
-        place = _INDEX.sub("[]", spot)
-        if isinstance(one, list):
-            if lists and is_payload(one):
-                yield _Found(one, way, spot)
-                continue
-            inner = ((f"{spot}[{index}]", item, way) for index, item in enumerate(one))
-        else:
+        if isinstance(one, dict):
+            place = _INDEX.sub("[]", found.spot)
             if is_payload(one):
-                yield _Found(one, (*way, (place, one, None)), spot)
+                yield replace(found, way=(*found.way, (place, one, None)))
                 continue
-            inner = (
-                (f"{spot}.{name}" if spot else name, item, (*way, (place, one, name))) for name, item in one.items()
-            )
-        waiting.extend((item, behind, at, depth + 1) for at, item, behind in inner if isinstance(item, kinds))
+        elif lists and is_payload(one):
+            yield found
+            continue
+        waiting.extend((inner, depth + 1) for inner in _inside(found, texts and depth < DEPTH_OF_TEXTS))
+
+
+def _inside(found: _Found, texts: bool) -> Iterator[_Found]:
+    """Yield what lies directly within an object or a list, and may be a payload or hold one, or a text that may."""
+    one, spot = found.payload, found.spot
+    if isinstance(one, dict):
+        place = _INDEX.sub("[]", spot)
+        for name, item in one.items():
+            if texts and isinstance(item, str) and "." not in name:  # JSON as text, as model_dump_json() gives it
+                item = json_within(item)
+            if isinstance(item, dict | list):
+                way = (*found.way, (place, one, name))
+                yield _Found(item, way, f"{spot}.{name}" if spot else name, found.paired)
+        return
+    paired = identifier(one[0]) if len(one) == 2 else None
+    for index, item in enumerate(one):
+        if texts and isinstance(item, str):
+            item = json_within(item)
+        if isinstance(item, dict | list):
+            yield _Found(item, found.way, f"{spot}[{index}]", paired or found.paired)
 
 
 def _told(found: _Found, where: str, options: ReadOptions, followed: Mapping[int, Collection[str | None]]) -> Wrapped:
@@ -342,7 +400,10 @@ def _told(found: _Found, where: str, options: ReadOptions, followed: Mapping[int
         told.question = told.question or take("question id", TASK_IDS, identifier) or _id_within(found, told, used)
         if told.question is None:
             told.question = _bare_id(found, told, used) or _key_of(found, told, followed)
-    told.question_text = take("question text", QUESTION_TEXTS, text)
+        if told.question is None and found.paired is not None:
+            told.question = told.question_text = found.paired
+            told.taken["question id"] = "what stands before it in a pair"
+    told.question_text = take("question text", QUESTION_TEXTS, text) or told.question_text
     for name, factor in LATENCIES.items():
         given = take("latency", (name,), _duration)
         if given is not None:
@@ -433,6 +494,7 @@ def _key_of(found: _Found, told: Wrapped, followed: Mapping[int, Collection[str 
     for place, one, following in reversed(found.way):
         if following is not None and len(followed.get(id(one), ())) > 1:
             told.taken["question id"] = f"the keys of {place or 'the outer object'}"
+            told.question_text = text(following)
             return identifier(following)
     return None
 

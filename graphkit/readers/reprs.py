@@ -16,7 +16,7 @@ DEEPEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """``<Kind field=value ...>``, as the driver describes its records, nodes, relationships and paths."""
+    """``<Kind field=value ...>``, as the driver describes its objects, or ``Kind(field=value, ...)``, as classes do."""
 
     kind: str
     fields: dict[str, Any]
@@ -24,7 +24,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value that is only passed over: a vector, or a call such as ``neo4j.time.Date(2026, 11, 22)``."""
+    """A value that is only passed over: a vector, or a call without names such as ``neo4j.time.Date(2026, 11, 22)``."""
 
     text: str
 
@@ -41,6 +41,7 @@ _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|inf|nan)\b", re.IGNORECA
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 _OTHER = re.compile(r"""[^()'"]+""")
 _FIELD = re.compile(r"([^=<>]+)=")
+_KEYWORD = re.compile(r"\(\s*[A-Za-z_]\w*=")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 _WORDS = {"None": None, "True": True, "False": False}
@@ -55,10 +56,20 @@ def parse_repr(text: str) -> Any:
     """
     scanner = _Scanner(text)
     value = scanner.value(0)
-    scanner.space()
-    if scanner.at != len(text):
-        scanner.fail()
+    scanner.end()
     return value
+
+
+def parse_fields(text: str) -> dict[str, Any]:
+    """Return the fields that ``str`` gives of a pydantic model, without its name.
+
+    >>> parse_fields("items=[Item(content='a', metadata=None)] metadata={}")
+    {'items': [Described(kind='Item', fields={'content': 'a', 'metadata': None})], 'metadata': {}}
+    """
+    scanner = _Scanner(text)
+    fields = scanner.fields(0, "")
+    scanner.end()
+    return fields
 
 
 class _Scanner:
@@ -70,6 +81,11 @@ class _Scanner:
 
     def fail(self) -> NoReturn:
         raise ReprError(f"unexpected text at character {self.at + 1}")
+
+    def end(self) -> None:
+        self.space()
+        if self.at != len(self.text):
+            self.fail()
 
     def space(self) -> None:
         if self.text[self.at : self.at + 1].isspace():
@@ -101,7 +117,7 @@ class _Scanner:
         if number := _NUMBER.match(self.text, self.at):
             self.at = number.end()
             return _number(number[0])
-        return self.word()
+        return self.word(depth)
 
     def described(self, depth: int) -> Described:
         self.at += 1
@@ -109,16 +125,22 @@ class _Scanner:
         if kind is None:
             self.fail()
         self.at = kind.end()
+        return Described(kind[0], self.fields(depth, ">"))
+
+    def fields(self, depth: int, closing: str) -> dict[str, Any]:
+        """Return fields up to what closes them, or the end; commas may stand between them."""
         fields: dict[str, Any] = {}
         while True:
             self.space()
-            if self.took(">"):
-                return Described(kind[0], fields)
+            if self.took(closing) if closing else self.at == len(self.text):
+                return fields
             name = _FIELD.match(self.text, self.at)
             if name is None:
                 self.fail()
             self.at = name.end()
             fields[name[1].strip()] = self.value(depth + 1)
+            if closing == ")" and not self.took(",") and not self.text.startswith(")", self.at):
+                self.fail()
 
     def collection(self, depth: int) -> Any:
         closing = _CLOSING[self.text[self.at]]
@@ -139,7 +161,7 @@ class _Scanner:
             if not self.took(",") and self.text[self.at : self.at + 1] != closing:
                 self.fail()
 
-    def word(self) -> Any:
+    def word(self, depth: int) -> Any:
         start = self.at
         word = _WORD.match(self.text, start)
         if word is None:
@@ -149,6 +171,13 @@ class _Scanner:
             return _WORDS[word[0]]
         if self.text[self.at : self.at + 1] != "(":
             self.fail()
+        begin = self.at
+        if _KEYWORD.match(self.text, begin):
+            self.at += 1
+            try:
+                return Described(word[0], self.fields(depth, ")"))
+            except ReprError:
+                self.at = begin  # what isn't read of a call, such as a value of another library's, is passed over
         self.arguments()
         return Opaque(self.text[start : self.at])
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.readers.graph_names import EDGES, edge_of
 from graphkit.readers.logged import LoggedEdge
-from graphkit.readers.payloads import identifier
 
 #: The keys of metadata that hold edges.
-KEYS = ("triples", "triplets", "edges", "relationships", "relations")
-
-_SOURCES = ("source", "subject", "s", "head", "from", "start", "src", "src_id", "source_id")
-_RELATIONS = ("relation", "predicate", "type", "p", "r", "rel", "label", "relationship", "edge")
-_TARGETS = ("target", "object", "o", "tail", "to", "end", "tgt", "tgt_id", "target_id")
+KEYS = EDGES
 
 _PREAMBLE = "Here are some facts extracted from the provided text:"
 _ARROW = " -> "
@@ -44,27 +40,6 @@ def edges_of_metadata(metadata: Any) -> FoundEdges | None:
     return found
 
 
-def edge_of(value: Any) -> LoggedEdge | None:
-    """Return the edge of ``{"source", "relation", "target"}``, of other names for these, or of ``[s, r, t]``.
-
-    >>> edge_of({"s": "a", "t": "CALLS", "o": "b"})
-    LoggedEdge(source='a', relation='CALLS', target='b', directed=True)
-    >>> edge_of({"s": "a", "r": "CALLS", "t": "b"}) == edge_of(["a", "CALLS", "b"])
-    True
-    """
-    if isinstance(value, dict):
-        source, relation, target = (_first(value, names) for names in (_SOURCES, _RELATIONS, _TARGETS))
-        if target is None:
-            target = identifier(value.get("t"))
-        elif relation is None:
-            relation = identifier(value.get("t"))
-    elif isinstance(value, list | tuple) and len(value) == 3:
-        source, relation, target = map(identifier, value)
-    else:
-        return None
-    return LoggedEdge(source, relation, target) if source is not None and target is not None else None
-
-
 def edges_of_text(content: str | None) -> FoundEdges | None:
     """Return the edges that LlamaIndex wrote into the text of a node, or None where it has none.
 
@@ -86,7 +61,3 @@ def edges_of_text(content: str | None) -> FoundEdges | None:
         elif line:
             found.notes.append("a line of a document's edges isn't A -> RELATION -> B, and was left out")
     return found
-
-
-def _first(value: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    return next((found for name in names if (found := identifier(value.get(name))) is not None), None)

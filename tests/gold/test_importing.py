@@ -12,9 +12,8 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.jsonl import _BLOCK
 from graphkit.files.problems import Problems
-from graphkit.gold.public_rows import list_elements, read_rows
+from graphkit.gold.public_rows import read_rows
 from tests.helpers.cli import inside, write_lines
 
 #: A row of HotpotQA; ids of others are made from it.
@@ -27,50 +26,29 @@ ROW: dict[str, Any] = {
 }
 
 
-def texts(path: Path, text: str) -> list[tuple[int, Any]]:
-    """Return line and value of each element of a list that is written into a file."""
-    path.write_text(text)
-    return [(number, json.loads(element)) for number, element in list_elements(path)]
-
-
 # Lists -------------------------------------------------------------------------------------------------------------
 
 
-def test_elements_of_a_list(tmp_path: Path) -> None:
-    """Each element comes with its line, whatever brackets, quotes and escapes its texts hold."""
-    text = '\n[ {"a": "]}"},\n{"b": "\\"]", "c": [1, [2, {"d": {}}]]}\n,\n\n {"e": "\\\\"} ]\n'
-    expected = [(2, {"a": "]}"}), (3, {"b": '"]', "c": [1, [2, {"d": {}}]]}), (6, {"e": "\\"})]
-    assert texts(tmp_path / "x.json", text) == expected
+def test_rows_of_a_list(tmp_path: Path) -> None:
+    """Each row of a list comes with its line, in whatever layout; what is no row is told, and the others are read."""
+    path = tmp_path / "x.json"
+    path.write_text('\n[ {"a": "]}"},\n{"a": "\\"]", "c": [1, [2, {"d": {}}]]}\n,\n\n 7, {"a": "\\\\"} ]\n')
+    problems = Problems()
+    rows = list(read_rows(path, False, problems))
+    assert [(row.where, row.get("a")) for row in rows] == [
+        (f"{path}:2 (item 1)", "]}"),
+        (f"{path}:3 (item 2)", '"]'),
+        (f"{path}:6 (item 4)", "\\"),
+    ]
+    assert [problem.where for problem in problems.left_out] == [f"{path}:6 (item 3)"]
 
 
-@pytest.mark.parametrize("shift", range(-8, 3))
-def test_elements_across_blocks(shift: int, tmp_path: Path) -> None:
-    """It doesn't matter where a block that is read ends: in a text, behind a backslash, between two elements."""
-    first = {"a": "y" * (_BLOCK - 20 + shift)}
-    second = {"b": 'x\\"}', "c": ["z" * 3 * _BLOCK]}
-    assert texts(tmp_path / "x.json", json.dumps([first, second, {}])) == [(1, first), (1, second), (1, {})]
-
-
-def test_an_empty_list(tmp_path: Path) -> None:
-    """A list without elements has none."""
-    assert texts(tmp_path / "x.json", "[ ]") == []
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "said"),
-    [
-        ('[{"a": 1},\n{"b": 2}', 2, "the list has no end"),
-        ('[{"a": "]}', 1, "the list has no end"),
-        ('[{"a": 1},\n7]', 2, "no element of the list"),
-        ('[{"a": 1},\n"b"]', 2, "no element of the list"),
-        ('[{"a": 1}]\n{"b": 2}', 2, "something follows the end of the list"),
-        ('[{"a": 1}]\n7', 2, "something follows the end of the list"),
-    ],
-)
-def test_a_list_that_is_none(text: str, line: int, said: str, tmp_path: Path) -> None:
-    """A list that is cut short, or holds what is no row, is refused with its line."""
-    with pytest.raises(InputError, match=said) as raised:
-        texts(tmp_path / "x.json", text)
+@pytest.mark.parametrize(("text", "line"), [('[{"a": 1},\n{"b": 2}', 2), ('[{"a": "]}', 1)])
+def test_a_list_that_was_cut(text: str, line: int, tmp_path: Path) -> None:
+    """A list that is cut short is refused with its line."""
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(InputError) as raised:
+        list(read_rows(tmp_path / "x.json", False, Problems()))
     assert raised.value.where == f"{tmp_path / 'x.json'}:{line}"
 
 

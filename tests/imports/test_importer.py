@@ -145,14 +145,27 @@ def test_questions_for_which_nothing_came(data: Path) -> None:
 
     It is told, and a log of such lines alone is refused.
     """
-    empty = {"question_id": "2", "output": None}
-    found = made(data, empty, {"question_id": "q1", "output": None}, {"question_id": "q1", "found": ["a"]})
+    empty = {"question_id": "2", "colour": "red"}
+    found = made(data, empty, {"question_id": "q1"}, {"question_id": "q1", "found": ["a"]})
     assert [one["question_id"] for one in found.records] == ["q1", "2"]
     assert found.records[1] == {"run": "mine", "question_id": "2"}
     assert found.figures["notes"] == {NOTHING: 1}
     assert found.figures["left_out"] == {"further answers to a question that has one": 1}
     with pytest.raises(InputError, match="it has ids of questions alone"):
         made(data, empty)
+
+
+def test_a_file_that_is_named_by_its_question(data: Path) -> None:
+    """A file of one answer that doesn't say its question may be called by it; of two answers neither is meant."""
+    files = [write_jsonl(data.parent / f"{name}.jsonl", [{"found": ["a"]}]) for name in ("q1", "2")]
+    found = import_log(files, "plain", data, ids=IDS, run="mine")
+    assert [one["question_id"] for one in found.records] == ["q1", "2"]
+    assert found.figures["taken"] == {"question id from the name of the file": 2}
+    write_jsonl(files[0], [{"question_id": "2", "found": ["a"]}])
+    assert [one["question_id"] for one in import_log(files[0], "plain", data, ids=IDS).records] == ["2"]
+    write_jsonl(files[0], [{"found": ["a"]}, {"found": ["b"]}])
+    with pytest.raises(InputError, match="answers that don't say their question: 2"):
+        import_log(files[0], "plain", data, ids=IDS)
 
 
 def test_answers_that_are_left_out(data: Path) -> None:
@@ -223,6 +236,20 @@ def test_what_is_told(data: Path) -> None:
     ]
 
 
+def test_names_of_several_files(data: Path) -> None:
+    """A base name of one file is taken, one of two is told with both."""
+    files = ("web:src/one.ts", "web:src/two.ts", "api:src/two.ts")
+    write_jsonl(data / "artifacts.jsonl", [{"id": one} for one in files])
+    found = made(data, {"question_id": "q1", "found": ["one.ts", "two.ts"]})
+    assert [chunk["id"] for chunk in found.records[0]["retrieved"]] == ["web:src/one.ts", "two.ts"]
+    assert "ids of names: by the end of the path (1)" in found.told
+    assert (
+        "1 name could be several files, so none was taken, such as two.ts (api:src/two.ts, web:src/two.ts): "
+        "a table of --ids says which is meant" in found.told
+    )
+    assert found.figures["several"] == {"two.ts": ["api:src/two.ts", "web:src/two.ts"]}
+
+
 @pytest.mark.parametrize(
     ("log", "words"),
     [
@@ -243,6 +270,12 @@ def test_what_it_usually_means(log: dict[str, Any], words: str, data: Path) -> N
     assert words in made(data, {"question_id": "q1", **log}).told[-1]
     right = made(data, {"question_id": "q1", "found": ["a"], "edges": [["a", "CALLS", "b"]]})
     assert right.figures["meaning"] == []
+
+
+def test_the_index_is_one_of_graphrag(data: Path) -> None:
+    """Parquet files of an index say nothing of another format's log: they are refused before anything is read."""
+    with pytest.raises(InputError, match="the log isn't Microsoft GraphRAG's"):
+        made(data, {"question_id": "q1", "found": ["a"]}, parquet=data)
 
 
 def test_auto_asks_the_content(data: Path) -> None:

@@ -109,6 +109,29 @@ def test_the_first_that_the_dataset_knows() -> None:
     }
 
 
+def test_the_end_of_a_path() -> None:
+    """A base name, or the end of a path, stands for the one file that ends so; of several none is guessed."""
+    names = Names({*KNOWN, "db:old/y.sql", "db:x/deep/z.sql", "db:x/deep/z.sql#t"}, {"t": "deep/z.sql"})
+    given = {
+        "a.ts": "web:src/a.ts",  # its symbol login is no file
+        "deep/z.sql": "db:x/deep/z.sql",
+        "t": "db:x/deep/z.sql",  # what the table gives may be an end, too
+        "y.sql": "y.sql",  # x/y.sql and old/y.sql
+        "x/y.sql": "db:x/y.sql",  # a whole path goes first
+        "p/z.sql": "p/z.sql",  # a folder of which no path has the name
+        ".sql": ".sql",  # within a name nothing begins
+        "login": "login",  # a symbol is no file
+    }
+    assert {name: names.id_of(name) for name in given} == given
+    assert names.how == {
+        "by the end of the path": 2,
+        "by the table, and the end of the path": 1,
+        "by the path": 1,
+        "as they are": 4,
+    }
+    assert names.several == {"y.sql": ("db:old/y.sql", "db:x/y.sql")}
+
+
 def test_the_closest_id() -> None:
     """Of the ids that end as a name does, the most alike is the example; of none there is none."""
     assert closest("pkg.auth.login", KNOWN) == "api:auth.py#Login"  # of two that are equally alike the first

@@ -87,6 +87,8 @@ def test_what_python_writes(tmp_path: Path) -> None:
         ('[{"a": 1},\n', 2, "this isn't JSON"),
         ('[{"a": 1}\n', 2, "the array has no end"),
         ('{"a": ' * 100_000, 1, "nested too deeply"),
+        ("{'a': 1}\n", 1, "this is how Python prints an object"),
+        ('{"a": 1}\n{"a": None}\n', 2, "this is how Python prints an object"),
         ('{"a": 1}\n{"a": ' + "1" * 5000 + "}", 2, "too many digits"),
     ],
 )

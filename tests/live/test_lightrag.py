@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from graphkit.imports.importer import import_log
 from tests.live.small_graph import (
     ANSWER,
     EDGES,
@@ -33,6 +34,10 @@ UNREAD = {
     *(f"data.relationships.{name}" for name in ("created_at", "description", "file_path", "keywords")),
     *("data.relationships.source_id", "data.relationships.weight", "metadata.keywords", "metadata.processing_info"),
 }
+
+
+#: The modes that look at the graph.
+GRAPH_MODES = ("local", "global", "hybrid", "mix")
 
 
 @pytest.fixture
@@ -75,10 +80,15 @@ async def _queried(folder: Path) -> dict[str, Any]:
     try:
         await rag.ainsert_custom_kg(_graph())
         found = {}
-        for mode in ("local", "global", "hybrid", "mix"):
+        for mode in (*GRAPH_MODES, "naive", "bypass"):
             param = QueryParam(mode=mode, enable_rerank=False)
             found[f"{mode} data"] = await rag.aquery_data(QUESTION, param)
             found[f"{mode} llm"] = await rag.aquery_llm(QUESTION, param)
+            found[f"{mode} answer"] = await rag.aquery(QUESTION, param)
+            context = QueryParam(mode=mode, enable_rerank=False, only_need_context=True)
+            prompt = QueryParam(mode=mode, enable_rerank=False, only_need_prompt=True)
+            found[f"{mode} context"] = await rag.aquery(QUESTION, context)
+            found[f"{mode} prompt"] = await rag.aquery(QUESTION, prompt)
         return found
     finally:
         await rag.finalize_storages()
@@ -105,7 +115,7 @@ def _graph() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["data", "llm"])
-@pytest.mark.parametrize("mode", ["local", "global", "hybrid", "mix"])
+@pytest.mark.parametrize("mode", GRAPH_MODES)
 def test_queries(logged: dict[str, Any], tmp_path: Path, mode: str, kind: str) -> None:
     """The relationships in the library's order, the direction that it lost given back, and the entities in theirs."""
     result = logged[f"{mode} {kind}"]
@@ -126,3 +136,42 @@ def test_queries(logged: dict[str, Any], tmp_path: Path, mode: str, kind: str) -
         assert one["answer"].startswith(ANSWER)
         assert one["citations"] == ["town:people.md"]
     assert set(found.figures["unread"]) == UNREAD
+
+
+@pytest.mark.parametrize("kind", ["context", "prompt"])
+@pytest.mark.parametrize("mode", [*GRAPH_MODES, "naive"])
+def test_contexts_as_text(logged: dict[str, Any], tmp_path: Path, mode: str, kind: str) -> None:
+    """The text of a context, and the prompt that holds it, say what the tables of the same query say."""
+    texts = record(imported(tmp_path / "text", "lightrag", {"question_id": "q", "result": logged[f"{mode} {kind}"]}))
+    tables = record(imported(tmp_path / "data", "lightrag", {"question_id": "q", "result": logged[f"{mode} data"]}))
+    assert retrieved(texts) == retrieved(tables)
+    assert retrieved(texts)
+    assert "answer" not in texts
+    if mode == "naive":
+        assert "traversal" not in texts
+    else:
+        assert walked(texts) == walked(tables)
+        assert walked(texts)
+
+
+@pytest.mark.parametrize("kind", ["data", "llm"])
+@pytest.mark.parametrize(("mode", "files"), [("naive", ["people.md"]), ("bypass", None)])
+def test_modes_without_the_graph(
+    logged: dict[str, Any], tmp_path: Path, mode: str, kind: str, files: list[str] | None
+) -> None:
+    """A naive query retrieves texts alone, and bypass nothing: no walk is told, which isn't an empty one."""
+    one = record(imported(tmp_path, "lightrag", {"question_id": "q", "result": logged[f"{mode} {kind}"]}))
+    assert "traversal" not in one
+    assert (retrieved(one)[:1] if files else one.get("retrieved")) == files
+    assert ("answer" in one) == (kind == "llm")
+
+
+def test_an_answer_alone(logged: dict[str, Any], tmp_path: Path) -> None:
+    """aquery() gives a text: named by its format, it is an answer of which nothing else is known."""
+    data = tmp_path / "town"
+    imported(tmp_path, "lightrag", {"question_id": "q", "result": logged["mix data"]})
+    log = tmp_path / "answers.jsonl"
+    log.write_text(json.dumps({"question_id": "q", "result": logged["mix answer"]}), "utf-8")
+    one = record(import_log(log, "lightrag", data, run="live"))
+    assert one["answer"].startswith(ANSWER)
+    assert not {"retrieved", "traversal"} & one.keys()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,16 @@ from tests.live.small_graph import (
 pytestmark = pytest.mark.filterwarnings("default")
 
 INDEX = "live_things"
+WORDS = "live_words"
+
+#: Each node that was found, with its edges as a list, and as the lines that the library's own examples join.
+EDGES_OF = (
+    "OPTIONAL MATCH (node)-[r]->(m) RETURN node.name AS name, score, collect([node.name, type(r), m.name]) AS edges"
+)
+LINES_OF = (
+    "MATCH (node)-[r]->(m) WITH node, score, collect(r) AS found RETURN score, reduce(lines = '=== kg_rels ===', r IN "
+    "found | lines + '\\n' + startNode(r).name + ' - ' + type(r) + '(now) -> ' + endNode(r).name) AS info"
+)
 
 #: From Ann against the edge to Zed, and on to Acme and Bern along theirs.
 WALK = (
@@ -62,15 +72,22 @@ def driver(request: pytest.FixtureRequest) -> Iterator[neo4j.Driver]:
         opened.execute_query("MATCH (n) DETACH DELETE n")
 
 
-def _model() -> Any:
+def _model(said: str = ANSWER, tools: Sequence[str] = ()) -> Any:
+    """Return a model that always says the same, and calls these tools with the vector of Ann."""
     from neo4j_graphrag.llm import LLMInterface, LLMResponse
+    from neo4j_graphrag.llm.types import ToolCall, ToolCallResponse
+
+    given = {"query_vector": vector("Ann"), "top_k": 2}
 
     class Model(LLMInterface):  # type: ignore[misc, unused-ignore]
         def invoke(self, *_: Any, **__: Any) -> Any:
-            return LLMResponse(content=ANSWER)
+            return LLMResponse(content=said)
 
         async def ainvoke(self, *_: Any, **__: Any) -> Any:
             return self.invoke()
+
+        def invoke_with_tools(self, *_: Any, **__: Any) -> Any:
+            return ToolCallResponse(tool_calls=[ToolCall(name=one, arguments=given) for one in tools], content=None)
 
     return Model(model_name="same")
 
@@ -138,3 +155,70 @@ def test_vector(driver: neo4j.Driver, tmp_path: Path) -> None:
     assert retrieved(one)[0] == "Ann"
     assert set(retrieved(one)) == set(NAMES)
     assert "traversal" not in one
+
+
+def test_hybrid(driver: neo4j.Driver, tmp_path: Path) -> None:
+    """A hybrid search is a ranking as a plain one is, with either ranker; its query may return edges."""
+    from neo4j_graphrag.indexes import create_fulltext_index, drop_index_if_exists
+    from neo4j_graphrag.retrievers import HybridCypherRetriever, HybridRetriever
+
+    create_fulltext_index(driver, WORDS, "Thing", ["name"], fail_if_exists=False)
+    driver.execute_query("CALL db.awaitIndexes()")
+    given: dict[str, Any] = {"query_text": "Ann", "query_vector": vector("Ann"), "top_k": 3}
+    retriever = HybridRetriever(driver, INDEX, WORDS, return_properties=["name"])
+    for more in ({}, {"ranker": "linear", "alpha": 0.5}):
+        one = record(imported(tmp_path, "neo4j-graphrag", _line(retriever.search(**given, **more))))
+        assert (retrieved(one)[0], len(retrieved(one)), "traversal" in one) == ("Ann", 3, False)
+    found = HybridCypherRetriever(driver, INDEX, WORDS, EDGES_OF).search(**given)
+    one = record(imported(tmp_path, "neo4j-graphrag", _line(found)))
+    # Each of the three that were found has at most one edge that goes out of it, and Bern has none.
+    assert (retrieved(one)[0], walked(one)[0], set(walked(one)) <= set(EDGES)) == ("Ann", EDGES[0], True)
+    drop_index_if_exists(driver, WORDS)
+
+
+def test_joined_lines(driver: neo4j.Driver, tmp_path: Path) -> None:
+    """Edges that a query joined into lines of text are edges again."""
+    from neo4j_graphrag.retrievers import VectorCypherRetriever
+
+    found = VectorCypherRetriever(driver, INDEX, LINES_OF).search(query_vector=vector("Ann"), top_k=4)
+    assert set(walked(record(imported(tmp_path, "neo4j-graphrag", _line(found))))) == set(EDGES)
+
+
+def test_tools(driver: neo4j.Driver, tmp_path: Path) -> None:
+    """What tools retrieved is read as it was without them, also in what a RAG gives."""
+    from neo4j_graphrag.generation import GraphRAG
+    from neo4j_graphrag.retrievers import ToolsRetriever, VectorCypherRetriever, VectorRetriever
+
+    plain = VectorRetriever(driver, INDEX, return_properties=["name"]).convert_to_tool("plain", "Names")
+    edges = VectorCypherRetriever(driver, INDEX, EDGES_OF).convert_to_tool("edges", "Edges")
+    model = _model(tools=("plain", "edges"))
+    retriever = ToolsRetriever(driver, model, [plain, edges])
+    one = record(imported(tmp_path, "neo4j-graphrag", _line(retriever.search(query_text="Who?"))))
+    assert (retrieved(one)[0], walked(one)[0]) == ("Ann", EDGES[0])
+    assert set(retrieved(one)) <= set(NAMES)
+    whole = GraphRAG(retriever, model).search("Who?", return_context=True)
+    answered = record(imported(tmp_path, "neo4j-graphrag", _line(whole)))
+    assert (walked(answered), answered["answer"]) == (walked(one), ANSWER)
+
+
+@pytest.mark.parametrize("returned", ["a, r, b", "a.name, type(r), b.name"])
+def test_text2cypher(driver: neo4j.Driver, tmp_path: Path, returned: str) -> None:
+    """The rows of a query that a model wrote: its nodes and relationships, or their names and types."""
+    from neo4j_graphrag.retrievers import Text2CypherRetriever
+
+    asked = f"MATCH (a:Thing)-[r]->(b) RETURN {returned}"
+    found = Text2CypherRetriever(driver, _model(asked), neo4j_schema="-").search(query_text="Who?")
+    one = record(imported(tmp_path, "neo4j-graphrag", _line(found)))
+    assert set(walked(one)) == set(EDGES)
+    assert set(retrieved(one)) == set(NAMES)
+
+
+def test_objects_as_text(driver: neo4j.Driver, tmp_path: Path) -> None:
+    """What str() and repr() give of a result says what its fields say."""
+    from neo4j_graphrag.retrievers import VectorCypherRetriever
+
+    retriever, given = VectorCypherRetriever(driver, INDEX, EDGES_OF), {"query_vector": vector("Ann"), "top_k": 4}
+    found, raw = retriever.search(**given), retriever.get_search_results(**given)
+    expected = record(imported(tmp_path, "neo4j-graphrag", _line(found)))
+    for text in (str(found), repr(found), str(raw), repr(raw), found.model_dump_json()):
+        assert record(imported(tmp_path, "neo4j-graphrag", {"question_id": "q", "result": text})) == expected

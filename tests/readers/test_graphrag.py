@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +31,11 @@ def read(value: Any, unread: Counter[str] | None = None) -> LoggedAnswer:
     assert READER.recognises(value)
     (logged,) = READER.read([("log:1", value)], ReadOptions(), Counter() if unread is None else unread)
     return logged
+
+
+def doubts(logged: LoggedAnswer) -> list[str]:
+    """Return the notes of an answer but the one on texts that have numbers."""
+    return [note for note in logged.notes if "--parquet" not in note]
 
 
 def names(logged: LoggedAnswer) -> list[str] | None:
@@ -62,7 +68,7 @@ def test_a_search_result() -> None:
     assert (logged.walk, logged.ordered) == ([EDGES], False)
     assert (logged.latency_ms, logged.model_calls, logged.prompt_tokens, logged.output_tokens) == (250, 2, 30, 4)
     assert logged.citations == []
-    assert logged.notes == []
+    assert doubts(logged) == []
     assert unread == {
         "context_text": 1,
         "context_data.conversation history": 1,
@@ -137,7 +143,7 @@ def test_only_what_was_in_the_context_was_used() -> None:
     logged = read(result(context, "Bob [Data: Entities (8)]"))
     assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)"], [EDGES[:1]])
     assert logged.citations == ["BOB"]
-    assert [note[:40] for note in logged.notes] == ["entities that weren't in the context are"]
+    assert [note[:40] for note in doubts(logged)] == ["entities that weren't in the context are"]
 
 
 def test_two_relations_of_a_pair_are_two_edges() -> None:
@@ -147,6 +153,114 @@ def test_two_relations_of_a_pair_are_two_edges() -> None:
         "relationships": [RELATIONSHIPS[0], RELATIONSHIPS[0] | {"id": "3"}, RELATIONSHIPS[0]],
     }
     assert read(result(context)).walk == [[EDGES[0], EDGES[0]]]
+
+
+CSV_TABLES = {
+    "entities": 'id,entity,description,in_context\n5,ANN,"A person, she",True\n6,ACME,A company,True\n',
+    "relationships": ",id,source,target,in_context\n0,1,ANN,ACME,True\n1,2,BOB,ANN,True\n",
+    "sources": 'id,text\n7,"Ann works\nat Acme."\n',
+}
+
+
+def test_tables_as_csv() -> None:
+    """What to_csv gives loses nothing, with the index or without; a row that was cut is refused."""
+    logged = read(result(CSV_TABLES))
+    assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)"], [EDGES])
+    assert logged.retrieved is not None
+    assert [chunk.text for chunk in logged.retrieved] == ["A person, she", "A company", "Ann works\nat Acme."]
+    for table in ("id,source,target\n1,ANN", "id,source,target\n1,ANN,ACME,x", 'id,source,target\n1,"ANN,ACME'):
+        with pytest.raises(UnreadableLogError, match=r"context_data\.relationships is a table that was printed"):
+            list(READER.read([("log:1", result({"relationships": table}))], ReadOptions(), Counter()))
+
+
+CONTEXT_TEXT = (
+    "-----Reports-----\nid|title|content\n3|T|Ann | Acme\n\n"
+    "-----Entities-----\nid|entity|description|number of relationships\n5|ANN|A person\nshe|2\n6|ACME|A company|1\n\n"
+    "-----Relationships-----\nid|source|target|description|weight\n1|ANN|ACME|works|1.0\n2|BOB|ANN|met | knows|1.0\n\n"
+    "-----Sources-----\nid|text\n7|Ann works\n\nat Acme.\n"
+)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"response": "At Acme.", "context_text": CONTEXT_TEXT, "completion_time": 0.5},
+        {"response": "At Acme.", "context_data": "", "context_text": CONTEXT_TEXT},
+        {"response": "At Acme.", "context_data": CONTEXT_TEXT},
+        {"response": "At Acme.", "context": [CONTEXT_TEXT[: CONTEXT_TEXT.index("-----Rel")], CONTEXT_TEXT[-200:]]},
+    ],
+)
+def test_the_context_as_text(value: dict[str, Any]) -> None:
+    """Where the tables weren't kept, the text that the model saw has them; that | may cut a name is told."""
+    unread: Counter[str] = Counter()
+    logged = read({"question_id": "q1", "result": value}, unread)
+    assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)"], [EDGES])
+    assert logged.retrieved is not None
+    assert logged.retrieved[2].text == "Ann works\n\nat Acme."
+    assert (logged.answer, unread["context_text"]) == ("At Acme.", 0)
+    assert "where a name that holds | is cut" in " ".join(logged.notes)
+
+
+def test_what_the_command_prints() -> None:
+    """graphrag query prints the answer alone, which cites rows; a stream may be kept in its pieces."""
+    for printed in ("SUCCESS: Local Search Response:\nAt Acme [Data: Sources (7)].", "At Acme [Data: Sources (7)]."):
+        logged = read(printed)
+        assert (logged.answer, logged.retrieved, logged.walk) == ("At Acme [Data: Sources (7)].", None, None)
+        assert [note[:15] for note in logged.notes] == ["an answer alone"]
+    assert read(result(TABLES, ["At ", "Acme."])).answer == "At Acme."
+
+
+def test_a_search_of_several_indexes() -> None:
+    """It cuts names at a hyphen, which can't be seen in them."""
+    rows = [{**row, "index_name": "one", "index_id": "1"} for row in ENTITIES]
+    assert "cuts each name at its first hyphen" in doubts(read(result({**TABLES, "entities": rows})))[0]
+
+
+@pytest.fixture(params=["2", "1", "3"])
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The Parquet files of an index, in the layout of each version; two texts have the same words."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    prefix = "create_final_" if request.param == "1" else ""
+    folder = tmp_path / {"1": "output/20260102/artifacts", "2": "output", "3": "."}[request.param]
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def write(name: str, rows: list[dict[str, Any]]) -> None:
+        parquet.write_table(pyarrow.Table.from_pylist(rows), folder / f"{prefix}{name}.parquet")
+
+    write("documents", [{"id": "d1", "title": "people.md"}, {"id": "d2", "title": "places.md"}])
+    texts = [("Acme is in Bern.", "d2"), ("Ann works at Acme.", "d1"), ("Twice.", "d1"), ("Twice.", "d2")]
+    document = (lambda one: {"document_id": one}) if request.param == "3" else (lambda one: {"document_ids": [one]})
+    # The numbers of people begin at 1 in version 2, and those that a search tells are the places from 0.
+    write("text_units", [{"human_readable_id": n, "text": t} | document(d) for n, (t, d) in enumerate(texts, 1)])
+    write("entities", [{"human_readable_id": 9, "title": "BOB"}])
+    write("relationships", [{"human_readable_id": 4, "source": "BOB", "target": "ACME"}])
+    return tmp_path
+
+
+def test_the_documents_of_texts(index: Path) -> None:
+    """A text is known by its words, and by its place where others have the same; citations by their numbers."""
+    sources = [
+        {"id": "0", "text": "Ann works at Acme."},  # version 1 numbers what a basic search found by its rank
+        {"id": "3", "text": "Twice."},
+        {"id": "7", "text": "New."},
+    ]
+    answer = "So [Data: Sources (0, 3, 7); Relationships (4); Entities (9); Reports (1)]."
+    value = result({**TABLES, "sources": sources}, answer)
+    (logged,) = READER.read([("log:1", value)], ReadOptions(parquet=index), Counter())
+    assert names(logged) == ["ANN", "ACME", "people.md", "places.md", "Sources (7)"]
+    assert logged.citations == ["people.md", "places.md", "Sources (7)", "BOB", "ACME", "Reports (1)"]
+    assert len(logged.notes) == 2  # a text without a document, and rows that aren't in the context
+    printed = "So [Data: Sources (1); Relationships (4)]."
+    (logged,) = READER.read([("log:1", printed)], ReadOptions(parquet=index), Counter())
+    assert logged.citations == ["people.md", "BOB", "ACME"]
+
+
+def test_a_folder_without_an_index(tmp_path: Path) -> None:
+    """It is told which file is missing; without the option, how to give it."""
+    with pytest.raises(UnreadableLogError, match=r"no text_units\.parquet"):
+        list(READER.read([("log:1", result(TABLES))], ReadOptions(parquet=tmp_path), Counter()))
+    assert [note for note in read(result(TABLES)).notes if "--parquet DIR" in note]
 
 
 def test_a_swallowed_failure() -> None:
@@ -166,7 +280,7 @@ def test_citations() -> None:
     logged = read(result(TABLES, answer))
     # Relationship 1: ANN and ACME; 2: BOB and ANN; entity 5 is ANN; no table holds report 3.
     assert logged.citations == ["ANN", "ACME", "BOB", "Sources (7)", "Reports (3)"]
-    assert [note[:33] for note in logged.notes] == ["the answer cites rows that aren't"]
+    assert [note[:33] for note in doubts(logged)] == ["the answer cites rows that aren't"]
 
 
 def test_a_global_search() -> None:
@@ -177,7 +291,7 @@ def test_a_global_search() -> None:
     for context in (reports, filled):
         logged = read(result(context, "All [Data: Reports (3)]."), unread)
         assert (logged.retrieved, logged.walk, logged.citations) == (None, None, ["Reports (3)"])
-        assert logged.notes == []
+        assert doubts(logged) == []
     assert unread == {"context_data.reports": 2}
 
 

@@ -162,8 +162,137 @@ def test_the_context_as_text(version: str) -> None:
     assert unread == ({"data.entities.type": 2} if version == "1.5" else {})
 
 
+#: Names with a comma and a quote, prose with both and with a line, and a text that holds a fence.
+CSV_CONTEXTS = {
+    "1.2": '-----Entities-----\n    ```csv\n    "id","entity","type","description","rank"\n'
+    '"0","Acme, ""A""","X","A firm,\nof ""two"" lines","2"\n"1","Ann","P","A person","1"\n\n    ```\n'
+    '    -----Relationships-----\n    ```csv\n    "id","source","target","description","keywords"\n'
+    '"0","Acme, ""A""","Ann","Ann works there, ""now""","works, at"\n\n    ```\n'
+    '    -----Sources-----\n    ```csv\n    "id","content"\n"0","Ann works.\n```\ncode\n```\nEnd."\n\n    ```',
+    "1.0": "\n-----Entities-----\n```csv\nid,entity,type,description,rank\r\n"
+    '0,"""Acme, ""A""""",X,"A firm,\nof ""two"" lines",2\r\n1,"""Ann""",P,A person,1\r\n\n```\n'
+    "-----Relationships-----\n```csv\nid,source,target,description,keywords\r\n"
+    '0,"""Acme, ""A""""","""Ann""","Ann works there, ""now""","works, at"\r\n\n```\n'
+    '-----Sources-----\n```csv\nid,content\r\n0,"Ann works.\n```\ncode\n```\nEnd."\r\n\n```\n',
+    "1.0, hybrid": "\n-----Entities-----\n```csv\nid,\tentity,\ttype,\tdescription,\trank\n"
+    '1,\t"Acme, "A"",X,A firm,\nof "two" lines,2\n2,\t"Ann",P,A person,1\n```\n'
+    "-----Relationships-----\n```csv\nid,\tsource,\ttarget,\tdescription,\tkeywords\n"
+    '1,\t"Acme, "A"","Ann",Ann works there, "now",works, at\n2,\t"Ann","Acme, "A"",The same,works\n```\n'
+    "-----Sources-----\n```csv\nid,\tcontent\n1,\tAnn works.\n```\ncode\n```\nEnd.\n```\n",
+}
+
+
+@pytest.mark.parametrize("version", CSV_CONTEXTS)
+@pytest.mark.parametrize("prompt", [False, True])
+def test_the_context_as_csv(version: str, prompt: bool) -> None:
+    """Before 1.3 the tables are CSV, and nothing names a text's file; a pair's edge is there once, by either end."""
+    context = CSV_CONTEXTS[version]
+    if prompt:
+        context = f"---Role---\n\nYou relate entities.\n\n---Data---\n{context}\n\n---Response Rules---\n"
+    logged = read({"question_id": "q1", "context": context})
+    assert logged.retrieved is not None
+    assert [chunk.text for chunk in logged.retrieved] == [
+        'A firm,\nof "two" lines',
+        "A person",
+        "Ann works.\n```\ncode\n```\nEnd.",
+    ]
+    # The digest of the text that has no name: sha256 of it begins so.
+    assert names(logged) == ['Acme, "A"', "Ann", "text-2a825b01d0f51e3f"]
+    assert logged.walk == [[LoggedEdge('Acme, "A"', None, "Ann", directed=False)]]
+    assert (logged.answer, [note[:16] for note in logged.notes]) == (None, ["a hybrid context"] * ("hybrid" in version))
+
+
+def test_a_hybrid_context_without_quotes() -> None:
+    """Version 1.2 joined cells as they were: a name is what stands before the first comma, which is told."""
+    context = (
+        "-----Entities-----\n    ```csv\n    id,\tentity,\ttype,\tdescription,\tfile_path\n"
+        "1,\tAnn,P,A person, who works,unknown_source\n2,\tAcme, Inc.,X,A firm,unknown_source\n    ```\n"
+        "    -----Relationships-----\n    ```csv\n    id,\tsource,\ttarget,\tdescription\n1,\tAnn,Bob,x\n    ```\n"
+        "    -----Sources-----\n    ```csv\n    \n    ```"
+    )
+    logged = read({"question_id": "q1", "result": {"kg_context": context, "vector_context": None}})
+    assert (names(logged), logged.walk) == (["Ann", "Acme"], [[LoggedEdge("Ann", None, "Bob", directed=False)]])
+    assert logged.retrieved is not None
+    assert logged.retrieved[0].text == "A person, who works"
+    assert [note[:16] for note in logged.notes] == ["a hybrid context"]
+
+
+def test_a_mixed_query_before_1_3() -> None:
+    """It gives two contexts: what the graph gave, which may be nothing, and texts that are put one below the other."""
+    texts = "[Created at: 2026-11-22 17:27:01]\nOne.\n--New Chunk--\nTwo."
+    both = read({"question_id": "q1", "result": {"kg_context": CSV_CONTEXTS["1.2"], "vector_context": texts}})
+    assert both.retrieved is not None
+    assert [chunk.text for chunk in both.retrieved][-2:] == ["One.", "Two."]
+    assert both.walk == [[LoggedEdge('Acme, "A"', None, "Ann", directed=False)]]
+    # The same texts as a naive query gives them, which looks at no edges.
+    for value in ({"kg_context": None, "vector_context": texts}, {"context": texts}):
+        logged = read({"question_id": "q1", **value})
+        assert logged.retrieved is not None
+        assert ([chunk.text for chunk in logged.retrieved], logged.walk) == (["One.", "Two."], None)
+
+
+def test_a_table_of_contexts() -> None:
+    """Contexts by the ids of their questions, or in pairs with them, are each a question's; null is none."""
+    first, second = CONTEXTS["1.5"], CONTEXTS["1.4.5"]
+    for value in (
+        {"q1": first, "q2": second, "q3": None},
+        [["q1", first], ["q2", second], {"question_id": "q3", "context": None}],
+    ):
+        assert READER.recognises(value)
+        table = list(READER.read([("log:1", value)], ReadOptions(), Counter()))
+        assert [one.question for one in table][:2] == ["q1", "q2"]
+        assert [one.walk for one in table][:2] == [[[EDGE]], [[EDGE]]]
+
+
+STREAM: list[dict[str, Any]] = [
+    {"references": [{"reference_id": "1", "file_path": "people.md"}]},
+    {"response": "At "},
+    {"response": "Acme [1]."},
+]
+
+
+def test_streamed_answers() -> None:
+    """/query/stream answers in lines: the references, then pieces of the answer; kept as a list or as they came."""
+    (logged,) = READER.read([("log:1", {"question_id": "q1", "result": STREAM})], ReadOptions(), Counter())
+    assert (logged.question, logged.answer, logged.citations) == ("q1", "At Acme [1].", ["people.md"])
+    assert (logged.retrieved, logged.walk) == (None, None)
+    assert READER.recognises(STREAM[0])
+    (plain,) = READER.read([("log:1", part) for part in STREAM[1:]], ReadOptions(), Counter())
+    assert (plain.answer, plain.citations) == ("At Acme [1].", None)
+    (single,) = READER.read([("log:1", {"response": "At Acme."})], ReadOptions(), Counter())
+    assert single.answer == "At Acme."
+    failed = [*STREAM[:2], {"error": "The model is away."}]
+    lines = [(f"log:{number}", part) for number, part in enumerate([*STREAM, *failed], 1)]
+    first, second = READER.read(lines, ReadOptions(), Counter())
+    assert (first.where, first.answer, first.error) == ("log:1", "At Acme [1].", None)
+    assert (second.where, second.answer, second.error) == ("log:4", "At ", "The model is away.")
+
+
+def test_an_answer_alone() -> None:
+    """aquery() gives the answer as a text: it is taken, and that nothing else is known is told; null found nothing."""
+    values = [{"question_id": "q1", "result": "At Acme."}, {"question_id": "q2", "result": None}]
+    answered, failed = READER.read([("log", value) for value in values], ReadOptions(), Counter())
+    assert (answered.answer, answered.retrieved, answered.walk) == ("At Acme.", None, None)
+    assert [note[:15] for note in answered.notes] == ["an answer alone"]
+    assert (failed.answer, failed.error_type) == (None, "no_output")
+
+
+def test_tables_with_their_mode() -> None:
+    """Version 1.4.8 gives the tables beside their metadata: a query without the graph walked nothing that is known."""
+    for mode, walk in (("bypass", None), ("naive", None), ("local", [])):
+        value = {"entities": [], "relationships": [], "chunks": [], "metadata": {"query_mode": mode}}
+        assert read({"question_id": "q1", "result": value}).walk == walk
+    # Where no file was told, a name for all of them stands in its place.
+    chunks = [{"content": "One.", "file_path": "custom_kg"}, {"content": "Two.", "file_path": "unknown_source"}]
+    both = read({"question_id": "q1", "result": {"entities": [], "relationships": [], "chunks": chunks}}).retrieved
+    assert both is not None
+    assert len({chunk.name for chunk in both}) == 2
+
+
 def test_a_naive_context_as_text() -> None:
     """The context of a naive query has no tables of the graph: nothing was walked, and nothing is said of it."""
+    old = '\n---Document Chunks(DC)---\n\n```json\n[{"id": 1, "content": "x", "file_path": "people.md"}]\n```\n\n'
+    assert (names(read({"question_id": "q1", "context": old})), read({"context": old}).walk) == (["people.md"], None)
     context = CONTEXTS["1.5"][CONTEXTS["1.5"].index("Document Chunks") :]
     logged = read({"question_id": "q1", "response": context})
     assert (names(logged), logged.walk, logged.answer) == (["people.md"], None, None)
@@ -192,7 +321,10 @@ def test_hostile_values() -> None:
     }
     unread: Counter[str] = Counter()
     logged = read(result(data, llm_response="x", metadata=3), unread)
-    assert (names(logged), logged.walk) == (["A", "5"], [])
+    assert (names(logged), logged.walk) == (
+        ["A", "text-2d711642b726b044", "5"],
+        [],
+    )  # a text without a file has a digest
     assert unread["data.relationships without an end"] == 2
     broken = CONTEXTS["1.5"].replace('{"entity":', "[" * 50_000)
     assert read({"question_id": "q1", "context": broken}, unread).walk == [[EDGE]]
@@ -200,7 +332,7 @@ def test_hostile_values() -> None:
     for other in ({"status": "ok", "data": {}}, {"entities": [{"entity": "A"}]}, {"chunks": ["x"]}, {"response": "x"}):
         assert not READER.recognises(other)
     with pytest.raises(UnreadableLogError, match="log:1: nothing in it"):
-        list(READER.read([("log:1", {"result": "An answer alone."})], ReadOptions(), unread))
+        list(READER.read([("log:1", {"colour": "red"})], ReadOptions(), unread))
 
 
 def test_the_real_logs() -> None:

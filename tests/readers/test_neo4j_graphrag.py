@@ -9,6 +9,7 @@ import pytest
 
 from graphkit.readers.graph_values import (
     CHUNKS_ONLY,
+    JOINED_EDGES,
     NAME_THE_COLUMNS,
     NAMELESS,
     NO_NAMES,
@@ -19,7 +20,7 @@ from graphkit.readers.graph_values import (
 )
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedChunk, ReadOptions, UnreadableLogError
-from graphkit.readers.neo4j_graphrag import NO_CONTEXT, UNPARSED
+from graphkit.readers.neo4j_graphrag import NO_COLUMNS, NO_CONTEXT, UNPARSED
 from tests.readers.shared_logs import edges, names, read, shared_log, survives
 
 ELEMENT = "4:8718b093-462d-48a1-90a9-c49cd235a8be:{}"
@@ -280,6 +281,97 @@ def test_raw_records_without_their_columns() -> None:
         read("neo4j-graphrag", [raw(["x", path(3)])])
 
 
+def test_columns_that_model_dump_drops() -> None:
+    """Values without their columns' names say nothing of themselves, which is told; the user names them by place."""
+    value = raw(["a", "CALLS", "b"])
+    value["result"]["metadata"] = None
+    (answer,) = read("neo4j-graphrag", [value])
+    assert (answer.retrieved, answer.walk, NO_COLUMNS in answer.notes) == (None, None, True)
+    columns = ReadOptions(columns=("column 1", "column 2", "column 3"))
+    (answer,) = read("neo4j-graphrag", [value], columns)
+    assert (edges(answer), NO_COLUMNS in answer.notes) == ([[("a", "CALLS", "b")]], False)
+    # default=str makes texts of objects, also of those in lists.
+    relationship = f"<Relationship element_id='5' nodes=({node('a', 1)}, {node('b', 2)}) type='CALLS' properties={{}}>"
+    (answer,) = read("neo4j-graphrag", [raw([node("a", 1), [relationship]])])
+    assert edges(answer) == [[("a", "CALLS", "b")]]
+    (answer,) = read("neo4j-graphrag", [raw({"node": node("a", 1), "rels": [relationship]})])
+    assert (names(answer), edges(answer)) == (["a"], [[("a", "CALLS", "b")]])
+
+
+def test_rows_alone() -> None:
+    """A list of rows is read where the format was named, which isn't recognised by itself: any library has rows."""
+    reader = reader_of("neo4j-graphrag")
+    walked = [{"qname": "a"}, "CALLS", {"qname": "b"}]
+    for rows in ([{"p": walked}], [{"source": "a", "relation": "CALLS", "target": "b"}]):
+        value = {"question_id": "q", "result": rows}
+        assert not reader.recognises(value)
+        (answer,) = reader.read([("log:1", value)], ReadOptions(), Counter())
+        assert [(edge.source, edge.relation, edge.target) for edge in (answer.walk or [[]])[0]] == [("a", "CALLS", "b")]
+    with pytest.raises(UnreadableLogError, match="nothing in it"):
+        list(reader.read([("log:1", {"result": [{"colour": "red"}]})], ReadOptions(), Counter()))
+
+
+MODELS = (
+    "items=[RetrieverResultItem(content='It\\'s a', metadata={'id': 'a', 'triples': [('a', 'R', 'b')]})] metadata=None",
+    "RetrieverResult(items=[RetrieverResultItem(content='x', metadata={'id': 'a', 'edges': [['a', 'R', 'b']]})], "
+    "metadata={'cypher': None})",
+    "records=[<Record id='a' triples=[['a', 'R', 'b']]>] metadata={'__retriever': 'VectorCypherRetriever'}",
+    "answer='Yes' retriever_result=RetrieverResult(items=[RetrieverResultItem(content='x', "
+    "metadata={'id': 'a', 'edges': [['a', 'R', 'b']]})], metadata=None)",
+)
+
+
+@pytest.mark.parametrize("text", MODELS)
+def test_models_as_text(text: str) -> None:
+    """What str() and repr() give of the library's models loses nothing, under a key, in a pair or as a whole file."""
+    for value in ({"question_id": "q", "result": text}, ["q", text], text):
+        (answer,) = read("neo4j-graphrag", [value])
+        assert (names(answer), edges(answer)) == (["a"], [[("a", "R", "b")]])
+        assert (answer.question, answer.answer) == ("q" if value != text else None, "Yes" if "Yes" in text else None)
+    with pytest.raises(UnreadableLogError, match="an object's text"):
+        list(reader_of("neo4j-graphrag").read([("log:1", {"id": "q", "result": text[:-9]})], ReadOptions(), Counter()))
+
+
+def tool(content: str, **metadata: Any) -> dict[str, Any]:
+    """Return an item of a ToolsRetriever around that of a tool's retriever."""
+    metadata = {**metadata, "tool": "t"}
+    return {"content": f"<Record content={content!r} tool_name='t' metadata={metadata!r}>", "metadata": metadata}
+
+
+def test_what_tools_retrieved() -> None:
+    """The items of each tool's retriever are read as they were without it: nodes, records and objects."""
+    (answer,) = read(
+        "neo4j-graphrag",
+        [
+            items(
+                tool("{'qname': 'a'}", id=ELEMENT.format(1), score=0.5),
+                tool("<Record id='b' edges=[['b', 'R', 'c']]>"),
+                tool(node("d", 4)),
+            )
+        ],
+    )
+    assert (names(answer), edges(answer)) == (["a", "b", "d"], [[("b", "R", "c")]])
+    assert answer.retrieved is not None
+    assert (answer.retrieved[0].score, answer.notes) == (0.5, [])
+
+
+def test_edges_that_a_query_joined() -> None:
+    """Lines such as A - REL(details) -> B are edges; prose with an arrow isn't, nor is a relation in small letters."""
+    text = (
+        "=== text ===\nIt goes -> on. A - is -> B\n=== kg ===\npkg.a - CALLS(twice, a) -> pkg.b\n---\n(b)-[:USES]->(c)"
+    )
+    for value in (items({"content": f"<Record info={text!r}>", "metadata": None}), raw([text]), raw({"info": text})):
+        (answer,) = read("neo4j-graphrag", [value])
+        assert edges(answer) == [[("pkg.a", "CALLS", "pkg.b"), ("b", "USES", "c")]]
+        assert (names(answer), answer.notes) == (["pkg.a", "pkg.b", "b", "c"], [JOINED_EDGES])
+
+
+def test_columns_called_by_a_property() -> None:
+    """A column such as a.name names a node, as Text2Cypher's queries return it; one with other words doesn't."""
+    (answer,) = read("neo4j-graphrag", [raw({"a.name": "x"}, {"m.title": "y", "m.year": 1999}, {"count(a)": 3})])
+    assert names(answer) == ["x", "y", "(no name: 3)"]
+
+
 def test_data_of_records() -> None:
     """``Record.data()`` has paths as nodes and types by turns, whose direction is lost, and nodes as maps."""
     walked = [{"qname": "a"}, "CALLS", {"qname": "b"}, "USES", {"qname": "c"}]
@@ -342,6 +434,15 @@ def test_rows_that_could_be_anything(row: Any) -> None:
     (answer,) = read("neo4j-graphrag", [raw(row)])
     assert (answer.walk, answer.retrieved) == (None, None)
     assert NAME_THE_COLUMNS in answer.notes
+
+
+def test_a_relation_beside_a_name() -> None:
+    """A row whose id and relation are called so, and its source isn't, is a chunk; that it could be an edge is told."""
+    row = {"id": "a", "relation": "CALLS", "other": "b"}
+    (answer,) = read("neo4j-graphrag", [raw(row)])
+    assert (names(answer), answer.walk, answer.notes) == (["a"], None, [NAME_THE_COLUMNS])
+    (answer,) = read("neo4j-graphrag", [raw(row)], ReadOptions(columns=("id", "relation", "other")))
+    assert (edges(answer), answer.notes) == ([[("a", "CALLS", "b")]], [])
 
 
 def test_columns_that_arent_there() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import (
+    ANSWER_ALONE,
     EMPTY,
     NOTHING,
     count_unread,
@@ -46,8 +47,11 @@ def is_payload(value: dict[str, Any]) -> bool:
         ({"task_id": "q1", "output": {"nodes": []}}, "q1", "task_id"),
         ({"test_case": {"id": "q1"}, "output": {"nodes": []}}, "q1", "test_case.id"),
         ({"run": {"nodes": []}, "example": {"metadata": {"qid": 1}}}, "1", "example.metadata.qid"),
-        ({"question_id": "q1", "result": '{"nodes": []}'}, "q1", "question_id"),
         ({"response": '[{"query_id": "q1", "nodes": []}]'}, "q1", "response[].query_id"),
+        ({"question_id": "q1", "result": '{"nodes": []}'}, "q1", "question_id"),
+        (["q1", {"nodes": []}], "q1", "what stands before it in a pair"),
+        ([["q1", {"out": {"nodes": []}}]], "q1", "what stands before it in a pair"),
+        (["q1", '{"nodes": []}'], "q1", "what stands before it in a pair"),
     ],
 )
 def test_the_question_is_found(value: dict[str, Any], question: str, place: str) -> None:
@@ -122,7 +126,7 @@ def test_a_question_that_failed() -> None:
 
 def test_a_question_for_which_nothing_came() -> None:
     """A question's id alone is told with a note, also with an answer; a value without one is refused with its line."""
-    empty = unwrapped({"question_id": "q1", "result": None}, is_payload, PLAIN)
+    empty = unwrapped({"question_id": "q1"}, is_payload, PLAIN)
     assert (empty.payload, empty.question, empty.notes) == (None, "q1", (NOTHING,))
     (nothing,) = each_unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN, lists=True)
     assert (nothing.payload, nothing.empty, nothing.notes) == (None, True, (EMPTY,))
@@ -147,6 +151,15 @@ def test_texts_are_looked_into_last() -> None:
     assert not holds(deep, is_payload)
 
 
+def test_nothing_in_the_place_of_the_output() -> None:
+    """A line whose output is null is a question that failed; a null elsewhere says nothing."""
+    failed = unwrapped({"question_id": "q1", "result": None, "seconds": 2}, is_payload, PLAIN)
+    assert (failed.payload, failed.question, failed.error_type, failed.latency_ms) == (None, "q1", "no_output", 2000)
+    assert failed.error == "there is no output: its result is null"
+    assert unwrapped({"question_id": "q1", "result": None, "error": "Boom"}, is_payload, PLAIN).error == "Boom"
+    assert unwrapped({"question_id": "q1", "colour": None}, is_payload, PLAIN).notes == (NOTHING,)
+
+
 def test_several_in_one_value() -> None:
     """Each payload of one document has its own question and place; where one is expected, several are refused."""
     value = {"results": [{"qid": 1, "nodes": []}, {"qid": 2, "nodes": []}]}
@@ -154,6 +167,12 @@ def test_several_in_one_value() -> None:
     assert [(one.question, one.where) for one in found] == [("1", "log:1 results[0]"), ("2", "log:1 results[1]")]
     with pytest.raises(UnreadableLogError, match="it holds 2 outputs"):
         unwrapped(value, is_payload, PLAIN)
+
+
+def test_a_table_by_the_texts_of_questions() -> None:
+    """The keys of a table may be the texts of the questions, by which they are looked up."""
+    found = list(each_unwrapped({"Who?": {"nodes": [1]}, "Where?": {"nodes": [2]}}, is_payload, PLAIN))
+    assert [(one.question, one.question_text) for one in found] == [("Who?", "Who?"), ("Where?", "Where?")]
 
 
 def test_tables_of_payloads() -> None:
@@ -172,6 +191,54 @@ def test_many_in_one_document_are_all_read() -> None:
     assert sum(1 for _ in each_unwrapped({"results": rows}, is_payload, PLAIN)) == 25_000
     table: dict[str, Any] = {f"q{number}": {"out": {"nodes": []}} for number in range(25_000)}
     assert [one.question for one in each_unwrapped(table, is_payload, PLAIN)] == list(table)
+
+
+def test_pairs_of_a_question_and_a_payload() -> None:
+    """Each has its question, which is looked up by id and by text; an id beside the payload is nearer."""
+    pairs = [["q1", {"nodes": [1]}], ["Who is it?", {"nodes": [2]}], ["x", {"question_id": "q3", "nodes": [3]}]]
+    found = list(each_unwrapped(pairs, is_payload, PLAIN, "log:1"))
+    assert [(one.question, one.question_text, one.payload["nodes"]) for one in found] == [
+        ("q1", "q1", [1]),
+        ("Who is it?", "Who is it?", [2]),
+        ("q3", None, [3]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"question_id": ["q1", "q2"], "result": [{"nodes": [1]}, {"nodes": [2]}]},
+        {"question_id": {"0": "q1", "1": "q2"}, "result": {"0": {"nodes": [1]}, "1": {"nodes": [2]}}},
+    ],
+    ids=["lists", "pandas"],
+)
+def test_a_table_by_its_columns(table: dict[str, Any]) -> None:
+    """A data frame that was written by columns is its rows, if a column has the questions."""
+    found = list(each_unwrapped(table, is_payload, PLAIN, "log:1"))
+    assert [(one.where, one.question, one.payload["nodes"]) for one in found] == [
+        ("log:1 row 1", "q1", [1]),
+        ("log:1 row 2", "q2", [2]),
+    ]
+    # Without one it is an object as any other, and the same keys needn't be rows.
+    assert len(list(each_unwrapped({"result": table["result"], "x": table["result"]}, is_payload, PLAIN))) == 4
+    single = {"question": {"id": "q1"}, "result": {"id": {"nodes": []}}}
+    assert [one.where for one in each_unwrapped(single, is_payload, PLAIN, "log:1")] == ["log:1"]
+
+
+def test_an_answer_alone() -> None:
+    """Where a reader takes it, an answer without a payload is one, and told as such; where not, as nothing."""
+    value = {"qid": "q1", "answer": "Ann.", "colour": "red"}
+    assert unwrapped(value, is_payload, PLAIN).notes == (NOTHING,)
+    (told,) = each_unwrapped(value, is_payload, PLAIN, answers=True)
+    assert (told.question, told.answer, told.payload, told.rest) == ("q1", "Ann.", None, ("colour",))
+    assert told.logged(Counter()).notes == [ANSWER_ALONE]
+    (told,) = each_unwrapped({"qid": "q1", "result": "Ann."}, is_payload, PLAIN, answers=True)
+    assert (told.answer, told.taken["answer"], told.rest) == ("Ann.", "result", ())
+    (told,) = each_unwrapped({"qid": "q1", "colour": "red"}, is_payload, PLAIN, answers=True)
+    assert told.notes == (NOTHING,)
+    printed = {"qid": "q1", "result": "SearchResult(response='At Acme.', context_data={})"}
+    with pytest.raises(UnreadableLogError, match=r"an object's text as str\(\) gives it \(SearchResult\(response="):
+        list(each_unwrapped(printed, is_payload, PLAIN, answers=True))
 
 
 def test_lists_that_are_payloads() -> None:

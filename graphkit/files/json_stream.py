@@ -1,0 +1,162 @@
+"""JSON documents and arrays of any layout, read as streams: only one value is held at once."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from graphkit.errors import InputError
+from graphkit.files.jsonl import first_block, open_binary, read_block
+
+#: The longest JSON document, or item of an array, that is read, in characters: all of it is held at once.
+LONGEST = 256 * 1024 * 1024
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_DECODER = json.JSONDecoder()
+
+
+def json_documents(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield (``file:line``, value) of each JSON document of a file, and the items of an array in its place.
+
+    Of an array whose first item is no object all is one value. An item is named by its number, too.
+
+    Raises
+    ------
+    InputError
+        Something isn't JSON, or isn't UTF-8; the file is missing, empty, binary or damaged.
+    """
+    with open_binary(path) as stream:
+        text = _Text(stream, path)
+        while character := text.next():
+            line = text.line
+            if character != "[":
+                yield f"{path}:{line}", text.value()
+                continue
+            text.skip()
+            yield from _items(path, text, line)
+
+
+def whole_characters(value: Any) -> Any:
+    """Return a value with each half of a character, which nothing can store, as ``?``."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.loads(text.encode("utf-8", "replace"))
+    return value
+
+
+def mistake(error: Exception) -> str:
+    """Return what isn't right with JSON."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if not isinstance(error, json.JSONDecodeError):
+        return "a number has too many digits"
+    python = error.doc[error.pos : error.pos + 1] == "'" or error.doc.startswith(("None", "True", "False"), error.pos)
+    return f"{error.msg} (this is how Python prints an object: write it by json.dumps)" if python else error.msg
+
+
+def refused(path: Path, line: int, what: str) -> InputError:
+    """Return the refusal of what isn't JSON, or isn't text."""
+    remedy = "It must be JSON Lines, JSON documents or a JSON array; correct or remove what isn't."
+    return InputError(what, where=f"{path}:{line}", remedy=remedy)
+
+
+class _Text:
+    """The characters of a file from where it was read to, and as many more as the value that begins there has."""
+
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
+        self.path = path
+        self.line = 1
+        self._stream = stream
+        self._decode = codecs.getincrementaldecoder("utf-8")().decode
+        self._text = self._decoded(first_block(stream, path)[1])
+        self._at = 0
+        self._ended = False
+
+    def _decoded(self, block: bytes) -> str:
+        try:
+            return self._decode(block, not block)
+        except UnicodeDecodeError:
+            raise refused(self.path, self.line, "the file isn't UTF-8") from None
+
+    def _more(self) -> bool:
+        """Read as much again as isn't used yet, so that a long value is looked at only some times."""
+        wanted, parts = max(1 << 16, len(self._text) - self._at), [self._text[self._at :]]
+        self._at = 0
+        while wanted > 0 and not self._ended:
+            block = read_block(self._stream, self.path, self.line - 1)
+            self._ended = not block
+            parts.append(self._decoded(block))
+            wanted -= len(parts[-1])
+        self._text = "".join(parts)
+        return len(parts) > 1
+
+    def next(self) -> str:
+        """Return the next character that isn't space, without going past it, or nothing at the end."""
+        while True:
+            end = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+            self._go(end)
+            if end < len(self._text):
+                return self._text[end]
+            if self._ended or not self._more():
+                return ""
+
+    def skip(self) -> None:
+        """Go past one character."""
+        self._at += 1
+
+    def value(self) -> Any:
+        """Return the value that begins here, and go past it."""
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._text, self._at)
+            except (ValueError, RecursionError) as error:
+                digits = not isinstance(error, json.JSONDecodeError)
+                if not digits and not self._ended and len(self._text) - self._at <= LONGEST:
+                    self._more()
+                    continue
+                place = self.line
+                if isinstance(error, json.JSONDecodeError):
+                    place += self._text.count("\n", self._at, error.pos)
+                raise refused(self.path, place, f"this isn't JSON: {mistake(error)}") from None
+            if end == len(self._text) and not self._ended and self._more():  # a number may go on
+                continue
+            halves = _HALF.search(self._text, self._at, end)
+            self._go(end)
+            return whole_characters(value) if halves else value
+
+    def _go(self, end: int) -> None:
+        self.line += self._text.count("\n", self._at, end)
+        self._at = end
+
+
+def _items(path: Path, text: _Text, line: int) -> Iterator[tuple[str, Any]]:
+    """Yield the items of an array where the first is an object, else the array as one value."""
+    held: list[Any] = []
+    number = 0
+    single = text.next() not in ("{", "]")
+    while (character := text.next()) != "]":
+        number += 1
+        if number > 1:
+            if character != ",":
+                what = "the array has no end" if not character else "this isn't JSON: a comma is missing in the array"
+                raise refused(path, text.line, what)
+            text.skip()
+            text.next()
+        elif not character:
+            raise refused(path, text.line, "the array has no end")
+        at = text.line
+        value = text.value()
+        if single:
+            held.append(value)
+        else:
+            yield f"{path}:{at} (item {number})", value
+    text.skip()
+    if single:
+        yield f"{path}:{line}", held

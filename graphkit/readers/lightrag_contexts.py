@@ -1,0 +1,188 @@
+"""LightRAG's contexts as text: what ``only_need_context`` and ``only_need_prompt`` give, in each version's form.
+
+The tables of a context stand below headings, between fences: as JSON since the later releases of 1.3, which keeps names
+whole, and as CSV before. A hybrid or mixed context of the latter has its cells joined without quotes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+#: How a context begins, newest form first. A prompt has a role first, and the context within it.
+_STARTS = (
+    "Knowledge Graph Data (Entity)",
+    "Document Chunks (Each entry",
+    "Entities Data From Knowledge Graph",
+    "Original Texts From Document Chunks",
+    "-----Entities(KG)-----",
+    "-----Relationships(KG)-----",
+    "-----Document Chunks(DC)-----",
+    "---Document Chunks---",
+    "---Document Chunks(DC)---",
+    "-----Entities-----",
+)
+_START = re.compile(rf"^[ ]*(?:{'|'.join(map(re.escape, _STARTS))})", re.MULTILINE)
+_HEADINGS = (
+    ("reference document list", "references"),
+    ("document chunks", "chunks"),
+    ("relation", "relationships"),
+    ("entit", "entities"),
+)
+_PROMPT_START = "---Role---"
+_REFUSED = "[no-context]"  # ends what aquery() says instead of an answer or a context
+_REFERENCE = re.compile(r"\[(\d{1,6})\][ \t]*(\S.*)")
+
+#: The tables of a context before 1.3. A text in one may hold fences, so that each ends where the next begins.
+_CSV = re.compile(
+    r"-----Entities-----\s*```csv\r?\n(.*?)\n\s*```\s*"
+    r"-----Relationships-----\s*```csv\r?\n(.*?)\n\s*```\s*"
+    r"-----Sources-----\s*```csv\r?\n(.*)\n\s*```",
+    re.DOTALL,
+)
+_CSV_TABLES = ("entities", "relationships", "chunks")
+_RENAMED = {"source": "entity1", "target": "entity2"}
+_NEXT_CHUNK = "\n--New Chunk--\n"
+_CREATED = re.compile(r"\[Created at: [^\]\n]{0,40}\]\n")
+
+UNQUOTED = "a hybrid context that is CSV (LightRAG until 1.3) has no quotes: a name that holds a comma is cut at it"
+
+Row = dict[str, Any]
+Tables = dict[str, list[Row]]
+
+
+def is_context(value: Any) -> bool:
+    """Tell a context as text, a prompt that holds one, and what stands in its place where none was found."""
+    if not isinstance(value, str):
+        return False
+    begins = value[:200].lstrip().startswith(_STARTS) or (is_prompt(value) and _START.search(value) is not None)
+    return (begins and "```" in value) or _NEXT_CHUNK in value or is_refusal(value)
+
+
+def is_prompt(value: str) -> bool:
+    """Tell the prompt that ``only_need_prompt`` gives."""
+    return value.startswith(_PROMPT_START)
+
+
+def is_refusal(value: str | None) -> bool:
+    """Tell what stands in the place of an answer or a context where nothing was found."""
+    return value is not None and value[-200:].rstrip().endswith(_REFUSED)
+
+
+def tables_of(context: str, unread: Counter[str], notes: list[str]) -> Tables:
+    """Return the tables of a context by their names; a naive one has no tables of the graph."""
+    begin = _START.search(context)
+    if begin is None:
+        return {"chunks": chunks_of(context)}
+    context = context[begin.start() :]
+    found = _CSV.match(context.lstrip())
+    if found is None:
+        return _tables_of_json(context, unread)
+    return {
+        name: list(_csv_rows(name, body, unread, notes)) for name, body in zip(_CSV_TABLES, found.groups(), strict=True)
+    }
+
+
+def chunks_of(text: str) -> list[Row]:
+    """Return the chunks of a naive context before 1.3, which has nothing but them."""
+    return [{"content": _CREATED.sub("", chunk, count=1).strip()} for chunk in text.split(_NEXT_CHUNK)]
+
+
+def _tables_of_json(context: str, unread: Counter[str]) -> Tables:
+    """Return the tables of lines of JSON, or of one array each; no line of JSON can be a fence."""
+    tables: Tables = {}
+    table: str | None = None
+    fenced = False
+    for line in map(str.strip, context.split("\n")):
+        if line.startswith("```"):
+            fenced = not fenced
+            if fenced and table is not None:
+                tables.setdefault(table, [])
+        elif table == "references" and (found := _REFERENCE.fullmatch(line)):
+            tables.setdefault(table, []).append({"reference_id": found[1], "file_path": found[2]})
+        elif fenced and table is not None and table != "references":
+            rows = _json_rows(line)
+            tables[table].extend(rows or ())
+            if rows is None and line:
+                unread[f"lines of {table} that aren't JSON"] += 1
+        elif not fenced and line:
+            heading = line.lower()
+            table = next((name for word, name in _HEADINGS if heading.lstrip("-").find(word) in range(60)), table)
+    return tables
+
+
+def _json_rows(line: str) -> list[Row] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return [row for row in (value if isinstance(value, list) else [value]) if isinstance(row, dict)]
+
+
+def _csv_rows(table: str, body: str, unread: Counter[str], notes: list[str]) -> Iterator[Row]:
+    """Yield the rows of a table; its first line has the columns."""
+    first, _, rest = body.lstrip().partition("\n")
+    if ",\t" in first:
+        if table != "chunks" and rest.strip() and UNQUOTED not in notes:
+            notes.append(UNQUOTED)
+        yield from _unquoted_rows([column.strip() for column in first.split(",")], rest)
+        return
+    escape = "\\" if first.startswith('"') else None
+    rows = csv.reader(io.StringIO(body.strip(), newline=""), escapechar=escape)
+    try:
+        columns = next(rows, [])
+        for cells in rows:
+            if cells:
+                yield _named(columns, cells)
+    except csv.Error:  # a cell that is too long, or was cut
+        unread[f"rows of {table} that aren't CSV"] += 1
+
+
+def _unquoted_rows(columns: list[str], body: str) -> Iterator[Row]:
+    """Yield the rows of cells that were joined without quotes, by their numbers: a text may hold commas and lines."""
+    prose = next((name for name in ("description", "content") if name in columns), columns[-1])
+    before, after = columns.index(prose) - 1, len(columns) - columns.index(prose) - 1
+    starts: list[tuple[int, int]] = []
+    at = 0
+    while (begin := _numbered(body, len(starts) + 1, at)) is not None:
+        at = begin + len(f"{len(starts) + 1},\t")
+        starts.append((begin, at))
+    for (_, start), (end, _) in zip(starts, [*starts[1:], (len(body), 0)], strict=True):
+        cells, rest = [], body[start:end].strip("\n")
+        for _ in range(before):
+            cell, rest = _first_cell(rest)
+            cells.append(cell)
+        ends = rest.rsplit(",", after) if after else [rest]
+        yield _named(columns, ["", *cells, *ends])
+
+
+def _numbered(body: str, number: int, at: int) -> int | None:
+    """Return where the row of a number begins, which is at the beginning of a line."""
+    mark = f"{number},\t"
+    if at == 0 and body.startswith(mark):
+        return 0
+    found = body.find(f"\n{mark}", at)
+    return None if found < 0 else found + 1
+
+
+def _first_cell(rest: str) -> tuple[str, str]:
+    """Return the first cell and what follows it; names of version 1.0 are themselves in quotes."""
+    if rest.startswith('"') and (end := rest.find('",', 1)) > 0:
+        return rest[: end + 1], rest[end + 2 :]
+    cell, _, rest = rest.partition(",")
+    return cell, rest
+
+
+def _named(columns: list[str], cells: list[str]) -> Row:
+    """Return a row by the columns that later versions have; version 1.0 wrote its names in quotes."""
+    row = dict(zip((_RENAMED.get(column, column) for column in columns), cells, strict=False))
+    return {
+        name: cell[1:-1] if name.startswith("entity") and len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
+        for name, cell in row.items()
+        if name != "id"
+    }
