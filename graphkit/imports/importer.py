@@ -22,7 +22,7 @@ from graphkit.imports.sources import is_json, text_of, values_of, whole_text
 from graphkit.imports.told import SHOWN, Told, as_json
 from graphkit.readers.known_formats import reader_of, recognised
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
-from graphkit.readers.payloads import NOTHING
+from graphkit.readers.payloads import EMPTY, NOTHING
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.structs import QuestionStruct
 
@@ -234,7 +234,7 @@ def _refuse(told: Told, paths: Sequence[Path], strict: bool) -> None:
             where=str(paths[0]),
             remedy="Remove them, or read without --strict.",
         )
-    if told.answers > told.notes[NOTHING]:
+    if told.answers > told.notes[NOTHING] + told.notes[EMPTY]:
         return
     if told.answers:
         raise InputError(

@@ -36,7 +36,10 @@ class MessagesReader:
     """Reads conversations: one a value, or a file that is one conversation with a message a value."""
 
     name = "messages"
-    title = "OpenAI-style messages with tool calls, and Anthropic's content blocks"
+    title = (
+        "Messages with tool calls, and replies, as OpenAI, Anthropic, Gemini, Bedrock, LangChain and Pydantic AI "
+        "have them"
+    )
     lines = False
     lacks = (
         "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...): a shell's commands "
@@ -71,7 +74,8 @@ class MessagesReader:
                     unread[f"lines of the type {shortened(value['type'])}"] += 1
                 continue
             for one in each_unwrapped(value, _is_payload, options, where, lists=True):
-                if held is not None and held.question == one.question and _continue(held, one):
+                same = held is not None and held.question == one.question and held.question is not None
+                if same and held is not None and _continue(held, one):
                     continue
                 if held is not None:
                     yield _answer(held, unread)

@@ -17,7 +17,10 @@ class LangchainReader:
     """Reads chain outputs, lists of documents, events of ``astream_events``, and run trees."""
 
     name = "langchain"
-    title = "LangChain: chain outputs, astream_events, LangSmith and RunCollector runs, GraphCypherQAChain"
+    title = (
+        "LangChain: chain outputs, documents, astream_events, LangSmith and RunCollector runs, GraphCypherQAChain, "
+        "LangGraph's states"
+    )
     lacks = (
         "Edges are there only where the retrieval query put them into the documents' metadata, or a Cypher chain's "
         "rows hold them.",
@@ -41,7 +44,8 @@ class LangchainReader:
             for wrapped in each_unwrapped(value, _is_payload, options, where, lists=True):
                 payload = wrapped.payload
                 if held is not None:
-                    if held.question != wrapped.question or not continues(held.payload, payload):
+                    same = held.question is not None and held.question == wrapped.question
+                    if not (same and continues(held.payload, payload)):
                         yield from answers.add(*_output(held, options, unread))
                     held = None
                 if _is_patch(payload):
@@ -86,5 +90,8 @@ def _output(wrapped: Wrapped, options: ReadOptions, unread: Counter[str]) -> tup
     answer, gathered = wrapped.logged(unread), Gathered(options)
     if wrapped.payload is not None:
         say_output(answer, wrapped.payload, gathered, unread)
+        gathered.say(answer)
+    elif wrapped.empty:
+        gathered.asked = True
         gathered.say(answer)
     return answer, gathered

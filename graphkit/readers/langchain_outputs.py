@@ -60,13 +60,13 @@ def is_output(value: Any) -> bool:
     steps = value.get(_STEPS)
     if isinstance(steps, list) and steps:
         return all(_is_query(step) for step in steps) or all(_is_action(step) for step in steps)
-    if artifacts(value.get("messages")) or _rows(value) or _state(value) is not value:
+    if artifacts(value.get("messages")) or _rows(value) is not None or _state(value) is not value:
         return True
     lists = (value.get(key) for key in DOCUMENTS)
     return (
         any(isinstance(docs, list) and docs and all(_loose(doc) is not None for doc in docs) for docs in lists)
         # Nothing was retrieved: then the answer beside the empty list is what tells a chain's output.
-        or (any(value.get(key) == [] for key in DOCUMENTS) and bool(value.keys() & set(ANSWERS)))
+        or (any(value.get(key) == [] for key in DOCUMENTS[:6]) and bool(value.keys() & set(ANSWERS)))
         or (value.keys() == {"query", "result"} and all(isinstance(given, str) for given in value.values()))
     )
 
@@ -90,6 +90,8 @@ def document_of(value: Any) -> Mapping[str, Any] | None:
             return None
     if not isinstance(value, dict):
         return None
+    if "document" in value and (beside := document_of(value["document"])) is not None:
+        return {**beside, "score": value.get("score")}
     inner = constructed(value)
     if "page_content" in inner:
         return inner
@@ -229,12 +231,14 @@ def _action(value: Any) -> dict[str, Any]:
     return fields if isinstance(fields.get("tool"), str) and "tool_input" in fields else {}
 
 
-def _rows(output: Mapping[str, Any]) -> list[Any]:
-    """Return the rows that a Cypher chain returned in the place of an answer."""
+def _rows(output: Mapping[str, Any]) -> list[Any] | None:
+    """Return the rows that a Cypher chain returned in the place of an answer; None where there are none such."""
     rows = output.get("result")
     if not isinstance(output.get("query"), str) or not isinstance(rows, list):
-        return []
-    return rows if all(isinstance(row, dict) and document_of(row) is None for row in rows) else []
+        return None
+    if not rows and not output.keys() <= {"query", "result", _STEPS}:
+        return None  # anybody's result may be empty
+    return rows if all(isinstance(row, dict) and document_of(row) is None for row in rows) else None
 
 
 def _say_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
@@ -254,8 +258,7 @@ def _say_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
     for step in steps:
         gathered.query = text(step.get("query")) or gathered.query
         take(step.get("context"))
-    if rows := _rows(output):
-        take(rows)
+    take(_rows(output))
 
 
 def _say_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
@@ -291,7 +294,7 @@ def continues(former: Any, output: Any) -> bool:
     """
     if not isinstance(former, dict) or not isinstance(output, dict):
         return False
-    return all(key in output and _begins(given, output[key]) for key, given in former.items())
+    return former != output and all(key in output and _begins(given, output[key]) for key, given in former.items())
 
 
 def _begins(former: Any, later: Any) -> bool:

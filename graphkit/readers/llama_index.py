@@ -19,6 +19,7 @@ from graphkit.readers.llama_index_events import is_event, without_events
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
 from graphkit.readers.merging import ranked
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, json_within, number, text
+from graphkit.readers.tool_calls import Trail
 
 _ARROW = " -> "
 _PREAMBLE = "Here are some facts extracted from the provided text:"
@@ -77,7 +78,7 @@ class LlamaIndexReader:
     """Reads what a retriever or a query engine of LlamaIndex returned."""
 
     name = "llama-index"
-    title = "LlamaIndex: NodeWithScore lists, and the Response of a query engine"
+    title = "LlamaIndex: NodeWithScore lists, the Response of an engine, and the events of its instrumentation"
     lacks = (
         "The edges are a set: their order changes from run to run.",
         "Which of an edge's nodes was found isn't said: a score is that of the better one, 0.0 that neither was found.",
@@ -133,9 +134,11 @@ def _results(
                 yield gathered
                 gathered = None
             if wrapped.payload is None:
-                yield wrapped.logged(unread), None
+                yield wrapped.logged(unread), [] if wrapped.empty else None
             elif not alone:
-                yield wrapped.logged(unread), _nodes(wrapped.payload, wrapped.names, unread)
+                logged = wrapped.logged(unread)
+                _say_tools(logged, wrapped.payload)
+                yield logged, _nodes(wrapped.payload, wrapped.names, unread)
             else:
                 logged = wrapped.logged(unread)
                 gathered = gathered or (logged, [])
@@ -194,9 +197,23 @@ def _nodes(result: Any, taken: frozenset[str], unread: Counter[str]) -> list[Any
         return result
     key = "source_nodes" if isinstance(result.get("source_nodes"), list) else "nodes"
     answer = {"response"} if isinstance(result.get("response"), str) else set()
-    count_unread(result, (key, *answer, *_FORM, *taken), unread)
+    count_unread(result, (key, "sources", "is_dummy_stream", *answer, *_FORM, *taken), unread)
     nodes: list[Any] = result[key]
     return nodes
+
+
+def _say_tools(logged: LoggedAnswer, result: Any) -> None:
+    """Write the tools that an agent called into an answer; the retriever of a chat engine is none."""
+    sources = result.get("sources") if isinstance(result, dict) else None
+    trail = Trail()
+    for one in sources if isinstance(sources, list) else ():
+        given = one.get("raw_input") if isinstance(one, dict) else None
+        if isinstance(given, dict) and isinstance(given.get("kwargs"), dict):
+            trail.called(one.get("tool_name"), given["kwargs"])
+            gave = one.get("content", one.get("blocks"))
+            trail.returned(gave, failed=one.get("is_error") is True)
+    if trail.calls:
+        trail.into(logged, tools=False)
 
 
 def _read_nodes(
@@ -238,11 +255,12 @@ def _read_nodes(
         if one.is_chunk:
             chunks.append(LoggedChunk(one.name, one.text, one.score))
     if edges:
-        logged.walk = [list(edges.values())]
+        logged.walk, logged.ordered = [list(edges.values())], False
     elif in_rows or any(one.parts or one.paths is not None for one in read):
         logged.walk = []
     only_rows = not (chunks or asked) and logged.walk is None and any(not one.is_chunk for one in read)
-    logged.retrieved = None if only_rows else ranked(chunks)
+    if nodes or logged.retrieved is None:  # else what an agent's tools found is what is known
+        logged.retrieved = None if only_rows else ranked(chunks)
     logged.notes += sorted(notes)
 
 

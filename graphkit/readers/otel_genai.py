@@ -1,4 +1,6 @@
-"""OpenTelemetry's conventions for generative AI: rankings, latency and tokens. They know neither edges nor texts.
+"""OpenTelemetry's conventions for generative AI: rankings, tools, latency and tokens, but neither edges nor texts.
+
+OpenLLMetry's instrumentations write beside them what each step of a chain took and gave.
 
 They are in development: the names are those of version 1.40 and later, beside the older ones of tokens.
 """
@@ -31,9 +33,10 @@ class OpenTelemetryReader:
     """Reads spans of OpenTelemetry's conventions for generative AI."""
 
     name = "otel"
-    title = "OpenTelemetry GenAI spans: SDK JSON, OTLP JSON"
+    title = "OpenTelemetry GenAI spans, also those of OpenLLMetry: SDK JSON, OTLP JSON"
     lacks: tuple[str, ...] = (
-        "The conventions have no edges: no traversal is known.",
+        "The conventions have no edges: a traversal is known of what tools opened, and of OpenLLMetry's documents that "
+        "hold edges.",
         "Documents have an id and a score, and are logged only where their capture is switched on.",
         "Question and answer are logged only where the capture of messages is switched on.",
         "The commits of documents aren't logged.",

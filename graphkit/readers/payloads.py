@@ -62,13 +62,17 @@ LATENCIES = {
 
 #: The objects beside a payload in which the same keys are looked for.
 _BESIDE = ("metadata", "meta", "extra", "inputs", "input", "question", "query")
-_PRINTED = re.compile(r"[A-Z]\w*\(\w+=|(?:items|records)=\[|answer=['\"]")
 #: Where an id is looked for as well: beside a run stands the example that it answers, with what is expected of it.
 _WITHIN = ("example.metadata", "example.inputs", "example", "extra.metadata")
+#: What is asked, as an object of whoever logs it: its ``id`` is the question's.
+_ASKED = ("test_case", "testcase", "case", "task", "sample", "item")
+_PRINTED = re.compile(r"[A-Z]\w*\(\w+=|(?:items|records)=\[|answer=['\"]")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")
 
 NOTHING = "nothing in them is what this format writes: only what stands around it was taken"
+
+EMPTY = "an empty list stands where others have what was found: nothing was"
 
 
 @dataclass(slots=True)
@@ -81,6 +85,8 @@ class Wrapped:
         ``file:line``, and where in it, if one line holds several.
     payload
         None where nothing of the library's is there: an error stands in its place, or nothing.
+    empty
+        Whether an empty list stands where a payload that is a list would: nothing was found.
     names
         The keys of the payload itself that aren't the library's: they were taken for the question.
     taken
@@ -101,6 +107,7 @@ class Wrapped:
     taken: dict[str, str] = field(default_factory=dict)
     rest: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    empty: bool = False
 
     def logged(self, unread: Counter[str]) -> LoggedAnswer:
         """Return an answer that says what stood around the payload, for the reader to say the rest."""
@@ -179,7 +186,7 @@ def each_unwrapped(
     Raises
     ------
     UnreadableLogError
-        There is none, nor an error, an answer or a question's id, or the key that the user named isn't there.
+        There is none and no question's id, or the key that the user named isn't there.
     """
     if (rows := _rows_of(value, options)) is not None and not is_payload(value):
         for number, row in enumerate(rows, 1):
@@ -194,45 +201,33 @@ def each_unwrapped(
         yield _told(one, f"{where} {one.spot}".strip() if len(found) > 1 else where, options, followed)
     if not found:
         told = _told(_Found(None, (("", value, None),), ""), where, options, {}) if isinstance(value, dict) else None
-        if told is not None and answers and told.error is None:
-            _answer_alone(told, value, where)
-        empty = (
-            next((name for name in value if value[name] is None and _plain(name) in OUTPUTS), None) if told else None
-        )
-        if told is None or (told.question is told.error is told.answer is empty is None):
+        null = [name for name in (value if told is not None else ()) if value[name] is None and _plain(name) in OUTPUTS]
+        if told is not None and answers and told.answer is None and (whole := text(value.get("result"))) is not None:
+            told.answer, told.taken["answer"] = whole, "result"
+            told.rest = tuple(name for name in told.rest if name != "result")
+        if told is not None and answers and told.answer is not None and told.error is None:
+            if printed := _PRINTED.match(told.answer):
+                raise UnreadableLogError(
+                    f"the output is an object's text as str() gives it ({printed[0]}...), which isn't read",
+                    where=where or None,
+                    remedy="Write its fields: dataclasses.asdict(result), or result.model_dump(mode='json').",
+                )
+            told.notes = (ANSWER_ALONE,)
+        elif told is not None and null and told.error is None:
+            told.error, told.error_type = f"there is no output: its {null[0]} is null", "no_output"
+        elif told is None or told.question is None is told.error:
             shown = shortened(", ".join(map(str, value)) if isinstance(value, dict) else repr(value)[:200])
             raise UnreadableLogError(
                 f"nothing in it is what this format writes (it holds: {shown})",
                 where=where or None,
-                remedy="Name the format that it has; `auto` recognises each by its content.",
+                remedy="Name the format that it has; `auto` recognises each by its content. A line that is no answer, "
+                "such as a header, has to be left out.",
             )
+        told.error = told.error or next(filter(None, map(_error_in, value.values())), None)
+        told.empty = lists and any(given == [] for given in value.values())
         if told.error is None and not told.notes:
-            told.notes = (NOTHING,)
-            if empty is not None and told.answer is None:
-                told.error, told.error_type = f"there is no output: its {empty} is null", "no_output"
+            told.notes = (EMPTY if told.empty else NOTHING,)
         yield told
-
-
-def _answer_alone(told: Wrapped, value: dict[str, Any], where: str) -> None:
-    """Take the answer of a question of which nothing else was logged, with a note.
-
-    Raises
-    ------
-    UnreadableLogError
-        It is an object that was printed.
-    """
-    if told.answer is None and (given := text(value.get("result"))) is not None:
-        told.answer, told.taken["answer"] = given, "result"
-        told.rest = tuple(name for name in told.rest if name != "result")
-    if told.answer is None:
-        return
-    if printed := _PRINTED.match(told.answer):
-        raise UnreadableLogError(
-            f"the output is an object's text as str() gives it ({printed[0]}...), which isn't read",
-            where=where or None,
-            remedy="Write its fields: dataclasses.asdict(result), or result.model_dump(mode='json').",
-        )
-    told.notes = (ANSWER_ALONE,)
 
 
 def _rows_of(value: Any, options: ReadOptions) -> list[dict[str, Any]] | None:
@@ -336,16 +331,12 @@ def _payloads(
     value: Any, is_payload: Callable[[Any], bool], lists: bool, most: float = math.inf, texts: bool = False
 ) -> Iterator[_Found]:
     """Yield the payloads of a value, breadth first; an object within a payload is none."""
-    kinds = (dict, list, str) if texts else (dict, list)
     waiting = deque([(_Found(value, (), ""), 0)])
     looked_at = 0
     while waiting and looked_at < most:
         found, depth = waiting.popleft()
         looked_at += 1
         one = found.payload
-        if isinstance(one, str) and depth <= DEPTH_OF_TEXTS:
-            one = json_within(one)
-            found = replace(found, payload=one)
         if not isinstance(one, dict | list) or depth > DEPTH:
             continue
         if isinstance(one, dict):
@@ -356,22 +347,26 @@ def _payloads(
         elif lists and is_payload(one):
             yield found
             continue
-        waiting.extend((inner, depth + 1) for inner in _within(found, kinds))
+        waiting.extend((inner, depth + 1) for inner in _inside(found, texts and depth < DEPTH_OF_TEXTS))
 
 
-def _within(found: _Found, kinds: tuple[type, ...]) -> Iterator[_Found]:
-    """Yield what lies directly within an object or a list, and may be a payload or hold one."""
+def _inside(found: _Found, texts: bool) -> Iterator[_Found]:
+    """Yield what lies directly within an object or a list, and may be a payload or hold one, or a text that may."""
     one, spot = found.payload, found.spot
     if isinstance(one, dict):
         place = _INDEX.sub("[]", spot)
         for name, item in one.items():
-            if isinstance(item, kinds):
+            if texts and isinstance(item, str) and "." not in name:  # JSON as text, as model_dump_json() gives it
+                item = json_within(item)
+            if isinstance(item, dict | list):
                 way = (*found.way, (place, one, name))
                 yield _Found(item, way, f"{spot}.{name}" if spot else name, found.paired)
         return
     paired = identifier(one[0]) if len(one) == 2 else None
     for index, item in enumerate(one):
-        if isinstance(item, kinds):
+        if texts and isinstance(item, str):
+            item = json_within(item)
+        if isinstance(item, dict | list):
             yield _Found(item, found.way, f"{spot}[{index}]", paired or found.paired)
 
 
@@ -466,10 +461,11 @@ def _by_key(found: _Found, key: str, where: str, used: set[str]) -> str | None:
 def _id_within(found: _Found, told: Wrapped, used: set[str]) -> str | None:
     """Return an id that stands deeper beside the payload."""
     for place, one, _ in reversed(found.way):
-        for dotted in _WITHIN:
+        for dotted in (*_WITHIN, *_ASKED):
             inner = at(one, dotted)
-            for name, given in inner.items() if isinstance(inner, dict) else ():
-                if _plain(name) in QUESTION_IDS and (question := identifier(given)) is not None:
+            names = (*QUESTION_IDS, *TASK_IDS, "id") if dotted in _ASKED else QUESTION_IDS
+            for name, given in inner.items() if isinstance(inner, dict) and one is not found.payload else ():
+                if _plain(name) in names and (question := identifier(given)) is not None:
                     told.taken["question id"] = f"{place}.{dotted}.{name}" if place else f"{dotted}.{name}"
                     used.add(told.taken["question id"])
                     return question
@@ -506,6 +502,12 @@ def _key_of(found: _Found, told: Wrapped, followed: Mapping[int, Collection[str 
 def _message(value: Any) -> str | None:
     """Return the words of an error: a text, or an object with a ``message``."""
     return text(value.get("message")) or json.dumps(value)[:1000] if isinstance(value, dict) and value else text(value)
+
+
+def _error_in(value: Any) -> str | None:
+    """Return the error that stands in the place of an output."""
+    inner = value.items() if isinstance(value, dict) else ()
+    return next((words for name, given in inner if _plain(name) in ERRORS and (words := _message(given))), None)
 
 
 def _rest(found: _Found, used: set[str], followed: Mapping[int, Collection[str | None]]) -> Iterator[str]:

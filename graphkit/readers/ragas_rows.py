@@ -149,7 +149,9 @@ def _retrieved(row: dict[str, Any], notes: list[str]) -> list[LoggedChunk] | Non
         parsed = json_within(contexts)
         contexts = printed(contexts, LONGEST_TEXT) if isinstance(parsed, str) else parsed
     ids = texts(row.get(CONTEXT_IDS))
-    words = [one for one in contexts if isinstance(one, str)] if isinstance(contexts, list) else None
+    words = None
+    if isinstance(contexts, list):  # JSON within a text may hold halves of characters
+        words = [one.encode(errors="replace").decode() for one in contexts if isinstance(one, str)]
     if ids is not None and (words is None or len(ids) != len(words)):
         if words is not None:
             notes.append(MISMATCH)

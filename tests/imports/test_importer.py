@@ -145,8 +145,8 @@ def test_questions_for_which_nothing_came(data: Path) -> None:
 
     It is told, and a log of such lines alone is refused.
     """
-    empty = {"question_id": "2", "output": []}
-    found = made(data, empty, {"question_id": "q1", "output": None}, {"question_id": "q1", "found": ["a"]})
+    empty = {"question_id": "2", "colour": "red"}
+    found = made(data, empty, {"question_id": "q1"}, {"question_id": "q1", "found": ["a"]})
     assert [one["question_id"] for one in found.records] == ["q1", "2"]
     assert found.records[1] == {"run": "mine", "question_id": "2"}
     assert found.figures["notes"] == {NOTHING: 1}

@@ -440,6 +440,8 @@ def test_a_cypher_chain_that_returns_its_rows() -> None:
     for output in (direct, steps):
         (answer,) = read("langchain", [{"question_id": "q", "output": output}])
         assert (edges(answer), names(answer), answer.answer) == ([[("Ann", "KNOWS", "Bob")]], ["Ann", "Bob"], None)
+    (nothing,) = read("langchain", [{"question_id": "q", "output": {"query": "Who?", "result": []}}])
+    assert nothing.retrieved == []
     (plain,) = read("langchain", [{"question_id": "q", "output": {"query": "Who?", "result": "Bob."}}])
     assert (plain.answer, plain.retrieved, plain.walk) == ("Bob.", None, None)
 
@@ -516,3 +518,25 @@ def test_changes_of_astream_log_are_refused() -> None:
     change = {"question_id": "q", "ops": [{"op": "replace", "path": "", "value": {"logs": {}}}]}
     with pytest.raises(UnreadableLogError, match=r"log:1: it is a change of astream_log(.|\n)*astream_events"):
         read("langchain", [change])
+
+
+def test_nothing_was_found() -> None:
+    """An empty list in the place of documents is a retrieval of nothing, and a walk of nothing where others walked.
+
+    Two outputs that are alike are two answers where they don't name their question.
+    """
+    first, second = read_some(
+        {"question_id": "q1", "result": [document("A", "B")]}, {"question_id": "q2", "result": []}
+    )
+    assert (names(first), edges(first)) == (["A"], [[("A", "CALLS", "B")]])
+    assert (second.retrieved, second.walk) == ([], [])
+    alike = {"input": "Who?", "output": {"context": [document("A")], "answer": "A"}}
+    assert len(read_some(alike, alike)) == 2
+    (scored,) = read_some({"question_id": "q", "results": [{"document": document("A"), "score": 0.5}]})
+    assert [(chunk.name, chunk.score) for chunk in scored.retrieved or ()] == [("A", 0.5)]
+
+
+def read_some(*values: Any) -> list[Any]:
+    """Return what is read of values of which not each has to be recognised."""
+    placed = [(f"log:{number}", value) for number, value in enumerate(values, 1)]
+    return list(reader_of("langchain").read(placed, ReadOptions(), Counter()))

@@ -242,6 +242,23 @@ def test_nodes_as_users_write_them() -> None:
     assert not READER.recognises({"question_id": "q", "nodes": by_hand["source_nodes"]})
 
 
+def test_tools_of_an_agent() -> None:
+    """The sources of an agent's response are the tools that it called; a chat engine's retriever is none of them."""
+    opened = {
+        "tool_name": "read_node",
+        "content": "all about Ann",
+        "raw_input": {"args": [], "kwargs": {"node": "Ann"}},
+    }
+    engine = {"tool_name": "retriever", "content": "...", "raw_input": {"message": "Who?"}}
+    unread: Counter[str] = Counter()
+    result = {"response": "A", "sources": [opened, engine], "source_nodes": [], "metadata": {}}
+    (logged,) = read_all({"question_id": "q", "result": result}, unread=unread)
+    assert (logged.opened, [call.name for call in logged.tool_calls or ()]) == (["Ann"], ["read_node"])
+    assert unread == {}
+    (alone,) = read_all({"question_id": "q", "result": {**result, "sources": [engine]}})
+    assert (alone.opened, alone.tool_calls) == (None, None)
+
+
 def test_events_of_the_instrumentation() -> None:
     """A retrieval and the answer to its question are one answer, with the time between; a retrieval alone is another.
 

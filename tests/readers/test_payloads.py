@@ -10,6 +10,7 @@ import pytest
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import (
     ANSWER_ALONE,
+    EMPTY,
     NOTHING,
     count_unread,
     each_unwrapped,
@@ -43,14 +44,14 @@ def is_payload(value: dict[str, Any]) -> bool:
         ({"nodes": [], "metadata": {"question_id": "q1"}}, "q1", "metadata.question_id"),
         ({"question": {"id": "q1", "text": "Who?"}, "nodes": []}, "q1", "question.id"),
         ({"results": [{"question_id": "q1", "out": {"nodes": []}}]}, "q1", "results[].question_id"),
-        ({"task_id": "q1", "result": {"nodes": []}}, "q1", "task_id"),
+        ({"task_id": "q1", "output": {"nodes": []}}, "q1", "task_id"),
+        ({"test_case": {"id": "q1"}, "output": {"nodes": []}}, "q1", "test_case.id"),
+        ({"run": {"nodes": []}, "example": {"metadata": {"qid": 1}}}, "1", "example.metadata.qid"),
+        ({"response": '[{"query_id": "q1", "nodes": []}]'}, "q1", "response[].query_id"),
         ({"question_id": "q1", "result": '{"nodes": []}'}, "q1", "question_id"),
         (["q1", {"nodes": []}], "q1", "what stands before it in a pair"),
         ([["q1", {"out": {"nodes": []}}]], "q1", "what stands before it in a pair"),
         (["q1", '{"nodes": []}'], "q1", "what stands before it in a pair"),
-        ({"task_id": "q1", "output": {"nodes": []}}, "q1", "task_id"),
-        ({"run": {"nodes": []}, "example": {"metadata": {"qid": 1}}}, "1", "example.metadata.qid"),
-        ({"response": '[{"query_id": "q1", "nodes": []}]'}, "q1", "response[].query_id"),
     ],
 )
 def test_the_question_is_found(value: dict[str, Any], question: str, place: str) -> None:
@@ -125,8 +126,12 @@ def test_a_question_that_failed() -> None:
 
 def test_a_question_for_which_nothing_came() -> None:
     """A question's id alone is told with a note, also with an answer; a value without one is refused with its line."""
-    empty = unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN)
+    empty = unwrapped({"question_id": "q1"}, is_payload, PLAIN)
     assert (empty.payload, empty.question, empty.notes) == (None, "q1", (NOTHING,))
+    (nothing,) = each_unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN, lists=True)
+    assert (nothing.payload, nothing.empty, nothing.notes) == (None, True, (EMPTY,))
+    failed = unwrapped({"question_id": "q1", "result": {"error": "timed out"}}, is_payload, PLAIN)
+    assert (failed.error, failed.notes) == ("timed out", ())
     answered = unwrapped({"question_id": "q1", "answer": "Ann", "kind": "k"}, is_payload, PLAIN)
     unread: Counter[str] = Counter()
     logged = answered.logged(unread)
@@ -152,8 +157,7 @@ def test_nothing_in_the_place_of_the_output() -> None:
     assert (failed.payload, failed.question, failed.error_type, failed.latency_ms) == (None, "q1", "no_output", 2000)
     assert failed.error == "there is no output: its result is null"
     assert unwrapped({"question_id": "q1", "result": None, "error": "Boom"}, is_payload, PLAIN).error == "Boom"
-    with pytest.raises(UnreadableLogError, match="nothing in it"):
-        unwrapped({"colour": None}, is_payload, PLAIN)
+    assert unwrapped({"question_id": "q1", "colour": None}, is_payload, PLAIN).notes == (NOTHING,)
 
 
 def test_several_in_one_value() -> None:
@@ -222,7 +226,7 @@ def test_a_table_by_its_columns(table: dict[str, Any]) -> None:
 
 
 def test_an_answer_alone() -> None:
-    """Where a reader takes it, an answer without a payload is one, and told as such."""
+    """Where a reader takes it, an answer without a payload is one, and told as such; where not, as nothing."""
     value = {"qid": "q1", "answer": "Ann.", "colour": "red"}
     assert unwrapped(value, is_payload, PLAIN).notes == (NOTHING,)
     (told,) = each_unwrapped(value, is_payload, PLAIN, answers=True)
@@ -230,8 +234,8 @@ def test_an_answer_alone() -> None:
     assert told.logged(Counter()).notes == [ANSWER_ALONE]
     (told,) = each_unwrapped({"qid": "q1", "result": "Ann."}, is_payload, PLAIN, answers=True)
     assert (told.answer, told.taken["answer"], told.rest) == ("Ann.", "result", ())
-    with pytest.raises(UnreadableLogError, match="nothing in it"):
-        list(each_unwrapped({"colour": "red"}, is_payload, PLAIN, answers=True))
+    (told,) = each_unwrapped({"qid": "q1", "colour": "red"}, is_payload, PLAIN, answers=True)
+    assert told.notes == (NOTHING,)
     printed = {"qid": "q1", "result": "SearchResult(response='At Acme.', context_data={})"}
     with pytest.raises(UnreadableLogError, match=r"an object's text as str\(\) gives it \(SearchResult\(response="):
         list(each_unwrapped(printed, is_payload, PLAIN, answers=True))
