@@ -14,7 +14,7 @@ from graphkit.files.jsonl import first_block, open_binary
 from graphkit.files.tables import columns_of, read_table
 from graphkit.imports.graphml import read_graphml
 from graphkit.imports.sources import values_of
-from graphkit.readers.graph_values import edge_of
+from graphkit.readers.graph_names import edge_of
 from graphkit.readers.logged import LoggedEdge
 from graphkit.readers.payloads import identifier
 from graphkit.records.graph_parts import GraphEdge, GraphNode

@@ -15,7 +15,7 @@ from graphkit.errors import InputError, did_you_mean
 from graphkit.files.known import HARDLY, closest
 from graphkit.files.spool import Spool
 from graphkit.imports.names import Names
-from graphkit.readers.graph_values import COMMITS, NAMES, first_of, is_element_id, plain
+from graphkit.readers.graph_names import COMMITS, NAMES, first_of, is_element_id, plain
 from graphkit.readers.payloads import identifier, whole
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.graph_parts import GraphEdge, GraphNode

@@ -14,12 +14,8 @@ from typing import Any
 from graphkit.readers.edge_lines import edges_of_lines
 from graphkit.readers.graph_columns import arrows, guessed, is_relation, named_by_properties, variable
 from graphkit.readers.graph_names import (
-    COMMITS,
     EDGES,
-    ELEMENT_IDS,
-    NAMES,
     SCORES,
-    TEXTS,
     chunk_of,
     edge_of,
     end_of,
@@ -28,37 +24,10 @@ from graphkit.readers.graph_names import (
     name_of,
     plain,
 )
-from graphkit.readers.graph_objects import SHORT_PATHS, UNDIRECTED, GraphObjects, is_relationship
+from graphkit.readers.graph_objects import GraphObjects, is_relationship
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
 from graphkit.readers.payloads import number
 from graphkit.readers.reprs import Described
-
-__all__ = [
-    "CHUNKS_ONLY",
-    "COMMITS",
-    "EDGES",
-    "ELEMENT_IDS",
-    "GUESSED_COLUMNS",
-    "JOINED_EDGES",
-    "NAMELESS",
-    "NAMES",
-    "NAME_THE_COLUMNS",
-    "NO_NAMES",
-    "ONLY_ELEMENT_IDS",
-    "SCORES",
-    "SHORT_PATHS",
-    "TEXTS",
-    "UNDIRECTED",
-    "UNREAD_EDGES",
-    "Gathered",
-    "InOrder",
-    "chunk_of",
-    "edge_of",
-    "first_of",
-    "is_element_id",
-    "name_of",
-    "plain",
-]
 
 ONLY_ELEMENT_IDS = (
     "nodes are named by Neo4j's elementId only, which is another in each database: let the query return what names them"

@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphkit.readers.conversations import conversation, is_conversation
-from graphkit.readers.graph_values import (
+from graphkit.readers.graph_names import (
     COMMITS,
     ELEMENT_IDS,
     NAMES,
     SCORES,
     TEXTS,
-    Gathered,
     chunk_of,
     first_of,
     is_element_id,
     name_of,
     plain,
 )
+from graphkit.readers.graph_values import Gathered
 from graphkit.readers.langchain_messages import (
     constructed,
     last_message,

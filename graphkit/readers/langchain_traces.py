@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from graphkit.readers.graph_values import Gathered, first_of
+from graphkit.readers.graph_names import first_of
+from graphkit.readers.graph_values import Gathered
 from graphkit.readers.langchain_messages import constructed, question_in, sole, sum_of_all, usage_of
 from graphkit.readers.langchain_outputs import say_documents, say_output
 from graphkit.readers.logged import LoggedAnswer, ReadOptions

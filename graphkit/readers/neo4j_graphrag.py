@@ -7,18 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from graphkit.readers.graph_values import (
-    EDGES,
-    ELEMENT_IDS,
-    NAMES,
-    Gathered,
-    InOrder,
-    chunk_of,
-    edge_of,
-    is_element_id,
-    name_of,
-    plain,
-)
+from graphkit.readers.graph_names import EDGES, ELEMENT_IDS, NAMES, chunk_of, edge_of, is_element_id, name_of, plain
+from graphkit.readers.graph_values import Gathered, InOrder
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, json_within, text
 from graphkit.readers.reprs import Described, ReprError, parse_fields, parse_repr

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from graphkit.readers.graph_objects import SHORT_PATHS, UNDIRECTED
 from graphkit.readers.graph_values import (
     CHUNKS_ONLY,
     JOINED_EDGES,
@@ -14,8 +15,6 @@ from graphkit.readers.graph_values import (
     NAMELESS,
     NO_NAMES,
     ONLY_ELEMENT_IDS,
-    SHORT_PATHS,
-    UNDIRECTED,
     UNREAD_EDGES,
 )
 from graphkit.readers.known_formats import reader_of
