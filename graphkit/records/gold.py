@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from operator import attrgetter
+from zlib import crc32
 
 import msgspec
 from msgspec.structs import fields
@@ -22,13 +24,10 @@ NOT_GOLD = frozenset(("id", "question", "category", "difficulty", "group"))
 #: Whose items have no order: those within a path, and all that isn't named here, have one.
 UNORDERED = frozenset(("paths", "expected_files", "expected_symbols", "facts", "conflicts", "test_cases"))
 
-_DEFAULTS = {
-    field.name: field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
-    for field in fields(QuestionStruct)
-    if field.name not in NOT_GOLD
-}
+_FIELDS = tuple(sorted(field.name for field in fields(QuestionStruct) if field.name not in NOT_GOLD))
+_values = attrgetter(*_FIELDS)
 _SIZE = 8
-_encode = msgspec.json.Encoder(order="sorted").encode
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 def gold_hash(question: QuestionStruct) -> str:
@@ -37,11 +36,13 @@ def gold_hash(question: QuestionStruct) -> str:
     >>> gold_hash(QuestionStruct("q", "?", gold_answer="x")) == gold_hash(QuestionStruct("p", "!", gold_answer="x"))
     True
     """
-    gold = {}
-    for name, default in _DEFAULTS.items():
-        value = getattr(question, name)
-        if value != default:
-            gold[name] = sorted(map(_encode, value)) if name in UNORDERED else value
+    # Each question of a run is hashed as it is scored, so the fields are read, and left out where they say nothing, at
+    # once; a number says something even if it is 0.
+    gold = {
+        name: sorted(map(_encode, value)) if name in UNORDERED and len(value) > 1 else value
+        for name, value in zip(_FIELDS, _values(question), strict=True)
+        if value or value == 0
+    }
     return blake2b(_encode(gold), digest_size=_SIZE).hexdigest()
 
 
@@ -54,9 +55,8 @@ class GoldSum:
         self.value = 0
 
     def add(self, question: str, gold: str) -> None:
-        """Add a question, by its id, with the hash of its gold."""
-        hashed = blake2b(f"{gold} {question}".encode("utf-8", "surrogatepass"), digest_size=_SIZE).digest()
-        self.merge(int.from_bytes(hashed, "big"))
+        """Add a question, by its id, with the hash of its gold: as often as its id says, so that none is another's."""
+        self.merge(int(gold, 16) * (crc32(question.encode("utf-8", "surrogatepass")) | 1))
 
     def merge(self, value: int) -> None:
         """Add the sum of others."""
