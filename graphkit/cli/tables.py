@@ -95,23 +95,10 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
         print_line(
             f"{result.run}: {result.questions} questions, {result.failed} failed, {result.missing} missing{invalid}"
         )
-        for reason, measures in _reasons(result).items():
-            print_line(f"{result.run}: not scored, since {reason}: {', '.join(measures)}")
+        for line in result.reasons():
+            print_line(f"{result.run}: {line}")
     print_line("")
     print_efficiency({result.run: (result.known_efficiency(), result.questions) for result in results})
-
-
-def _reasons(result: Evaluation) -> dict[str, list[str]]:
-    """Return the measures that each reason keeps from being scored, each with the number of questions.
-
-    What keeps most from being scored comes first.
-    """
-    found: dict[str, dict[str, int]] = {}
-    for name, reasons in result.unscored.items():
-        for reason, count in reasons.items():
-            found.setdefault(reason, {})[name] = count
-    by_count = sorted(found.items(), key=lambda each: -sum(each[1].values()))
-    return {reason: [f"{name} ({count})" for name, count in counts.items()] for reason, counts in by_count}
 
 
 def _scored(summary: Summary) -> str:

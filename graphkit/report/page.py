@@ -75,6 +75,7 @@ def page(data: ReportData) -> Iterator[str]:
                 "known": _known(run.evaluation.known),
                 "judges": judges(run.verdicts, run.evaluation.efficiency.get("cost")),
                 "borrowed_commits": run.evaluation.borrowed_commits(),
+                "reasons": [visible(line[0].upper() + line[1:]) for line in run.evaluation.reasons()],
                 "warnings": [visible(warning) for warning in run.warnings],
                 "executed": _executed(run),
                 "code_warnings": [visible(warning) for warning in run.code_warnings],

@@ -174,6 +174,7 @@ def markdown(results: Sequence[Evaluation]) -> str:
         counts += [f"{len(result.invalid)} invalid (stale gold, not scored)"] if result.invalid else []
         counts += [f"gold {result.gold_hash}"] if result.gold_hash is not None else []
         lines.append(f"\n{_cell(result.run)}: {', '.join(counts)}")
+        lines += [f"\n{_cell(result.run)}: {_cell(reason)}" for reason in result.reasons()]
         lines += [f"\n{_cell(result.run)}: warning: {_cell(warning)}" for warning in result.warnings]
     return "\n".join(lines) + "\n"
 

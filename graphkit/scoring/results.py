@@ -195,6 +195,18 @@ class Evaluation:
         chunks = f"{taken} of {counted(lacking, 'chunk')} without a commit"
         return f"{chunks} {'takes' if taken == 1 else 'take'} that of their artifact in the dataset's graph"
 
+    def reasons(self) -> list[str]:
+        """Return why questions aren't scored, each reason with its measures; what keeps most from it comes first."""
+        found: dict[str, dict[str, int]] = {}
+        for name, reasons in self.unscored.items():
+            for reason, count in reasons.items():
+                found.setdefault(reason, {})[name] = count
+        by_count = sorted(found.items(), key=lambda each: -sum(each[1].values()))
+        return [
+            f"not scored, since {reason}: {', '.join(f'{name} ({count})' for name, count in counts.items())}"
+            for reason, counts in by_count
+        ]
+
     def outcomes(self) -> list[Outcome]:
         """Return how each question went, where that was asked for."""
         return [row.outcome for row in self.rows if row.outcome is not None]

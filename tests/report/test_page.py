@@ -140,6 +140,16 @@ def test_the_page_says_which_chunks_take_the_commit_of_their_artifact(tmp_path: 
     assert "without a commit" not in page.text
 
 
+def test_the_page_says_why_questions_are_not_scored(tmp_path: Path) -> None:
+    """Neither record has a traversal: each reason stands once, with its measures and how often it holds."""
+    answers = [{"run": "r", "question_id": one["id"], "retrieved": ["a:m.py#x"]} for one in cli.QUESTIONS]
+    run = cli.tiny(tmp_path, answers=answers)
+    told = _diagnosis(Page(write_report([run], tmp_path / "r.html").read_text("utf-8")))
+    # The gold of q2 crosses no boundary, which is told before what is lacking of its walk.
+    assert "Not scored, since the record has no traversal (not logged): EdgeRecall (2)" in told
+    assert "BoundaryRecall (1)" in told
+
+
 def test_answers_in_another_order_meet_their_questions(tmp_path: Path) -> None:
     """Details belong to their question whatever the order of the run, and a question without a record is there."""
     write_jsonl(tmp_path / "questions.jsonl", [*cli.QUESTIONS, {"id": "q3", "question": "?"}])
