@@ -9,7 +9,7 @@ from typing import Any
 from graphkit.analysis.explain import short_shas
 from graphkit.cli.base import console, print_line, printable
 from graphkit.records.usage import Spread
-from graphkit.records.words import shown
+from graphkit.records.words import counted, shown
 from graphkit.scoring.results import Evaluation, Label, Summary
 
 
@@ -93,7 +93,7 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
     for result in results:
         invalid = f", {len(result.invalid)} invalid (stale gold, not scored)" if result.invalid else ""
         print_line(
-            f"{result.run}: {result.questions} questions, {result.failed} failed, {result.missing} missing{invalid}"
+            f"{result.run}: {counted(result.questions, 'question')}, {result.failed} failed, {result.missing} missing{invalid}"
         )
         for line in result.reasons():
             print_line(f"{result.run}: {line}")

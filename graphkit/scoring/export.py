@@ -17,7 +17,7 @@ from graphkit.errors import InputError
 from graphkit.files.atomic import written
 from graphkit.files.tables import write_table
 from graphkit.measures.registry import declared
-from graphkit.records.words import shown
+from graphkit.records.words import counted, shown
 from graphkit.scoring.results import Evaluation
 
 COLUMNS = (
@@ -170,7 +170,7 @@ def markdown(results: Sequence[Evaluation]) -> str:
             cells.append(f"{shown(summary.mean)} ({summary.scored}/{summary.total})" if summary else "–")
         lines.append(f"| {' | '.join(cells)} |")
     for result in results:
-        counts = [f"{result.questions} questions", f"{result.failed} failed", f"{result.missing} missing"]
+        counts = [counted(result.questions, "question"), f"{result.failed} failed", f"{result.missing} missing"]
         counts += [f"{len(result.invalid)} invalid (stale gold, not scored)"] if result.invalid else []
         counts += [f"gold {result.gold_hash}"] if result.gold_hash is not None else []
         lines.append(f"\n{_cell(result.run)}: {', '.join(counts)}")
