@@ -92,9 +92,8 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
     print_table(None, columns, rows)
     for result in results:
         invalid = f", {len(result.invalid)} invalid (stale gold, not scored)" if result.invalid else ""
-        print_line(
-            f"{result.run}: {counted(result.questions, 'question')}, {result.failed} failed, {result.missing} missing{invalid}"
-        )
+        questions = counted(result.questions, "question")
+        print_line(f"{result.run}: {questions}, {result.failed} failed, {result.missing} missing{invalid}")
         for line in result.reasons():
             print_line(f"{result.run}: {line}")
     print_line("")

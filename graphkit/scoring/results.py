@@ -307,7 +307,8 @@ class Evaluation:
             f"<td style='text-align:right'>{summary.scored} / {summary.total}</td></tr>"
             for name, summary in self.measures.items()
         )
-        caption = f"{html.escape(self.run)}: {counted(self.questions, 'question')}, {self.failed} failed, {self.missing} missing"
+        questions = counted(self.questions, "question")
+        caption = f"{html.escape(self.run)}: {questions}, {self.failed} failed, {self.missing} missing"
         return (
             f"<table><caption>{caption}</caption><thead><tr><th>measure</th><th>mean</th><th>scored</th></tr></thead>"
             f"<tbody>{cells}</tbody></table>"
