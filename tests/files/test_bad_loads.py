@@ -170,7 +170,8 @@ def test_separator_in_names_of_commits(any_graph: Graph, tmp_path: Path) -> None
     """Two commits don't take each other's place, wherever the separator of their keys stands in their names."""
     # One chunk of each of the repositories "a@b" and "a", at the commits "c" and "b@c": no rule joins these, so the one
     # pair of chunks doesn't fit. The question pins "c" of "a@b", so the commit of "a" is off no pin, "c%" of "a@b" is.
-    # The commit "b@c" of "a" has the parent "0@0"; "a%40b" is no other way to write "a@b".
+    # The one row that holds commits holds another of "a". The commit "b@c" of "a" has the parent "0@0";
+    # "a%40b" is no other way to write "a@b".
     commits: list[Row] = [
         {"repo": "a@b", "sha": "c"},
         {"repo": "a", "sha": "b@c", "parents": ["0@0"]},
@@ -183,6 +184,7 @@ def test_separator_in_names_of_commits(any_graph: Graph, tmp_path: Path) -> None
         [{**Q1, "commits": {"a@b": "c"}}],
         [{"run": "r", "question_id": "q1", "retrieved": retrieved}],
         commits=commits,
+        compatibility=[{"id": "s", "commits": {"a@b": "c", "a": "0@0"}}],
     )
     for engine in ("python", "cypher"):
         options = ("evaluate", "--engine", engine, "-m", "Coherence", "-m", "Incoherent", "-m", "OffPin", "--json")

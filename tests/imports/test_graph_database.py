@@ -17,6 +17,7 @@ from graphkit.database.foreign import ForeignAccess, read_rows
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.files.problems import Problems
+from graphkit.graph.rows import artifact_row
 from graphkit.imports.graph_importer import ImportedGraph
 from tests.helpers import ROOT
 from tests.helpers.cli import inside, tiny
@@ -323,7 +324,8 @@ def test_a_knowledge_graph_comes_back(store: Store, source: Source, tmp_path: Pa
         paths = dataset.graphs["stack-2"]
         assert paths[0] is not None
         assert paths[1] is not None
-        nodes = {repr(one) for one in dataset.artifacts(paths[0], Problems())}
+        known = dataset.commit_graph(Problems())
+        nodes = {repr(artifact_row(one, known)) for one in dataset.artifacts(paths[0], Problems())}
         return nodes, {repr(edge) for edge in dataset.edges(paths[1], Problems())}
 
     assert held(copy) == held(fixture)
