@@ -367,9 +367,9 @@ class Kills:
         return code
 
     def evaluate(self, version: str) -> list[str]:
-        """Return the command that loads the dataset and the run of a version, and scores it."""
+        """Return the command that loads the dataset and the run of a version, in the other's place, and scores it."""
         measures = [word for name in MEASURES for word in ("-m", name)]
-        return ["evaluate", *measures, str(run_file(self.folder, version))]
+        return ["evaluate", *measures, "--replace", str(run_file(self.folder, version))]
 
     def judge(self, version: str) -> list[str]:
         """Return the command that loads scores, verdicts and executions of the run of a version in the graph."""

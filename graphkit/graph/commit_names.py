@@ -84,9 +84,13 @@ class _Settling:
         return [*found.values()]
 
     def settle(self, run: str) -> None:
-        """Write what a run is to be told, where it isn't told already."""
+        """Write what a run is to be told, where it isn't told already.
+
+        Answers to questions that have left the dataset stay as they are: nothing asks for them any more.
+        """
         answers = self.store.read(cypher("load/run_answers"), {"run": run})
-        for questions in batched((str(row["question"]) for row in answers), QUESTIONS):
+        asked = (name for row in answers if (name := str(row["question"])) in self.questions)
+        for questions in batched(asked, QUESTIONS):
             few = {"run": run, "questions": questions}
             chunks = self.store.read(cypher("load/open_chunks"), {**few, "unnamed": self.unnamed})
             paths = self.store.read(cypher("load/open_paths"), few)

@@ -164,6 +164,26 @@ def test_removed_question_disappears(empty_store: Store, dataset: Path) -> None:
     assert contents(empty_store) == before
 
 
+def test_removed_question_whose_answer_names_commits(empty_store: Store, dataset: Path) -> None:
+    """What names of commits mean is told of the answers to the questions that are left; the other stays as it was."""
+    run = dataset / "runs" / f"{RUN}.jsonl"
+    answers = read_jsonl(run)
+    first, second = [answer for answer in answers if answer["retrieved"]][:2]
+    for answer in (first, second):
+        answer["retrieved"] = [{**answer["retrieved"][0], "commit": None}]
+        answer["traversal"] = [{**answer["traversal"][0], "source_commit": "v9"}]
+    write_jsonl(run, answers)
+    load_all(empty_store, dataset)
+    told = "MATCH (a:Answer)-[r:RETRIEVED]->(:Chunk) WHERE r.commit_key IS NOT NULL RETURN a.question AS question"
+    # Both chunks are of artifacts that the dataset's graph read at a commit.
+    both = [first["question_id"], second["question_id"]]
+    assert sorted(row["question"] for row in empty_store.read(told)) == both
+    records = read_jsonl(dataset / "questions.jsonl")
+    write_jsonl(dataset / "questions.jsonl", [one for one in records if one["id"] != both[0]])
+    graphkit.load(empty_store, dataset)
+    assert sorted(row["question"] for row in empty_store.read(told)) == both
+
+
 def test_changed_graph_is_replaced(empty_store: Store, dataset: Path) -> None:
     """The edges of a changed knowledge graph are replaced, and those of the other one stay."""
     graphkit.load(empty_store, dataset)
