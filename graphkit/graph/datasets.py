@@ -27,7 +27,7 @@ from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.writing import BATCH, Progress, batched, clear, name_artifacts, quiet, write_commits
 from graphkit.records.commits import CommitGraph
-from graphkit.records.gold import GoldSum
+from graphkit.records.gold import GoldSum, as_number
 
 #: Questions of one transaction, with all that belongs to them.
 RECORDS = 500
@@ -260,7 +260,7 @@ class _DatasetLoader:
                 for question in batch
             ]
             for row in rows:
-                self.gold.add(row["id"], row["properties"]["gold_hash"])
+                self.gold.add(row["id"], as_number(row["properties"]["gold_hash"]))
             ids = [row["id"] for row in rows]
             known = {row["id"]: row["digest"] for row in self.store.read(cypher("load/known_questions"), {"ids": ids})}
             changed = [row for row in rows if known.get(row["id"]) != row["properties"]["digest"]]

@@ -6,6 +6,7 @@ spelling a file has it; a field that is added to questions later changes no hash
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from operator import attrgetter
@@ -36,14 +37,33 @@ def gold_hash(question: QuestionStruct) -> str:
     >>> gold_hash(QuestionStruct("q", "?", gold_answer="x")) == gold_hash(QuestionStruct("p", "!", gold_answer="x"))
     True
     """
-    # Each question of a run is hashed as it is scored, so the fields are read, and left out where they say nothing, at
-    # once; a number says something even if it is 0.
+    return as_hash(gold_number(question))
+
+
+def gold_number(question: QuestionStruct) -> int:
+    """Return the hash of the gold of a question as a number."""
+    # Each question of a run is hashed as it is scored, so the fields are read at once. What is empty says nothing,
+    # other than a number that is 0.
     gold = {
         name: sorted(map(_encode, value)) if name in UNORDERED and len(value) > 1 else value
         for name, value in zip(_FIELDS, _values(question), strict=True)
-        if value or value == 0
+        if value
     }
-    return blake2b(_encode(gold), digest_size=_SIZE).hexdigest()
+    if question.min_sources == 0:
+        gold["min_sources"] = 0
+    return int.from_bytes(blake2b(_encode(gold), digest_size=_SIZE).digest(), "big")
+
+
+def as_hash(number: int) -> str:
+    """Return a number as the hash that it is shown as."""
+    return f"{number:0{2 * _SIZE}x}"
+
+
+def as_number(gold: str) -> int:
+    """Return the number that a hash shows; what others gave for one may be any text."""
+    if re.fullmatch(f"[0-9a-f]{{{2 * _SIZE}}}", gold):
+        return int(gold, 16)
+    return int.from_bytes(blake2b(gold.encode("utf-8", "surrogatepass"), digest_size=_SIZE).digest(), "big")
 
 
 class GoldSum:
@@ -54,17 +74,17 @@ class GoldSum:
     def __init__(self) -> None:
         self.value = 0
 
-    def add(self, question: str, gold: str) -> None:
+    def add(self, question: str, gold: int) -> None:
         """Add a question, by its id, with the hash of its gold: as often as its id says, so that none is another's."""
-        self.merge(int(gold, 16) * (crc32(question.encode("utf-8", "surrogatepass")) | 1))
+        self.value += gold * (crc32(question.encode("utf-8", "surrogatepass")) | 1)
 
-    def merge(self, value: int) -> None:
+    def merge(self, other: GoldSum) -> None:
         """Add the sum of others."""
-        self.value = (self.value + value) % (1 << 8 * _SIZE)
+        self.value = (self.value + other.value) % (1 << 8 * _SIZE)
 
     def hexdigest(self) -> str:
         """Return the hash."""
-        return f"{self.value:0{2 * _SIZE}x}"
+        return as_hash(self.value % (1 << 8 * _SIZE))
 
 
 def gold_hash_of(questions: Iterable[tuple[str, str | None]]) -> str | None:
@@ -73,7 +93,7 @@ def gold_hash_of(questions: Iterable[tuple[str, str | None]]) -> str | None:
     for question, gold in questions:
         if gold is None:
             return None
-        total.add(question, gold)
+        total.add(question, as_number(gold))
     return total.hexdigest()
 
 

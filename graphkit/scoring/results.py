@@ -396,7 +396,7 @@ class Totals:
         self.missing += other.missing
         self.count_without_commit(other.without_commit, other.commit_of_artifact)
         self.efficiency.merge(other.efficiency)
-        self.gold.merge(other.gold.value)
+        self.gold.merge(other.gold)
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Return the summary of each measure."""

@@ -21,7 +21,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.outcome import Outcome, outcome
 from graphkit.records.bounds import over, under
 from graphkit.records.commits import CommitGraph
-from graphkit.records.gold import gold_hash
+from graphkit.records.gold import as_hash, gold_number
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.usage import figures_of
 from graphkit.scoring.batches import Batch
@@ -170,13 +170,13 @@ class Scorer:
                     raise
                 raise blamed from None
         self.names.append(question.id)
-        gold = gold_hash(question)
+        gold = gold_number(question)
         self.totals.gold.add(question.id, gold)
         if job.describe is not None:
             self.described.append((question.id, job.describe(case, _plain(self.values[-1]), invalid)))
         if job.keep_rows:
             labels = (question.category, question.difficulty, question.group)
-            self.about.append((labels, outcome(case, invalid) if job.outcomes else None, gold))
+            self.about.append((labels, outcome(case, invalid) if job.outcomes else None, as_hash(gold)))
 
     def settle(self) -> list[Row]:
         """Bring the values since the last call into the totals, and return the rows where they are wanted."""
