@@ -27,7 +27,8 @@ MEASURES_HEAD = """\
 
 Each measure is a value with a text form, such as `nDCG@10` or `EdgeRecall(relation=False)`; names and aliases are read
 without regard to case. A measure returns a number, or no number and the reason: *not scored* is never 0. A mean is
-taken over the scored questions and is shown with `scored/total`. k is the question's own, else the measure's, else
+taken over the scored questions and is shown with `scored/total`; at gates and against targets a question that the run
+failed on, or has no record for, counts as the worst value. k is the question's own, else the measure's, else
 `--k`, else 5.
 
 What a record doesn't say isn't known, and not nothing. A record without `traversal` isn't scored by what asks for the
@@ -36,6 +37,15 @@ without `tool_calls` not by what asks for the calls of tools, and one without `a
 the reason says that it wasn't logged. An empty list, or text, says that nothing was walked, retrieved, called or
 answered: that is 0 where a definition says so. Repositories and commits are told by what there is of both. (Such a
 record used to count as one that had walked or retrieved nothing, and was scored 0.)
+
+An id is `repo:path#symbol`. A path may hold a `#` itself (`C#/x.cs`), so the dataset decides where an id is split: by
+the `path` and `symbol` of its artifacts, and by its expected files, the longest path first. An id that they don't
+decide is split at its last `#`. In `expected_files`, a `#` belongs to the path unless a file's name ends before it
+(`a.ts#f`) or a plain name follows it (`Makefile#all`). Nothing is decoded: `%23` is no `#`.
+
+Of gold paths that share a `group` the one counts of which the run has the largest share. Of equal shares, the path with
+fewer required edges counts, then the one whose steps come first in alphabetical order: the order in which a file lists
+alternatives changes no value.
 """
 
 #: Between these lines of the page of imports stands the table of formats.
@@ -47,6 +57,7 @@ QUERIES_HEAD = """\
 
 `graphkit query NAME -p run=RUN` runs one, and so does `graphkit failures RUN --kind NAME`; a run or question that the
 graph doesn't hold is refused. A parameter with a default may be left out; `question = null` means all questions.
+Where `limit` leaves rows out, their number is shown.
 """
 
 

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+
+
+def one_line(text: str) -> str:
+    r"""Return text of somebody else's on one line: what isn't printable, ends of lines too, is written out.
+
+    >>> print(one_line("red \x1b[31m\nerror: forged"))
+    red \u001b[31m\u000aerror: forged
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _code_point(ord(char)) for char in text)
+
+
+def _code_point(code: int) -> str:
+    return f"\\u{code:04x}" if code < 0x1_0000 else f"\\U{code:08x}"
 
 
 class GraphkitError(Exception):
@@ -16,20 +31,26 @@ class GraphkitError(Exception):
         The place: ``file:line``, a record id, an address. Shown before the sentence.
     remedy
         What the reader can do about it. Shown after the sentence.
+    details
+        The cases that the sentence sums up, each shown on a line of its own.
     """
 
     exit_code = 2
 
-    def __init__(self, what: str, *, where: str | None = None, remedy: str | None = None) -> None:
+    def __init__(
+        self, what: str, *, where: str | None = None, remedy: str | None = None, details: Sequence[str] = ()
+    ) -> None:
         self.what = what
         self.where = where
         self.remedy = remedy
+        self.details = tuple(details)
         super().__init__(str(self))
 
     def __str__(self) -> str:
+        """Return the error as lines that nothing in its parts can break or add to."""
         place = f"{self.where}: " if self.where else ""
-        advice = f"\n  {self.remedy}" if self.remedy else ""
-        return f"{place}{self.what}{advice}"
+        below = [*self.details, *([self.remedy] if self.remedy else [])]
+        return "\n  ".join(map(one_line, (f"{place}{self.what}", *below)))
 
 
 class InputError(GraphkitError):

@@ -28,7 +28,6 @@ from graphkit.execution.limits import MIB, SandboxLimits
 from graphkit.execution.sandbox import Sandbox, failure_of
 from graphkit.execution.walls import WALLS, NoWall, Wall
 from graphkit.execution.witness import descendants
-from graphkit.execution.workers import call
 
 _SUBREAPER = 36
 
@@ -108,9 +107,9 @@ def series(wall: Wall, executions: int, folder: Path, seed: int = 1, jobs: int =
                 if kind is None:
                     return
                 body, seconds, ends = KINDS[kind]
-                job = call(f"def test():\n    {body}\n", "test", [], limits.result)
+                code = f"def test():\n    {body}\n"
                 try:
-                    how = str(sandbox.run(job, seconds).how)
+                    how = str(sandbox.run(code, "test", [], seconds).how)
                 except Exception as error:  # whatever it is, it is told
                     how = repr(error)
                 with lock:

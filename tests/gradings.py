@@ -31,6 +31,7 @@ from typing import Any
 from graphkit.llm.anthropic_model import parameters
 from graphkit.llm.cache import ReplyCache
 from graphkit.llm.requests import Request
+from graphkit.scoring.opened_judges import JUDGE_MODEL
 from tests.helpers.api import Api, Reply, message, served, with_faults
 from tests.helpers.cli import COMMAND, environment
 from tests.helpers.grading import many, scores_beside, verdict_on, verdicts_beside
@@ -132,8 +133,10 @@ def graded_whole(folder: Path, records: int, concurrency: int) -> Whole:
         seconds = time.monotonic() - begin
         assert code == 0, (folder / "whole-home.log").read_text()
         requests, answered = len(server.api.requests), sum(server.answered.values())
-    verdicts = verdicts_beside(run, "anthropic").values()
-    grades = [score for (_, name), score in scores_beside(run, "anthropic").items() if name == "RubricGrade"]
+    verdicts = verdicts_beside(run, "anthropic", JUDGE_MODEL).values()
+    grades = [
+        score for (_, name), score in scores_beside(run, "anthropic", JUDGE_MODEL).items() if name == "RubricGrade"
+    ]
     return Whole(
         records,
         len(verdicts),
@@ -216,7 +219,7 @@ def graded_with_kills(folder: Path, records: int, concurrency: int, kills: int, 
         asked = server.asked()
         found.asked_again = sum(asked[key] - then[key] for kept, then in before for key in kept)
         found.answered, found.distinct = sum(server.answered.values()), len(server.answered)
-    verdicts = verdicts_beside(run, "anthropic").values()
+    verdicts = verdicts_beside(run, "anthropic", JUDGE_MODEL).values()
     found.verdicts, found.failed = len(verdicts), sum(one.failure is not None for one in verdicts)
     return found
 

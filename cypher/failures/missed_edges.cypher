@@ -14,22 +14,22 @@ WITH q, a, COLLECT {
 } AS walked
 WITH q, a, walked, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
-  RETURN {unit: g.unit, index: g.index, path: coalesce(g.id, toString(g.index)),
+  RETURN {unit: g.unit, rank: g.rank, path: coalesce(g.id, toString(g.index)),
     wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
       [g.sources[i], g.relations[i], g.targets[i], i, g.crosses[i]]]} AS path
   ORDER BY g.index
 } AS paths
-WITH q, a, walked, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, index: p.index, path: p.path, wanted: p.wanted,
+WITH q, a, walked, [p IN paths WHERE size(p.wanted) > 0 | {unit: p.unit, rank: p.rank, path: p.path, wanted: p.wanted,
   edges: reduce(all = [], e IN p.wanted | CASE WHEN e[0..3] IN all THEN all ELSE all + [e[0..3]] END),
   missed: [e IN p.wanted WHERE NOT any(w IN walked
     WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))]}] AS paths
-WITH q, a, walked, [p IN paths | {unit: p.unit, index: p.index, path: p.path, edges: p.edges, missed: p.missed,
+WITH q, a, walked, [p IN paths | {unit: p.unit, rank: p.rank, path: p.path, edges: p.edges, missed: p.missed,
   lost: [e IN p.edges WHERE any(m IN p.missed WHERE m[0..3] = e)]}] AS paths
-WITH q, a, walked, [p IN paths | {unit: p.unit, index: p.index, path: p.path, edges: p.edges, missed: p.missed,
+WITH q, a, walked, [p IN paths | {unit: p.unit, rank: p.rank, path: p.path, edges: p.edges, missed: p.missed,
   lost: p.lost, share: toFloat(size(p.lost)) / size(p.edges)}] AS paths
-// Of alternatives the one with the smallest share missed counts, of equals the first.
+// Of alternatives the one with the smallest share missed counts, of equals the one of the lowest rank.
 WITH q, a, walked, [p IN paths WHERE NOT any(o IN paths
-  WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.index < p.index)))] AS chosen
+  WHERE o.unit = p.unit AND (o.share < p.share OR (o.share = p.share AND o.rank < p.rank)))] AS chosen
 UNWIND chosen AS p
 UNWIND p.missed AS e
 RETURN q.id AS question, p.path AS path, e[3] AS position, e[0] AS source,

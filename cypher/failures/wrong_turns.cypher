@@ -17,7 +17,7 @@ WITH q, a, COLLECT {
   RETURN DISTINCT [g.sources[i], g.relations[i], g.targets[i]]
 } AS gold, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
-  RETURN {unit: g.unit, index: g.index, path: coalesce(g.id, toString(g.index)),
+  RETURN {unit: g.unit, rank: g.rank, path: coalesce(g.id, toString(g.index)),
     wanted: [i IN range(0, size(g.sources) - 1) WHERE NOT g.optional[i] |
       [g.sources[i], g.relations[i], g.targets[i], i]]}
 } AS paths
@@ -42,9 +42,9 @@ WITH q, ordered, p, reached, walk, CASE WHEN ordered THEN state[0] ELSE size(p.w
       WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))] END AS rest
 WITH q, ordered, p, reached, walk, followed, e, [w IN rest WHERE w[0] = e[0]][0] AS turn
 // The alternative, and of its walks the one, of which the largest share was followed: as PathPrefix chooses. Only of equal
-// shares one that went on from there comes first, then the first.
+// shares one that went on from there comes first, then the alternative of the lowest rank, then the first walk.
 ORDER BY q.id, p.unit, toFloat(followed) / size(p.wanted) DESC,
-  CASE WHEN e IS NULL OR turn IS NOT NULL THEN 0 ELSE 1 END, p.index, walk.index
+  CASE WHEN e IS NULL OR turn IS NOT NULL THEN 0 ELSE 1 END, p.rank, walk.index
 WITH q, ordered, p.unit AS unit,
   head(collect({path: p.path, e: e, turn: turn, steps: walk.steps, entered: NOT ordered OR followed > 0 OR reached})) AS best
 WITH q, ordered, best.path AS path, best.e AS e, best.turn AS turn, best.steps AS steps, best.entered AS entered

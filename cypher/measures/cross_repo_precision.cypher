@@ -23,6 +23,5 @@ RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(relevant) = 0
       OR (size(retrieved) = 0 AND NOT (a.chunks_logged AND a.walk_logged)) THEN null
     WHEN size(retrieved) = 0 THEN 0.0 ELSE toFloat(size(right)) / size(retrieved) END AS value,
-  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
-    WHEN size(relevant) = 0 THEN $unscored
+  CASE WHEN size(relevant) = 0 THEN $unscored WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
     WHEN size(retrieved) = 0 AND NOT (a.chunks_logged AND a.walk_logged) THEN $unlogged END AS reason

@@ -14,19 +14,18 @@ WITH q, a, COLLECT {
 } AS retrieved, COLLECT {
   MATCH (q)-[:EXPECTS]->(g:GoldPath)
   WHERE size(g.required_repositories) > 0
-  RETURN {unit: g.unit, index: g.index, wanted: g.required_repositories}
+  RETURN {unit: g.unit, rank: g.rank, wanted: g.required_repositories}
 } AS paths
-WITH q, a, retrieved, [p IN paths | {unit: p.unit, index: p.index, wanted: p.wanted,
+WITH q, a, retrieved, [p IN paths | {unit: p.unit, rank: p.rank, wanted: p.wanted,
   share: toFloat(size([repo IN p.wanted WHERE repo IN retrieved])) / size(p.wanted)}] AS paths
-// Of alternatives the best counts, of equals the first.
+// Of alternatives the best counts, of equals the one of the lowest rank.
 WITH q, a, retrieved, [p IN paths WHERE NOT any(o IN paths
-  WHERE o.unit = p.unit AND (o.share > p.share OR (o.share = p.share AND o.index < p.index)))] AS chosen
+  WHERE o.unit = p.unit AND (o.share > p.share OR (o.share = p.share AND o.rank < p.rank)))] AS chosen
 WITH q, a, retrieved,
   reduce(all = q.relevant_repositories, p IN chosen | all + [repo IN p.wanted WHERE NOT repo IN all]) AS required
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(required) = 0
       OR (size(retrieved) = 0 AND NOT (a.chunks_logged AND a.walk_logged)) THEN null
     ELSE toFloat(size([repo IN required WHERE repo IN retrieved])) / size(required) END AS value,
-  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
-    WHEN size(required) = 0 THEN $unscored
+  CASE WHEN size(required) = 0 THEN $unscored WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
     WHEN size(retrieved) = 0 AND NOT (a.chunks_logged AND a.walk_logged) THEN $unlogged END AS reason

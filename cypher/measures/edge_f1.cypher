@@ -23,17 +23,17 @@ WITH q, a, COLLECT {
   WITH g, collect(DISTINCT [CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.sources[i] ELSE g.targets[i] END,
     CASE WHEN $relation THEN g.relations[i] ELSE '' END,
     CASE WHEN $directed OR g.sources[i] <= g.targets[i] THEN g.targets[i] ELSE g.sources[i] END]) AS wanted
-  RETURN {unit: g.unit, index: g.index, wanted: wanted}
+  RETURN {unit: g.unit, rank: g.rank, wanted: wanted}
 } AS paths
 WITH q, a, walked, [w IN walked WHERE any(e IN gold
     WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))] AS right,
-  [p IN paths | {unit: p.unit, index: p.index, wanted: p.wanted, found: [e IN p.wanted WHERE any(w IN walked
+  [p IN paths | {unit: p.unit, rank: p.rank, wanted: p.wanted, found: [e IN p.wanted WHERE any(w IN walked
     WHERE w[0] = e[0] AND w[2] = e[2] AND (w[1] = e[1] OR w[1] = '' OR e[1] = ''))]}] AS paths
-WITH q, a, walked, right, [p IN paths | {unit: p.unit, index: p.index, wanted: p.wanted, found: p.found,
+WITH q, a, walked, right, [p IN paths | {unit: p.unit, rank: p.rank, wanted: p.wanted, found: p.found,
   share: toFloat(size(p.found)) / size(p.wanted)}] AS paths
-// Of alternatives the best counts, of equals the first.
+// Of alternatives the best counts, of equals the one of the lowest rank.
 WITH q, a, walked, right, [p IN paths WHERE NOT any(o IN paths
-  WHERE o.unit = p.unit AND (o.share > p.share OR (o.share = p.share AND o.index < p.index)))] AS chosen
+  WHERE o.unit = p.unit AND (o.share > p.share OR (o.share = p.share AND o.rank < p.rank)))] AS chosen
 WITH q, a, walked, right,
   reduce(all = [], p IN chosen | all + [e IN p.wanted WHERE NOT e IN all]) AS required,
   reduce(all = [], p IN chosen | all + [e IN p.found WHERE NOT e IN all]) AS found
@@ -42,5 +42,5 @@ RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(required) = 0 OR NOT a.walk_logged THEN null
     WHEN size(found) = 0 OR size(right) = 0 THEN 0.0
     ELSE toFloat(2 * size(found) * size(right)) / (size(found) * size(walked) + size(right) * size(required)) END AS value,
-  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
-    WHEN size(required) = 0 THEN $unscored WHEN NOT a.walk_logged THEN $unlogged END AS reason
+  CASE WHEN size(required) = 0 THEN $unscored WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
+    WHEN NOT a.walk_logged THEN $unlogged END AS reason

@@ -24,6 +24,6 @@ WITH q, a, gold, walked, [w IN walked WHERE any(e IN gold
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(gold) = 0 OR size(walked) = 0 THEN null
     ELSE toFloat(size(right)) / size(walked) END AS value,
-  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
-    WHEN size(gold) = 0 THEN $unscored WHEN NOT a.walk_logged THEN $unlogged
+  CASE WHEN size(gold) = 0 THEN $unscored WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
+    WHEN NOT a.walk_logged THEN $unlogged
     WHEN size(walked) = 0 THEN $untraversed END AS reason

@@ -13,6 +13,5 @@ RETURN q.id AS question,
       OR NOT (a.chunks_logged OR a.evidence_files IS NOT NULL) THEN null
     WHEN size(files) = 0 THEN 0.0
     ELSE toFloat(size([file IN q.expected_files WHERE file IN files])) / size(files) END AS value,
-  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
-    WHEN size(q.expected_files) = 0 THEN $unscored
+  CASE WHEN size(q.expected_files) = 0 THEN $unscored WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
     WHEN NOT (a.chunks_logged OR a.evidence_files IS NOT NULL) THEN $unlogged END AS reason

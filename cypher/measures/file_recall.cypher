@@ -12,6 +12,5 @@ RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(q.expected_files) = 0
       OR NOT (a.chunks_logged OR a.evidence_files IS NOT NULL) THEN null
     ELSE toFloat(size([file IN q.expected_files WHERE file IN files])) / size(q.expected_files) END AS value,
-  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
-    WHEN size(q.expected_files) = 0 THEN $unscored
+  CASE WHEN size(q.expected_files) = 0 THEN $unscored WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
     WHEN NOT (a.chunks_logged OR a.evidence_files IS NOT NULL) THEN $unlogged END AS reason

@@ -14,5 +14,5 @@ WITH q, a, reduce(sum = 0.0, i IN range(0, size(top) - 1) | sum + CASE WHEN top[
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR NOT q.judged OR NOT a.chunks_logged THEN null
     WHEN ideal = 0 THEN 0.0 ELSE dcg / ideal END AS value,
-  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
-    WHEN NOT q.judged THEN $unscored WHEN NOT a.chunks_logged THEN $unlogged END AS reason
+  CASE WHEN NOT q.judged THEN $unscored WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
+    WHEN NOT a.chunks_logged THEN $unlogged END AS reason

@@ -19,6 +19,6 @@ WITH q, a, COLLECT {
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(pins) = 0 OR size(touched) = 0 THEN null
     WHEN all(commit IN touched WHERE commit IN pins) THEN 0.0 ELSE 1.0 END AS value,
-  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
-    WHEN size(pins) = 0 THEN $unscored WHEN size(touched) = 0 AND NOT (a.chunks_logged OR a.walk_logged) THEN $unlogged
+  CASE WHEN size(pins) = 0 THEN $unscored WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
+    WHEN size(touched) = 0 AND NOT (a.chunks_logged OR a.walk_logged) THEN $unlogged
     WHEN size(touched) = 0 THEN $unversioned END AS reason

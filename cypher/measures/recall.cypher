@@ -8,5 +8,5 @@ WITH q, a, [id IN q.relevant_ids WHERE id IN a.ranking[0..coalesce(q.k, $k)]] AS
 RETURN q.id AS question,
   CASE WHEN a IS NULL OR a.error IS NOT NULL OR size(q.relevant_ids) = 0 OR NOT a.chunks_logged THEN null
     ELSE toFloat(size(found)) / size(q.relevant_ids) END AS value,
-  CASE WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
-    WHEN size(q.relevant_ids) = 0 THEN $unscored WHEN NOT a.chunks_logged THEN $unlogged END AS reason
+  CASE WHEN size(q.relevant_ids) = 0 THEN $unscored WHEN a IS NULL THEN $missing WHEN a.error IS NOT NULL THEN 'failed: ' + a.error
+    WHEN NOT a.chunks_logged THEN $unlogged END AS reason

@@ -17,18 +17,19 @@ from pydantic.types import StrictStr
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.atomic import written
-from graphkit.files.dataset import Dataset
+from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.jsonl import is_file_name, read_lines
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
 from graphkit.files.run_files import read_run
 from graphkit.files.tables import meant, read_table, write_table
-from graphkit.measures.base import NO_RETRIEVAL, failed
+from graphkit.measures.base import NO_RETRIEVAL
 from graphkit.measures.case import Case
-from graphkit.records.fields import Name, Record, Text
+from graphkit.records.fields import Name, Record, RunName, Text
 from graphkit.records.ids import id_of_text
 from graphkit.records.scores import LARGEST, Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.unanswered import failed
 
 #: Who gives the scores, and what stands before the name of a metric: RAGAS has measures of the same names as ours.
 RAGAS = "ragas"
@@ -61,7 +62,7 @@ class Sample(Record):
     The former names of the columns are read, too.
     """
 
-    run: Name | None = None
+    run: RunName | None = None
     question_id: Id | None = None
     user_input: Text = Field(validation_alias=AliasChoices("user_input", "question"))
     retrieved_contexts: tuple[StrictStr, ...] | None = Field(
@@ -322,7 +323,7 @@ def imported(path: Path, problems: Problems, run: str | None = None, metrics: Se
     if run is None and len(runs) != 1:
         what = f"the rows are of {len(runs)} runs" if runs else "no row says of which run it is"
         raise InputError(what, where=str(path), remedy="Name the run by --run.")
-    name = run or runs[0]
+    name = given_run_name(run if run is not None else runs[0])
     ids = _ids_of_texts(rows)
     questions: dict[str, dict[str, Any]] = {}
     answers = []

@@ -21,8 +21,8 @@ from typing import Any
 from graphkit.adapters.ragas import COLUMNS, NAN, RAGAS, RunSamples, Sample, measure_name
 from graphkit.errors import InputError, did_you_mean
 from graphkit.llm.requests import Block, Model, ModelError, Reply, Request, Turn, Usage
-from graphkit.measures.base import failed
 from graphkit.records.scores import LARGEST, Score
+from graphkit.records.unanswered import failed
 
 #: The versions that were tested together; the extra ``ragas`` installs them.
 VERSIONS = (

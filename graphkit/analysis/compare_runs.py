@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from graphkit.analysis.comparison import (
     GoldComparison,
     RunComparison,
     groups_of,
+    judged_results,
     left_out,
     movers_of,
     refuse_itself,
@@ -28,6 +29,7 @@ from graphkit.graph.failures import failures
 from graphkit.graph.knowledge import invalid_questions, require_run
 from graphkit.graph.queries import cypher
 from graphkit.measures.base import Measure
+from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 from graphkit.scoring.results import NO_LABEL
 
@@ -44,6 +46,7 @@ def compare_runs(
     seed: int = SEED,
     movers: int = 5,
     strict: bool = False,
+    failed_as: FailedAs = "worst",
 ) -> RunComparison:
     """Compare two runs that the graph holds, on the questions that both were scored on.
 
@@ -60,6 +63,9 @@ def compare_runs(
         How many of the questions that moved most are shown, by the first measure.
     strict
         Refuse scores that others gave by different gold; by default such questions aren't compared, and told.
+    failed_as
+        How ``with_failed``, on which verdict and gates rest, counts a question that one run failed on and the other was
+        scored on: as the worst value of its measure, or not at all.
 
     Raises
     ------
@@ -71,7 +77,10 @@ def compare_runs(
     values, gold = values_of(store, dataset, (first, second), measures, engine)
     check = GoldComparison.hold((first, second), values, gold, strict)
     before, after = values
-    questions = {str(row["question"]) for row in store.read(cypher("read/answers"), {"dataset": dataset, "run": first})}
+    answers = {run: store.read(cypher("read/answers"), {"dataset": dataset, "run": run}) for run in (first, second)}
+    stale = invalid_questions(store, dataset)
+    failed = _failed(answers[first], stale), _failed(answers[second], stale)
+    questions = {str(row["question"]) for row in answers[first]}
     members = _members(store, dataset, by) if by is not None else {}
     scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
     groups = groups_of(before, after, scales, members, resamples, seed)
@@ -86,9 +95,19 @@ def compare_runs(
         questions=len(questions),
         left_out=left_out(before, after),
         unscored=unscored(before, after, check.left(dict.fromkeys(before, questions))),
-        warnings=(*check.warnings((first, second)), *_warnings(store, dataset, (first, second))),
+        warnings=(*check.warnings((first, second)), *_warnings(store, dataset, answers, stale, failed_as)),
         different_gold=check.different,
+        with_failed=judged_results(before, after, failed, failed_as, scales, resamples, seed),
+        failed=(len(failed[0]), len(failed[1])),
+        failed_as=failed_as,
     )
+
+
+def _failed(answers: Iterable[Mapping[str, Any]], stale: Container[str]) -> set[str]:
+    """Return the questions with valid gold that a run failed on, or has no record for."""
+    return {
+        str(row["question"]) for row in answers if (row["missing"] or row["failed"]) and row["question"] not in stale
+    }
 
 
 def _common_dataset(store: Store, first: str, second: str) -> str:
@@ -105,17 +124,23 @@ def _common_dataset(store: Store, first: str, second: str) -> str:
     return datasets[first]
 
 
-def _warnings(store: Store, dataset: str, runs: Iterable[str]) -> Iterator[str]:
+def _warnings(
+    store: Store,
+    dataset: str,
+    answers: Mapping[str, Sequence[Mapping[str, Any]]],
+    stale: Mapping[str, str],
+    failed_as: FailedAs,
+) -> Iterator[str]:
     """Yield what the comparison lacks: records of either run, questions without valid gold, changes of the dataset."""
-    for run in runs:
-        rows = store.read(cypher("read/answers"), {"dataset": dataset, "run": run})
+    counts = "unscored" if failed_as == "unscored" else "the worst value of its measure, where the other run was scored"
+    for run, rows in answers.items():
         missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
         whole = f" of {counted(len(rows), 'question')}"
         told = [f"has no record for {missing}{whole}"] if missing else []
         told += [f"failed on {failed}{'' if missing else whole}"] if failed else []
         if told:
-            yield f"{run} {' and '.join(told)}: not compared"
-    if stale := invalid_questions(store, dataset):
+            yield f"{run} {' and '.join(told)}: each counts as {counts}"
+    if stale:
         yield f"the gold of {counted(len(stale), 'question')} is stale: not compared"
     for row in store.read(cypher("read/datasets")):
         with contextlib.suppress(InputError, OSError):  # the folder may be gone, or on another machine
@@ -138,5 +163,5 @@ def _members(store: Store, dataset: str, by: By) -> dict[str, set[str]]:
 
 def _edges(store: Store, run: str, other: str, question: str) -> tuple[str, ...]:
     """Return the gold edges of a question that one run walked and the other did not, each once."""
-    rows = failures(store, run, "found-and-lost", question=question, other=other, limit=100)
+    rows = failures(store, run, "found-and-lost", question=question, other=other)
     return tuple(dict.fromkeys(f"{row['source']} -{row['relation'] or ''}-> {row['target']}" for row in rows))

@@ -11,6 +11,7 @@ from graphkit.analysis.comparison import (
     GoldComparison,
     RunComparison,
     groups_of,
+    judged_results,
     left_out,
     movers_of,
     refuse_itself,
@@ -23,6 +24,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.measures.registry import parse_measure
 from graphkit.records.scores import Score
+from graphkit.records.unanswered import FailedAs, is_failure
 from graphkit.scoring.results import NO_LABEL
 
 
@@ -37,8 +39,13 @@ def compare_scores(
     seed: int = SEED,
     movers: int = 5,
     problems: Problems | None = None,
+    failed_as: FailedAs = "worst",
 ) -> RunComparison:
     """Compare two runs by the scores in files, whoever gave them, on the questions scored in both.
+
+    A run failed on a question where a reason says so, and has no record for it where the other run has a score and it
+    has none, by any measure. ``failed_as`` says how such a question counts, as in
+    :func:`graphkit.analysis.compare_runs.compare_runs`.
 
     Raises
     ------
@@ -69,7 +76,9 @@ def compare_scores(
     for score in scores if by is not None else ():
         members.setdefault(getattr(score, str(by)) or NO_LABEL, set()).add(score.question)
     asked = {name: {score.question for score in scores if score.measure == name} for name in chosen}
-    groups = groups_of(before, after, score_scales(every), dict(sorted(members.items())), resamples, seed)
+    scales = score_scales(every)
+    groups = groups_of(before, after, scales, dict(sorted(members.items())), resamples, seed)
+    failed = _failed(scores, first), _failed(scores, second)
     if not groups[0].results:
         raise InputError("no question was scored in both runs")
     return RunComparison(
@@ -83,7 +92,24 @@ def compare_scores(
         unscored=unscored(before, after, check.left(asked)),
         warnings=tuple(check.warnings((first, second))),
         different_gold=check.different,
+        with_failed=judged_results(before, after, failed, failed_as, scales, resamples, seed),
+        failed=(len(failed[0]), len(failed[1])),
+        failed_as=failed_as,
     )
+
+
+def _failed(scores: Iterable[Score], run: str) -> set[str]:
+    """Return the questions that a run failed on, or has no record for though another run has scores of them."""
+    asked: set[str] = set()
+    own: set[str] = set()
+    failed: set[str] = set()
+    for score in scores:
+        asked.add(score.question)
+        if score.run == run:
+            own.add(score.question)
+            if is_failure(score.reason):
+                failed.add(score.question)
+    return failed | (asked - own)
 
 
 def _refuse_versions(name: str, scores: Iterable[Score]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,9 +17,10 @@ from graphkit.analysis.paired import (
 )
 from graphkit.analysis.scales import Scale
 from graphkit.errors import InputError
-from graphkit.measures.registry import lower_is_better
+from graphkit.measures.registry import bounds_of, lower_is_better, worst_of
 from graphkit.records.bounds import equal, over, under
 from graphkit.records.gold import different_gold
+from graphkit.records.unanswered import FailedAs
 from graphkit.records.words import counted
 
 By = Literal["category", "difficulty", "repo", "relation"]
@@ -75,6 +76,13 @@ class RunComparison:
         What else the comparison lacks, in sentences: records, or the newest form of the dataset.
     different_gold
         The questions whose gold isn't the same in both: by measures that were given for it they are not compared.
+    with_failed
+        The measures over all questions, with the pairs of which one run failed and the other was scored: the failed one
+        counts as the worst value of the measure. Verdict and gates rest on these.
+    failed
+        How many questions each run failed on or has no record for; those with stale gold don't count.
+    failed_as
+        ``"unscored"`` where failures don't count: ``with_failed`` are then the measures over all questions.
     """
 
     first: str
@@ -87,6 +95,9 @@ class RunComparison:
     unscored: Mapping[str, int]
     warnings: tuple[str, ...] = ()
     different_gold: tuple[str, ...] = ()
+    with_failed: tuple[PairedResult, ...] = ()
+    failed: tuple[int, int] = (0, 0)
+    failed_as: FailedAs = "worst"
 
     @property
     def overall(self) -> tuple[PairedResult, ...]:
@@ -94,8 +105,22 @@ class RunComparison:
         return self.groups[0].results
 
     def regressions(self) -> list[PairedResult]:
-        """Return the measures on which the second run is significantly worse, over all questions."""
-        return [one for one in self.overall if one.p_holm < LEVEL and one.delta * _direction(one.measure) < 0]
+        """Return the measures on which the second run is significantly worse, over all questions, failed ones too."""
+        return [one for one in self.with_failed if one.p_holm < LEVEL and self.gain(one) < 0]
+
+    @staticmethod
+    def gain(result: PairedResult) -> float:
+        """Return by how much the second run is better: the difference, with its sign turned where less is better."""
+        return result.delta * (-1 if lower_is_better(result.measure) else 1)
+
+    def failures(self, result: PairedResult) -> int:
+        """Return how many pairs of a result of ``with_failed`` count a failed question."""
+        return result.questions - next((one.questions for one in self.overall if one.measure == result.measure), 0)
+
+    def left_out_unfailed(self) -> dict[str, int]:
+        """Return ``left_out`` without the questions that one run failed on, which ``with_failed`` counts."""
+        counted = {one.measure: self.failures(one) for one in self.with_failed}
+        return {name: rest for name, count in self.left_out.items() if (rest := count - counted.get(name, 0)) > 0}
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``graphkit compare --json`` prints."""
@@ -113,6 +138,9 @@ class RunComparison:
             "unscored": dict(self.unscored),
             "warnings": list(self.warnings),
             "different_gold": list(self.different_gold),
+            "failed": {self.first: self.failed[0], self.second: self.failed[1]},
+            "failed_as": self.failed_as,
+            "with_failed": [{**dataclasses.asdict(one), "failures": self.failures(one)} for one in self.with_failed],
             "regressions": [one.measure for one in self.regressions()],
         }
 
@@ -195,10 +223,6 @@ def refuse_itself(first: str, second: str) -> None:
         raise InputError(f"{first!r} is compared with itself: every difference would be 0", remedy="Name two runs.")
 
 
-def _direction(measure: str) -> int:
-    return -1 if lower_is_better(measure) else 1
-
-
 def left_out(before: Mapping[str, Values], after: Mapping[str, Values]) -> dict[str, int]:
     """Return by each measure on how many questions only one of the runs was scored."""
     return {name: count for name in before if (count := len(before[name].keys() ^ after[name].keys()))}
@@ -210,6 +234,43 @@ def unscored(
     """Return by each measure on how many of the questions asked neither run was scored."""
     counts = {name: len(asked[name] - before[name].keys() - after[name].keys()) for name in before}
     return {name: count for name, count in counts.items() if count}
+
+
+def with_failures(
+    before: Mapping[str, Values], after: Mapping[str, Values], failures: tuple[Set[str], Set[str]]
+) -> tuple[dict[str, Values], dict[str, Values]]:
+    """Return the values of both runs, with the worst value of its measure where one failed and the other was scored.
+
+    A measure without a worst value keeps its values.
+
+    Parameters
+    ----------
+    failures
+        The questions that each run failed on or has no record for.
+    """
+
+    def completed(values: Mapping[str, Values], failed: Set[str], other: Mapping[str, Values]) -> dict[str, Values]:
+        found: dict[str, Values] = {}
+        for name, column in values.items():
+            worst = worst_of(name)
+            found[name] = column if worst is None else {**column, **dict.fromkeys(failed & other[name].keys(), worst)}
+        return found
+
+    return completed(before, failures[0], after), completed(after, failures[1], before)
+
+
+def judged_results(
+    before: Mapping[str, Values],
+    after: Mapping[str, Values],
+    failures: tuple[Set[str], Set[str]],
+    failed_as: FailedAs,
+    scales: Mapping[str, Scale | None],
+    resamples: int,
+    seed: int,
+) -> tuple[PairedResult, ...]:
+    """Compare over all questions, those that one run failed on as ``failed_as`` says."""
+    both = with_failures(before, after, failures) if failed_as == "worst" else (before, after)
+    return _results(*both, scales, None, resamples, seed)
 
 
 def groups_of(
@@ -240,14 +301,23 @@ def _results(
         both = sorted(values.keys() & after[name].keys() & (members if members is not None else values.keys()))
         if both:
             pairs = [values[question] for question in both], [after[name][question] for question in both]
-            result = compare_pairs(name, *pairs, resamples=resamples, seed=seed)
-            if (scale := scales[name]) is not None:
+            scale = scales[name]
+            result = compare_pairs(name, *pairs, resamples=resamples, seed=seed, span=_span(name, scale))
+            if scale is not None:
                 result = dataclasses.replace(result, accuracy=_accuracy(*pairs, scale, result, resamples, seed))
             results.append(result)
     corrected = holm([result.p_value for result in results])
     return tuple(
         dataclasses.replace(result, p_holm=p_value) for result, p_value in zip(results, corrected, strict=True)
     )
+
+
+def _span(measure: str, scale: Scale | None) -> float | None:
+    """Return how far two values of a measure can lie apart; None where nothing bounds them."""
+    lowest, highest = bounds_of(measure)
+    if lowest is not None and highest is not None:
+        return highest - lowest
+    return None if scale is None else float(scale.top)
 
 
 def movers_of(
@@ -287,7 +357,7 @@ def _accuracy(
     if (one, two) == (first, second):
         bounds = result.low, result.high
     else:
-        bounds = interval(differences_of(one, two), resamples=resamples, seed=seed)
+        bounds = interval(differences_of(one, two), resamples=resamples, seed=seed, span=1.0)
     low, high = (None if bound is None else 100 * bound for bound in bounds)
     return Accuracy(sum(one) / count, sum(two) / count, points, low, high, reading(points, low, high))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError, MeasureError, did_you_mean
+from graphkit.files.texts import read_toml
 from graphkit.measures.base import Thresholds
 from graphkit.measures.registry import bounds_of, declared, kind_named, parse_measure
 
@@ -79,12 +79,7 @@ def load_config(path: Path | None) -> Config:
     """
     if path is None:
         return Config()
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"the file can't be read: {error.strerror}", where=str(path)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"not valid TOML: {error}", where=str(path)) from None
+    content = read_toml(path)
     for name in content:
         if name not in {"weights", "targets", "severe"}:
             _unknown(path, name, ("weights", "targets", "severe"), "section")

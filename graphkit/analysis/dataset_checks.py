@@ -33,13 +33,15 @@ _WANTED = ("category", "difficulty")
 class Flaw:
     """Something about a question, or about the set where ``question`` is None.
 
-    An ``invalid`` question can't be scored fairly; a ``warning`` is for the reader to judge.
+    An ``invalid`` question can't be scored fairly; a ``warning`` is for the reader to judge. ``where`` is the place of
+    a record that can't be used, with which ``what`` begins.
     """
 
     kind: str
     level: Level
     what: str
     question: str | None = None
+    where: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the finding as JSON."""
@@ -62,6 +64,14 @@ class Checked:
             )
         )
 
+    def groups(self) -> list[list[Flaw]]:
+        """Return the findings, those that say the same of several questions together."""
+        found: dict[tuple[str, Level, str], list[Flaw]] = {}
+        for finding in self.findings:
+            what = finding.what.removeprefix(f"{finding.where}: ")
+            found.setdefault((finding.kind, finding.level, what), []).append(finding)
+        return list(found.values())
+
 
 def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     """Look at each question of a dataset.
@@ -79,7 +89,7 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     problems = Problems()
     questions = [question for _, question in dataset.questions(problems)]
     findings = [
-        Flaw("record", "invalid", f"{problem.where}: {problem.what}", problem.record or None)
+        Flaw("record", "invalid", f"{problem.where}: {problem.what}", problem.record or None, problem.where)
         for problem in problems.left_out
     ]
     findings += [found for question in questions for found in _fields(question)]

@@ -14,7 +14,7 @@ from graphkit.analysis.config import Config
 from graphkit.measures.registry import bounds_of, is_judged, lower_is_better
 from graphkit.records.bounds import over, under
 from graphkit.records.words import counted
-from graphkit.scoring.results import Evaluation, Row
+from graphkit.scoring.results import Evaluation, Row, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,22 @@ RULES = (
 
 @dataclass(frozen=True, slots=True)
 class LayerComponent:
-    """One measure of a layer. ``met`` and ``severe`` are None where there is no threshold, or nothing was scored."""
+    """One measure of a layer.
+
+    Attributes
+    ----------
+    mean
+        Over the scored questions.
+    held
+        What target and threshold are held to, and the layer is made of: failed questions count as the worst value,
+        unless the result says otherwise. ``in_words`` says both.
+    counts
+        How many questions were scored, and what failed ones count as, in words.
+    met, severe
+        None where there is no threshold, or nothing was scored.
+    bound
+        The severe threshold.
+    """
 
     measure: str
     weight: float
@@ -57,6 +72,10 @@ class LayerComponent:
     target: float | None
     met: bool | None
     severe: bool | None
+    held: float | None
+    in_words: str
+    counts: str
+    bound: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,22 +194,26 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
     components = []
     weighted: list[tuple[float, float]] = []
     for measure, weight in weights.items():
-        summary = result.measures.get(measure)
-        mean = summary.mean if summary is not None else None
-        if mean is not None:
-            weighted.append((weight, _goodness(measure, mean)))
+        summary = result.measures.get(measure) or Summary(None, 0, result.questions)
+        held = summary.held(result.failed_as)
+        if held is not None:
+            weighted.append((weight, _goodness(measure, held)))
         thresholds = config.thresholds(measure)
         target, severe = thresholds.target, thresholds.severe
         components.append(
             LayerComponent(
                 measure=measure,
                 weight=weight,
-                mean=mean,
-                scored=summary.scored if summary is not None else 0,
-                total=summary.total if summary is not None else result.questions,
+                mean=summary.mean,
+                scored=summary.scored,
+                total=summary.total,
                 target=target,
-                met=None if mean is None or target is None else _better(measure, mean, target),
-                severe=None if mean is None or severe is None else _worse(measure, mean, severe),
+                met=None if held is None or target is None else _better(measure, held, target),
+                severe=None if held is None or severe is None else _worse(measure, held, severe),
+                held=held,
+                in_words=summary.in_words(result.failed_as),
+                counts=summary.counts(result.failed_as),
+                bound=severe,
             )
         )
     covered = math.fsum(weight for weight, _ in weighted)
@@ -217,11 +240,12 @@ def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterab
     by_name = {layer.name: layer for layer in layers}
     for rule in RULES:
         summary = result.measures.get(rule.measure)
-        if summary is None or summary.mean is None or not _asked(rule, by_name[rule.layer]):
+        held = None if summary is None else summary.held(result.failed_as)
+        if held is None or not _asked(rule, by_name[rule.layer]):
             continue
-        if _worse(rule.measure, summary.mean, rule.bound):
+        if _worse(rule.measure, held, rule.bound):
             questions = _worst(result, rule.measure, rule.bound, shown)
-            yield LayerFinding(rule.layer, rule.weakness, rule.remedy, rule.measure, summary.mean, questions)
+            yield LayerFinding(rule.layer, rule.weakness, rule.remedy, rule.measure, held, questions)
 
 
 def _asked(rule: Rule, layer: Layer) -> bool:

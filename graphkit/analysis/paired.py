@@ -62,7 +62,10 @@ class PairedResult:
     wins, losses, ties
         On how many questions the second run has the higher value, the lower one, and one that differs by rounding only.
     detectable
-        The smallest mean difference that this many questions show with 80% power at the 5% level.
+        The smallest mean difference that this many questions show with 80% power at the 5% level; None where all
+        differences are equal, which says nothing of their spread.
+    smallest_p
+        The smallest p-value that this many questions can give, see :func:`smallest_p`.
     accuracy
         Of values that are all 0 or 1, and of whole ones of 0 to 10; None of others.
     caution
@@ -85,6 +88,7 @@ class PairedResult:
     detectable: float | None
     accuracy: Accuracy | None = None
     caution: str | None = None
+    smallest_p: float = 0.0
 
 
 def compare_pairs(
@@ -94,8 +98,14 @@ def compare_pairs(
     *,
     resamples: int = RESAMPLES,
     seed: int = SEED,
+    span: float | None = None,
 ) -> PairedResult:
     """Compare the values of one measure on the same questions, in the same order.
+
+    Parameters
+    ----------
+    span
+        How far two values can lie apart, which no interval exceeds; None where the measure has no bounds.
 
     Raises
     ------
@@ -111,7 +121,7 @@ def compare_pairs(
     mean_one, mean_two = (math.fsum(values) / len(values) for values in (first, second))
     delta = 0.0 if equal(mean_one, mean_two) else math.fsum(differences) / differences.size
     spread = 0.0 if _alike(differences) else float(differences.std(ddof=1))
-    low, high = interval(differences, resamples=resamples, seed=seed)
+    low, high = interval(differences, resamples=resamples, seed=seed, span=span)
     p_value = randomisation_p(differences, resamples=resamples, seed=seed)
     return PairedResult(
         measure=measure,
@@ -129,6 +139,7 @@ def compare_pairs(
         ties=int((differences == 0).sum()),
         detectable=detectable(spread, int(differences.size)),
         caution=None if low is None else _caution(differences),
+        smallest_p=smallest_p(int(differences.size), resamples),
     )
 
 
@@ -160,9 +171,16 @@ def _caution(differences: Any) -> str | None:
 
 
 def interval(
-    differences: Any, *, resamples: int = RESAMPLES, seed: int = SEED, confidence: float = CONFIDENCE
+    differences: Any,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    confidence: float = CONFIDENCE,
+    span: float | None = None,
 ) -> tuple[float | None, float | None]:
     """Return an interval of a mean: the wider on each side of the BCa bootstrap (Efron 1987) and of Student's t.
+
+    It ends at ``span`` on either side of 0, where no difference can be larger.
 
     Each alone is too narrow for some samples of some tens of questions: BCa for even ones, Student's t for skewed ones.
     Of equal differences it is their value; of one question, and of fewer than six equal differences, there is none.
@@ -185,7 +203,8 @@ def interval(
     )
     reach = stats.t.ppf((1 + confidence) / 2, values.size - 1) * values.std(ddof=1) / values.size**0.5
     bounds = found.confidence_interval
-    return float(min(bounds.low, mean - reach)), float(max(bounds.high, mean + reach))
+    most = math.inf if span is None else span
+    return max(-most, float(min(bounds.low, mean - reach))), min(most, float(max(bounds.high, mean + reach)))
 
 
 def randomisation_p(differences: Any, *, resamples: int = RESAMPLES, seed: int = SEED) -> float:
@@ -220,11 +239,39 @@ def randomisation_p(differences: Any, *, resamples: int = RESAMPLES, seed: int =
     return (extreme + 1) / (resamples + 1)
 
 
+def smallest_p(questions: int, resamples: int = RESAMPLES) -> float:
+    """Return the smallest p-value that :func:`randomisation_p` can give: all differences have one sign.
+
+    Of ``n`` questions 2 of 2^n sign patterns are as extreme; where patterns are drawn, the observed one alone.
+
+    >>> smallest_p(5), smallest_p(6), smallest_p(60, resamples=99)
+    (0.0625, 0.03125, 0.01)
+    """
+    if questions < 63 and 2**questions <= resamples:
+        return min(1.0, 2.0 ** (1 - questions))
+    return 1 / (resamples + 1)
+
+
+def questions_needed(measures: int, level: float) -> int:
+    """Return how many questions can show a difference at a level, when so many measures are tested together (Holm).
+
+    >>> questions_needed(1, 0.05), questions_needed(10, 0.05), questions_needed(18, 0.05)
+    (6, 9, 10)
+    """
+    questions = 1
+    while measures * 2.0 ** (1 - questions) >= level:
+        questions += 1
+    return questions
+
+
 def detectable(spread: float, questions: int) -> float | None:
-    """Return the smallest mean difference that a paired t-test finds with 80% power at 5%, or None for one question."""
+    """Return the smallest mean difference that a paired t-test finds with 80% power at 5%.
+
+    None for one question, and where all differences are equal (their spread is 0).
+    """
     from scipy import stats
 
-    if questions < 2:
+    if questions < 2 or not spread:
         return None
     freedom = questions - 1
     quantiles = float(stats.t.ppf(0.975, freedom)) + float(stats.t.ppf(POWER, freedom))

@@ -6,13 +6,17 @@ happen to be 0 and 1 are still scores of 10 where another has a 7.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from graphkit.measures.registry import lower_is_better
+from graphkit.measures.registry import bounds_of, kind_named, lower_is_better
 
 #: A score of 0 to 10 counts as right from here on.
 RIGHT = 7
+
+#: Scales of whole grades.
+BINARY, LIKERT, TENS = range(2), range(1, 6), range(11)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +37,44 @@ class Scale:
 
 
 def scale_of(measure: str, values: Collection[float]) -> Scale | None:
-    """Return the scale of all values of a measure: of 0 and 1, of whole ones up to 10, or None of any others.
+    """Return the scale on which some values of a measure are right; None where no value can be called right.
+
+    That is so for values that aren't whole grades, for a measure without a highest value, and for any scale but 0 and 1
+    or 0 to 10: nothing says from which grade on an answer is right on a scale of 1 to 5.
 
     >>> scale_of("score", [0, 1, 1]), scale_of("score", [0, 1, 10])
     (Scale(top=1, bound=1, lower=False), Scale(top=10, bound=7, lower=False))
-    >>> scale_of("score", [0.5, 1]), scale_of("score", [])
-    (None, None)
+    >>> scale_of("score", [0.5, 1]), scale_of("score", []), scale_of("score", [1, 5]), scale_of("StepsToGold", [1, 9])
+    (None, None, None, None)
     """
-    if not values or any(value != int(value) or not 0 <= value <= 10 for value in values):
+    grades = grades_of(measure, values)
+    return None if grades is None else right_on(measure, grades)
+
+
+def right_on(measure: str, grades: range) -> Scale | None:
+    """Return which grades of a scale are right; None where none can be called so."""
+    bounds = {BINARY: 1, TENS: RIGHT}
+    return Scale(grades[-1], bounds[grades], lower_is_better(measure)) if grades in bounds else None
+
+
+def grades_of(measure: str, values: Collection[float]) -> range | None:
+    """Return the whole grades that a measure may give, whether they occur or not; None where it gives other values.
+
+    What the measure declares decides. The values decide for a measure that graphkit doesn't know: the scale is 0 and 1
+    where they are no higher, 1 to 5 where all of them lie on it, and 0 to 10 otherwise.
+
+    >>> grades_of("ScaleGrade", [0, 1]), grades_of("score", [2, 4]), grades_of("score", [0, 4])
+    (range(0, 11), range(1, 6), range(0, 11))
+    """
+    if not values or any(value != int(value) or not 0 <= value <= TENS[-1] for value in values):
         return None
-    lower = lower_is_better(measure)
-    return Scale(1, 1, lower) if max(values) <= 1 else Scale(10, RIGHT, lower)
+    if kind_named(measure) is not None:
+        lowest, highest = bounds_of(measure)
+        if lowest is None or highest is None:
+            return None  # it counts something
+        if lowest <= min(values) and max(values) <= highest:
+            whole = highest == int(highest) <= TENS[-1]
+            return range(math.ceil(lowest), int(highest) + 1) if whole else None
+    if max(values) <= 1:
+        return BINARY
+    return LIKERT if all(value in LIKERT for value in values) else TENS

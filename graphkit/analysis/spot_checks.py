@@ -12,7 +12,8 @@ from pydantic.types import StrictFloat, StrictInt, StrictStr
 
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
-from graphkit.files.verdict_files import file_beside, grades_folder
+from graphkit.files.file_locks import locked
+from graphkit.files.verdict_files import file_beside, grades_folder, grading_lock
 from graphkit.records.fields import Count, Name, Record
 
 ENDING = ".spot-check.json"
@@ -36,6 +37,11 @@ class KeptCheck(Record):
     reason: StrictStr | None = None
     statistics: dict[str, Any] = {}
 
+    @property
+    def about(self) -> tuple[str, str, str, str | None]:
+        """The run, judge, measure and version that were checked."""
+        return self.run, self.judge, self.measure, None if self.version is None else str(self.version)
+
 
 def file_of(run_file: Path, judge: str) -> Path:
     """Return where the spot checks of a judge are kept.
@@ -47,7 +53,9 @@ def file_of(run_file: Path, judge: str) -> Path:
 
 
 def keep(run_file: Path, check: KeptCheck) -> Path:
-    """Write a spot check beside the grades, in the place of a former one of the same measure; return the file.
+    """Write a spot check beside the grades, in the place of a former one of the same measure and version.
+
+    Return the file.
 
     Raises
     ------
@@ -55,12 +63,12 @@ def keep(run_file: Path, check: KeptCheck) -> Path:
         The file can't be written, or what is there is no file of spot checks.
     """
     path = file_of(run_file, check.judge)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    former = _read(path) if path.exists() else []
-    kept = [one for one in former if (one.judge, one.measure) != (check.judge, check.measure)]
-    checks = [one.model_dump(mode="json") for one in (*kept, check)]
-    with written(path) as temporary:
-        temporary.write_text(json.dumps({"checks": checks}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    with locked(grading_lock(run_file)):
+        former = _read(path) if path.exists() else []
+        kept = [one for one in former if one.about != check.about]
+        checks = [one.model_dump(mode="json") for one in (*kept, check)]
+        with written(path) as temporary:
+            temporary.write_text(json.dumps({"checks": checks}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return path
 
 
@@ -89,5 +97,5 @@ def _read(path: Path) -> list[KeptCheck]:
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"]))
         raise InputError(f"not a spot check: {place}", where=str(path), remedy=remedy) from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError("not a file of spot checks", where=str(path), remedy=remedy) from None

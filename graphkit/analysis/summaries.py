@@ -15,6 +15,7 @@ from graphkit.files.score_files import read_scores
 from graphkit.records.gold import gold_hash_of
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
+from graphkit.scoring.results import Summary
 
 #: A run, a measure and a group.
 _Cell = tuple[str, str, str | None]
@@ -33,6 +34,13 @@ class ScoreSummary:
     accuracy
         The share of right ones, where all scores of the measure are 0 or 1, or whole ones of 0 to 10
         (:mod:`graphkit.analysis.scales`); of others None.
+    failed, missing
+        How many scores have no value because the record carries an error, or because there is none.
+    with_failed, accuracy_with_failed
+        The mean and the accuracy in which each of these counts as the worst value of the measure, and as wrong; None
+        where the measure has no worst value, and of an accuracy where there is none.
+    failures
+        What is said of them, in words; an empty text where there are none.
     gold_hash
         The gold of its questions, where it is known of all.
     different_gold
@@ -49,6 +57,11 @@ class ScoreSummary:
     total: int
     gold_hash: str | None = None
     different_gold: int = 0
+    failed: int = 0
+    missing: int = 0
+    with_failed: float | None = None
+    accuracy_with_failed: float | None = None
+    failures: str = ""
 
 
 def summarize(files: Iterable[str | Path], problems: Problems | None = None) -> list[ScoreSummary]:
@@ -111,17 +124,23 @@ def _different_gold(scores: Iterable[Score], problems: Problems) -> set[tuple[st
 
 def _summary(cell: _Cell, scores: list[Score], scale: Scale | None, different: set[tuple[str, str]]) -> ScoreSummary:
     run, measure, group = cell
-    values = [score.number for score in scores]
-    scored = [value for value in values if value is not None]
+    scored = [value for score in scores if (value := score.number) is not None]
+    summary = Summary.of_values(measure, (score.reason if score.number is None else score.number for score in scores))
+    right = None if scale is None or not scored else sum(map(scale.is_right, scored))
     return ScoreSummary(
         run=run,
         measure=measure,
         group=group,
         mean=statistics.fmean(scored) if scored else None,
         median=statistics.median(scored) if scored else None,
-        accuracy=sum(map(scale.is_right, scored)) / len(scored) if scale is not None and scored else None,
+        accuracy=None if right is None else right / len(scored),
         scored=len(scored),
-        total=len(values),
+        total=len(scores),
+        failed=summary.failed,
+        missing=summary.missing,
+        with_failed=summary.with_failed,
+        accuracy_with_failed=None if right is None else right / (len(scored) + summary.unanswered),
+        failures=summary.failures,
         gold_hash=gold_hash_of((score.question, score.gold_hash) for score in scores),
         different_gold=sum((measure, score.question) in different for score in scores),
     )

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import io
+import os
 import sys
 from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from graphkit.cli.base import Commands
+from graphkit.cli.base import Commands, refused_by_system, say
+from graphkit.cli.streams import prepare_streams
+
+#: The exit code after an error that nobody foresaw, as sysexits.h calls it; 1 would be a failed gate.
+BUG = 70
+
+#: The environment variable that has the traceback of such an error shown.
+DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 
 #: The commands in the order of the help: each is a function in the module of its name.
 COMMANDS = (
@@ -53,7 +60,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Evaluate GraphRAG traversals over many repositories in a graph.\n\n"
-    "Exit codes: 0 done, 1 a gate failed, 2 usage or bad input, 3 database.",
+    "Exit codes: 0 done, 1 a gate failed, 2 usage or bad input, 3 database, 70 a bug of graphkit.",
 )
 for name in COMMANDS:
     app.command(name.replace("_", "-"))(getattr(import_module(f"graphkit.cli.{name}"), name))
@@ -78,15 +85,27 @@ def root(
 
 def main() -> None:
     """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # What the terminal's character set lacks is shown as \\u2013.
-            stream.reconfigure(errors="backslashreplace")
+    prepare_streams()
     try:
-        app()
-    except Exception:
-        # A bug of ours: its traceback is for the report, its exit code no other's (1 would be a failed gate).
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # here, where a full disk can still be reported, and not at the interpreter's exit
+    except OSError as error:
+        sys.exit(refused_by_system(error))
+    except Exception as error:
+        _tell_bug(error)
+        sys.exit(BUG)
+
+
+def _tell_bug(error: Exception) -> None:
+    """Say in one line what nobody foresaw, and below it what to report; show the traceback only where asked for."""
+    if os.environ.get(DEBUG_VARIABLE) == "1":
         import traceback
 
         traceback.print_exc()
-        sys.exit(70)
+    what = str(error)
+    from graphkit.records.words import shortened
+
+    say(f"error: graphkit has a bug: {type(error).__name__}{': ' if what else ''}{shortened(what, 300)}")
+    say(f"  Report it with the command, its input, and what the same command prints under {DEBUG_VARIABLE}=1.")

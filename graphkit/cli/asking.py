@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import say
-from graphkit.errors import InputError
+from graphkit.cli.base import say, say_text
+from graphkit.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from graphkit.records.structs import QuestionStruct
@@ -34,7 +34,8 @@ def ask_grades(
         remedy = "Have a sheet written by --csv FILE, fill it, and run the same again."
         raise InputError("there is no terminal to ask in", remedy=remedy)
     for number, row in enumerate(rows, 1):
-        say(f"\n--- {number} of {len(rows)}: {row.question} " + "-" * 40)
+        say()
+        say(f"--- {number} of {len(rows)}: {row.question} " + "-" * 40)
         _show(row, questions.get(row.question))
         graded = _asked(row, scale)
         if graded is None:
@@ -45,14 +46,14 @@ def ask_grades(
 
 
 def _show(row: SheetRow, question: QuestionStruct | None) -> None:
-    say(f"question: {row.text}")
+    say_text(f"question: {row.text}")
     if row.gold:
-        say(f"gold answer: {row.gold}")
+        say_text(f"gold answer: {row.gold}")
     for fact in question.facts if question is not None else ():
-        say(f"required: {fact.text}")
+        say_text(f"required: {fact.text}")
     for conflict in question.conflicts if question is not None else ():
-        say(f"where sources disagree: {conflict.resolution or ', '.join(conflict.between)}")
-    say(f"\nanswer: {row.answer or '(none)'}\n")
+        say_text(f"where sources disagree: {conflict.resolution or ', '.join(conflict.between)}")
+    say_text(f"\nanswer: {row.answer or '(none)'}\n")
 
 
 def _asked(row: SheetRow, scale: GradeScale) -> SheetRow | None:
@@ -60,7 +61,7 @@ def _asked(row: SheetRow, scale: GradeScale) -> SheetRow | None:
     import dataclasses
 
     while True:
-        sys.stderr.write(f"{row.measure} ({scale.choices}; s to skip, q to quit; a note may follow): ")
+        sys.stderr.write(f"{one_line(row.measure)} ({scale.choices}; s to skip, q to quit; a note may follow): ")
         sys.stderr.flush()
         line = sys.stdin.readline()
         said, _, note = line.strip().partition(" ")

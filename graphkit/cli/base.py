@@ -8,21 +8,24 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
+from typer.models import OptionInfo
 
-from graphkit.errors import GraphkitError
+from graphkit.errors import GraphkitError, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from graphkit.database.settings import Settings
     from graphkit.database.store import Store
+    from graphkit.files.outputs import Kind
     from graphkit.files.problems import Problems
 
 #: What JSON may hold as it is, but a terminal obeys or a reader takes for the end of a line.
@@ -31,7 +34,28 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *range(0x202
 #: The shared options of the running command: each call sets every one anew.
 _values: dict[str, Any] = {}
 
-_JSON = {"as_json": (bool, False, typer.Option("--json", help="Print JSON on standard output."))}
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """Stands in the annotation of an option that names a file to be written, with the kind of file that it becomes.
+
+    Each command gives such options to :func:`graphkit.files.outputs.check_output` before it does anything, and has
+    ``--force`` where ``replaces`` says that a file of another kind may be replaced.
+    """
+
+    kind: Kind
+    replaces: bool = True
+
+
+_FORCE = (bool, False, typer.Option("--force", help="Replace a file of another kind; never one that is read."))
+_JSON = {
+    "as_json": (bool, False, typer.Option("--json", help="Print JSON on standard output.")),
+    "lift_limits": (
+        bool,
+        False,
+        typer.Option("--no-input-limits", help="Read inputs of any compression, size and slowness."),
+    ),
+}
 _GRAPH = {
     name: (str | None, None, typer.Option(flag, metavar=metavar, help=text, show_default=False))
     for name, flag, metavar, text in (
@@ -62,14 +86,24 @@ def with_graph(command: Callable[..., None]) -> Callable[..., None]:
 def _with(command: Callable[..., None], shared: dict[str, tuple[Any, Any, Any]]) -> Callable[..., None]:
     """Return a command that takes shared options besides its own, and keeps them where :func:`option` finds them."""
 
+    own = inspect.signature(command, eval_str=True)
+    outputs = {name: mark for name, one in own.parameters.items() if (mark := _writes(one.annotation)) is not None}
+    if "force" not in own.parameters and any(mark.replaces for mark in outputs.values()):
+        shared = {"force": _FORCE, **shared}
+
     @functools.wraps(command)
     def run(**given: Any) -> None:
         _values.clear()
         _values.update({name: given.pop(name) for name in shared})
-        with _results_alone() if as_json() else nullcontext():
+        if outputs:
+            texts = {name for name, one in own.parameters.items() if _is_option(one.annotation)}
+            reads = [path for name in given.keys() - outputs for path in _paths(given[name], name not in texts)]
+            _check_outputs(outputs, given, reads)
+        from graphkit.files.intake import lifted
+
+        with _results_alone() if as_json() else nullcontext(), lifted(bool(option("lift_limits"))):
             command(**given)
 
-    own = inspect.signature(command, eval_str=True)
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared])
         for name, (kind, default, declared) in shared.items()
@@ -79,6 +113,34 @@ def _with(command: Callable[..., None], shared: dict[str, tuple[Any, Any, Any]])
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in both}
     del run.__wrapped__
     return run
+
+
+def _writes(annotation: Any) -> Writes | None:
+    """Return how an option's annotation marks it as an output, or None for one that isn't."""
+    return next((one for one in getattr(annotation, "__metadata__", ()) if isinstance(one, Writes)), None)
+
+
+def _is_option(annotation: Any) -> bool:
+    """Tell whether an annotation is that of an option, and not of an argument."""
+    return any(isinstance(one, OptionInfo) for one in getattr(annotation, "__metadata__", ()))
+
+
+def _check_outputs(outputs: Mapping[str, Writes], given: Mapping[str, Any], reads: Collection[Path]) -> None:
+    """Refuse outputs that would replace what the command reads, each other, or files of another kind."""
+    from graphkit.files.outputs import check_output, check_outputs_differ
+
+    force = bool(given.get("force", option("force")))
+    named = [(path, mark) for name, mark in outputs.items() for path in _paths(given[name])]
+    for path, mark in named:
+        check_output(path, mark.kind, reads, force=force and mark.replaces)
+    check_outputs_differ(path for path, _ in named)
+
+
+def _paths(value: Any, text: bool = False) -> Iterator[Path]:
+    """Yield the paths in the value of a parameter; where ``text`` says so a text is one, as an argument may be."""
+    for one in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(one, Path) or (text and isinstance(one, str) and one):
+            yield Path(one)
 
 
 @contextmanager
@@ -105,30 +167,29 @@ class Commands(TyperGroup):
             finally:
                 sys.stdout.flush()  # here, where a full disk can still be reported, and not at the interpreter's exit
         except GraphkitError as error:
-            sys.stderr.write(f"error: {printable(str(error))}\n")
+            sys.stderr.write(f"error: {_masked(str(error))}\n")
             raise typer.Exit(error.exit_code) from None
-        except BrokenPipeError:
-            # The reader of our output has gone: nothing is left to say, not even at interpreter exit.
-            _drop_output()
-            raise typer.Exit(0) from None
         except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            sys.stderr.write(f"error: {place}{error.strerror or error}\n")
-            _drop_output()
-            raise typer.Exit(2) from None
+            raise typer.Exit(refused_by_system(error)) from None
 
 
-def _drop_output() -> None:
-    """Where standard output takes nothing more, send what is still to be written nowhere."""
+def refused_by_system(error: OSError) -> int:
+    """Say what the operating system refused, and return the exit code.
+
+    Where standard output takes nothing more, what is still to be written goes nowhere.
+    """
+    say(f"error: {error.filename}: {error.strerror}" if error.filename else f"error: {error.strerror or error}")
     try:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 2
 
 
-def printable(text: str) -> str:
-    """Return text without control characters, so that data can't drive the terminal."""
-    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)
+def _masked(text: str) -> str:
+    from graphkit.records.secrets import masked_message
+
+    return masked_message(text)
 
 
 def option(name: str) -> Any:
@@ -149,7 +210,7 @@ def print_json(value: Any) -> None:
         text = json.dumps(value, ensure_ascii=escaped, default=str, allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=escaped, default=str)
-    stream.write(text.translate(_ESCAPED) + "\n")
+    stream.write(_masked(text).translate(_ESCAPED) + "\n")
 
 
 def _finite(value: Any) -> Any:
@@ -192,14 +253,26 @@ def open_graph(read_only: bool = False) -> AbstractContextManager[Store]:
     return store
 
 
-def say(text: str) -> None:
-    """Write a line for the reader on standard error."""
-    sys.stderr.write(printable(text) + "\n")
+def say(text: str = "") -> None:
+    """Write a line for the reader on standard error; what could break the line, or drive a terminal, is escaped."""
+    sys.stderr.write(one_line(_masked(text)) + "\n")
 
 
-def print_line(text: str) -> None:
-    """Print a line on standard output."""
-    typer.echo(printable(text), file=_results())
+def say_text(text: str) -> None:
+    """Write a text of several lines on standard error, each as :func:`say` does."""
+    for line in text.split("\n"):
+        say(line)
+
+
+def print_line(text: str = "") -> None:
+    """Print a line on standard output; what could break the line, or drive a terminal, is escaped."""
+    typer.echo(one_line(_masked(text)), file=_results())
+
+
+def print_text(text: str) -> None:
+    """Print a text of several lines on standard output, each as :func:`print_line` does."""
+    for line in text.split("\n"):
+        print_line(line)
 
 
 def console(stderr: bool = False, width: int | None = None) -> Console:
@@ -207,7 +280,15 @@ def console(stderr: bool = False, width: int | None = None) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    return Console(stderr=stderr, width=None if stream.isatty() else width, highlight=False, markup=False, emoji=False)
+    width = None if stream.isatty() else width
+    made = Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+    # Before it is laid out: a secret that a cell breaks into lines would no longer be found.
+    made.render_str = _masking(made.render_str)  # type: ignore[method-assign]
+    return made
+
+
+def _masking(render: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda text, *given, **named: render(_masked(text), *given, **named)
 
 
 _told_fields: set[tuple[str, str]] = set()
@@ -220,8 +301,8 @@ def tell(problems: Problems) -> None:
 
     for problem in problems.left_out[:SHOWN]:
         say(f"left out: {problem}")
-    if len(problems.left_out) > SHOWN:
-        say(f"left out: ... and {len(problems.left_out) - SHOWN} more")
+    if (rest := len(problems.left_out) + problems.beyond - SHOWN) > 0:
+        say(f"left out: ... and {rest} more")
     for what, count in problems.noted.items():
         first = problems.notes[what][0]
         say(f"note: {what} ({counted(count, 'record')}, the first: {first.where} {first.record})")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphkit.cli.base import Commands, as_json, print_json, print_line, settings, with_home
+from graphkit.cli.base import Commands, Writes, as_json, print_json, print_line, settings, with_home
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,14 +18,11 @@ cache = typer.Typer(
     cls=Commands, no_args_is_help=True, rich_markup_mode=None, help="Look at recorded replies of models, and drop some."
 )
 
-CacheOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--cache",
-        metavar="FILE",
-        help="The file of replies. [env: GRAPHKIT_REPLIES] [default: .graphkit/replies.sqlite]",
-    ),
-]
+_CACHE = typer.Option(
+    "--cache", metavar="FILE", help="The file of replies. [env: GRAPHKIT_REPLIES] [default: .graphkit/replies.sqlite]"
+)
+CacheOption = Annotated[Path | None, _CACHE]
+ChangedCacheOption = Annotated[Path | None, _CACHE, Writes("replies", replaces=False)]
 
 
 @cache.command()
@@ -60,7 +57,7 @@ def prune(
     batches: Annotated[
         bool, typer.Option("--batches", help="Forget the batches under way: their results won't be read.")
     ] = False,
-    file: CacheOption = None,
+    file: ChangedCacheOption = None,
 ) -> None:
     """Drop recorded replies: those that fit all that is given, the oldest first."""
     from graphkit.errors import did_you_mean

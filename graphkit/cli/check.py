@@ -13,7 +13,10 @@ from graphkit.cli.options import DatasetArgument
 from graphkit.errors import GateError
 
 if TYPE_CHECKING:
-    from graphkit.analysis.dataset_checks import Checked
+    from graphkit.analysis.dataset_checks import Checked, Flaw
+
+#: How many questions of a finding are named.
+NAMED = 3
 
 
 @with_json
@@ -60,9 +63,17 @@ def _show(checked: Checked) -> None:
     from graphkit.records.words import counted
 
     if checked.findings:
-        rows = [[finding.kind, finding.level, finding.question, finding.what] for finding in checked.findings]
-        print_table(None, ["kind", "level", "question", "what"], rows)
+        print_table(None, ["kind", "level", "question", "count", "what"], [_row(group) for group in checked.groups()])
     counts = Counter(finding.kind for finding in checked.findings)
     summary = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]) or "nothing found"
     difficulties = ", ".join(f"{count} {name}" for name, count in checked.difficulties.items())
     print_line(f"{counted(checked.questions, 'question')} ({difficulties}): {summary}")
+
+
+def _row(group: list[Flaw]) -> list[object]:
+    """Return the row of a finding that was made once or several times."""
+    first, count = group[0], len(group)
+    named = [finding.question for finding in group if finding.question is not None]
+    more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
+    what = f"{first.what} (the first of {count})" if first.where is not None and count > 1 else first.what
+    return [first.kind, first.level, ", ".join(named[:NAMED]) + more if named else None, count, what]

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphkit.cli.base import as_json, open_graph, print_json, say, tell, with_graph
-from graphkit.cli.options import ON_ERROR, SEED, MeasureOption, OnErrorOption, by_value, on_error_value
+from graphkit.cli.options import (
+    FAILED_AS,
+    ON_ERROR,
+    SEED,
+    FailedAsOption,
+    MeasureOption,
+    OnErrorOption,
+    by_value,
+    failed_as_value,
+    on_error_value,
+)
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,8 +44,24 @@ def compare(
         ),
     ] = None,
     fail_on_regression: Annotated[
-        bool, typer.Option("--fail-on-regression", help="Exit with 1 where B is significantly worse.")
+        bool, typer.Option("--fail-on-regression", help="Exit with 1 if B is significantly worse, or fails more often.")
     ] = False,
+    fail_on_drop: Annotated[
+        float | None,
+        typer.Option(
+            "--fail-on-drop", min=0, metavar="VALUE", help="Exit with 1 if B is worse by more, or fails more often."
+        ),
+    ] = None,
+    max_failed: Annotated[
+        int | None,
+        typer.Option(
+            "--max-failed",
+            min=0,
+            metavar="N",
+            help="Exit with 1 if B failed on more questions. [default, at a gate: as many as A]",
+        ),
+    ] = None,
+    failed_as: FailedAsOption = FAILED_AS,
     engine: Annotated[
         str | None,
         typer.Option("--engine", metavar="cypher", help="Compute the measures now. [default: read the scores kept]"),
@@ -46,18 +72,27 @@ def compare(
     ] = False,
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
-    from graphkit.analysis import gates
     from graphkit.analysis.compare_runs import compare_runs
     from graphkit.analysis.compare_scores import compare_scores
+    from graphkit.analysis.gates import ComparisonGates, hold
     from graphkit.cli.comparisons import print_comparison
     from graphkit.files.problems import Problems
     from graphkit.records.words import counted
 
     measures = measure or []
     grouping, problems = by_value(by), Problems(on_error_value(on_error), strict=strict)
+    failures = failed_as_value(failed_as)
     if scores:
         compared = compare_scores(
-            scores, first, second, measures=measures, by=grouping, resamples=resamples, seed=seed, problems=problems
+            scores,
+            first,
+            second,
+            measures=measures,
+            by=grouping,
+            resamples=resamples,
+            seed=seed,
+            problems=problems,
+            failed_as=failures,
         )
     else:
         with open_graph() as store:
@@ -71,21 +106,25 @@ def compare(
                 resamples=resamples,
                 seed=seed,
                 strict=strict,
+                failed_as=failures,
             )
     tell(problems)
     for warning in compared.warnings:
         say(f"warning: {warning}")
-    for counts, where in ((compared.left_out, "one run only"), (compared.unscored, "neither run")):
+    for counts, where in ((compared.left_out_unfailed(), "one run only"), (compared.unscored, "neither run")):
         for count in dict.fromkeys(counts.values()):
             names = ", ".join(name for name, number in counts.items() if number == count)
             was, them = ("was", "is") if count == 1 else ("were", "are")
             say(f"note: {names}: {counted(count, 'question')} {was} scored in {where}, and {them} not compared")
+    gates = ComparisonGates(fail_on_regression, fail_on_drop, max_failed)
+    held = gates.outcomes(compared)
+    for note in gates.notes(compared):
+        say(f"note: {note}")
     if as_json():
-        print_json(compared.as_json())
+        print_json(compared.as_json() | {"gates": [gate.as_json() for gate in held]})
     else:
         print_comparison(compared)
-    if fail_on_regression:
-        gates.hold(gates.regressions(compared))
+    hold(held)
 
 
 def _computing(engine: str | None) -> Literal["cypher"] | None:

@@ -8,6 +8,7 @@ from graphkit.analysis.comparison import LEVEL, RunComparison
 from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
+from graphkit.scoring.results import FAILURES_UNSCORED
 
 CAUTION = (
     f"* may be too narrow: fewer than {FEW_QUESTIONS} questions, "
@@ -24,22 +25,41 @@ def print_comparison(compared: RunComparison) -> None:
         print_table(title, (*columns, "detectable"), [_row(result) for result in group.results])
         if any(result.caution for result in group.results):
             print_line(CAUTION)
-        for result in group.results:
+        for result in compared.with_failed if group.name is None else group.results:
             if (accuracy := result.accuracy) is not None:
                 shares = f"{accuracy.first:.1%} to {accuracy.second:.1%}, {accuracy.points:+.1f} points"
                 if accuracy.low is not None and accuracy.high is not None:
                     shares += f" [{accuracy.low:+.1f}, {accuracy.high:+.1f}]"
                 print_line(f"{result.measure}: accuracy {shares}: {accuracy.reading}")
-    significant = [result for result in compared.overall if result.p_holm < LEVEL]
+    _print_with_failed(compared)
+    significant = [result for result in compared.with_failed if result.p_holm < LEVEL]
     names = ", ".join(f"{result.measure} {result.delta:+.4f}" for result in significant)
     print_line(f"Significant after correction (p < {LEVEL}): {names or 'nothing'}.")
     if compared.movers:
-        print_line(f"\nWhat moved most, by {compared.movers[0].measure}:")
+        print_line()
+        print_line(f"What moved most, by {compared.movers[0].measure}:")
     for mover in compared.movers:
         print_line(f"  {mover.question}: {mover.first:.4f} to {mover.second:.4f} ({mover.delta:+.4f})")
         for sign, edges in (("+", mover.found), ("-", mover.lost)):
             for edge in edges:
                 print_line(f"    {sign} {edge}")
+
+
+def _print_with_failed(compared: RunComparison) -> None:
+    """Print the measures of which a run failed on questions that the other was scored on, with these counted."""
+    if compared.failed_as == "unscored":
+        print_line(FAILURES_UNSCORED[0].upper() + FAILURES_UNSCORED[1:] + ".")
+        return
+    counted_ones = [one for one in compared.with_failed if compared.failures(one)]
+    if not counted_ones:
+        return
+    title = f"{compared.second} minus {compared.first}, a failed question counting as the worst value"
+    columns = ("measure", compared.first, compared.second, "delta", "95% interval", "p (Holm)", "failed", "n")
+    rows = []
+    for one in counted_ones:
+        _, first, second, delta, interval, _, p_holm, *_ = _row(one)
+        rows.append([one.measure, first, second, delta, interval, p_holm, compared.failures(one), one.questions])
+    print_table(title, columns, rows)
 
 
 def _row(result: PairedResult) -> list[Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, with_graph
+from graphkit.cli.base import as_json, open_graph, print_json, print_line, print_text, with_graph
 
 if TYPE_CHECKING:
     from graphkit.analysis.comparison import RunComparison
@@ -45,6 +45,7 @@ def demo() -> None:
     from graphkit.cli.progress import shown_progress
     from graphkit.files.assets import storefront_folder
     from graphkit.files.dataset import Dataset
+    from graphkit.files.outputs import check_output
     from graphkit.files.problems import Problems
     from graphkit.graph.datasets import load_dataset
     from graphkit.graph.failures import failures
@@ -55,13 +56,17 @@ def demo() -> None:
 
     dataset = Dataset(storefront_folder())
     files = [dataset.folder / "runs" / f"{run}.jsonl" for run in RUNS]
+    for name in (PAGE, CODE_PAGE):
+        check_output(Path(name), "a page", files)
     if not as_json():
-        print_line("graphkit demo: a storefront of six repositories, 30 questions, two retrieval runs\n")
+        print_line("graphkit demo: a storefront of six repositories, 30 questions, two retrieval runs")
+        print_line()
     with open_graph() as store, shown_progress("demo") as progress:
         summary = load_dataset(store, dataset, Problems(), progress)
         if not as_json():
             held = {kind: summary.written[kind] + summary.unchanged[kind] for kind in summary.written}
-            print_line(f"1. In the graph: {', '.join(f'{count} {kind}' for kind, count in held.items())}\n")
+            print_line(f"1. In the graph: {', '.join(f'{count} {kind}' for kind, count in held.items())}")
+            print_line()
         # Beside the fixture nothing is kept: it may lie in an installed package.
         gradings = [grade(file, dataset, store=store) for file in files]
         judged = [score for graded in gradings for score in graded.scores]
@@ -69,12 +74,12 @@ def demo() -> None:
         results = [
             evaluate(file, dataset, measures=measures, store=store, scores=judged, progress=progress) for file in files
         ]
-        scores = {str(row["question"]): row for row in failures(store, RUNS[1], "questions-by-score", limit=1000)}
+        scores = {str(row["question"]): row for row in failures(store, RUNS[1], "questions-by-score")}
         turns = failures(store, RUNS[1], "wrong-turns", limit=1)
         chosen = [name for name, row in scores.items() if row["error"] is None][:WORST]
         chosen += [str(row["question"]) for row in turns if row["question"] not in chosen]
         explained = {question: _explained(store, question) for question in chosen}
-        both = [{str(row["question"]) for row in failures(store, RUNS[1], kind, limit=1000)} for kind in JUDGED]
+        both = [{str(row["question"]) for row in failures(store, RUNS[1], kind)} for kind in JUDGED]
         claimed = min(set.intersection(*both))
         unsound = _explained(store, claimed, JUDGED)
         compared = compare_runs(store, *RUNS, measures=COMPARED, movers=2)
@@ -162,23 +167,23 @@ def _show_scores(results: list[Evaluation], cards: list[Scorecard], judge: str) 
         rows.append([layers[0].name, "", *(shown(layer.score) for layer in layers)])
         for components in zip(*(layer.components for layer in layers), strict=True):
             target = components[0].target
-            cells = [_mean(one.mean, one.scored, one.total) for one in components]
+            cells = [_held(one.held, one.counts, one.scored < one.total) for one in components]
             rows.append([f"  {components[0].measure}", "" if target is None else f"{target:g}", *cells])
     rows.append(["overall", "", *(shown(card.overall) + (" (partial)" if card.partial else "") for card in cards)])
     for name in BESIDE:
         summaries = [result.measures[name] for result in results]
-        rows.append([name, "", *(_mean(one.mean, one.scored, one.total) for one in summaries)])
+        rows.append([name, "", *(_held(one.held(), one.counts(), one.scored < one.total) for one in summaries)])
     print_table(None, ("layer and measure", "target", *RUNS), rows)
-    print_line(
+    print_text(
         f"Generation and RubricGrade are judged by `{judge}`, a judge of rules: it sees which words agree, not what\n"
         "is true, and needs neither key nor network. `graphkit grade RUN.jsonl --judge anthropic` asks a model.\n"
     )
 
 
-def _mean(mean: float | None, scored: int, total: int) -> str:
+def _held(value: float | None, counts: str, unscored: bool) -> str:
     from graphkit.records.words import shown
 
-    return shown(mean) + (f"  ({scored}/{total})" if scored < total else "")
+    return shown(value) + (f"  ({counts})" if unscored else "")
 
 
 def _show_walks(worst: list[dict[str, object]], explained: dict[str, list[str]]) -> None:
@@ -188,7 +193,7 @@ def _show_walks(worst: list[dict[str, object]], explained: dict[str, list[str]])
         print_line(f"{question} ({row['difficulty']}): {row['found']} of {row['required']} gold edges walked")
         for each in explained[question]:
             print_line(f"  - {each}")
-    print_line("")
+    print_line()
 
 
 def _show_claims(said: dict[str, Verdict], unsound: list[str]) -> None:
@@ -201,7 +206,7 @@ def _show_claims(said: dict[str, Verdict], unsound: list[str]) -> None:
     print_line("  What is unsound, by the failure queries:")
     for each in unsound:
         print_line(f"  - {each}")
-    print_line("")
+    print_line()
 
 
 def _claim(claim: AnswerClaim, verdict: Verdict) -> str:
@@ -220,7 +225,7 @@ def _show_compared(compared: RunComparison) -> None:
 
     print_line("5. The two runs compared, question by question")
     print_comparison(compared)
-    print_line("")
+    print_line()
 
 
 def _show_code(code: _Code) -> None:
@@ -239,11 +244,11 @@ def _show_code(code: _Code) -> None:
     print_table(None, ("run", TESTED, *statuses), rows)
     for each in code.explained:
         print_line(f"  - {each}")
-    print_line("")
+    print_line()
 
 
 def _show_next(walked: str, dataset: Dataset) -> None:
-    print_line(
+    print_text(
         "\nWhat to type next (put `.venv/bin/` before it in a checkout):\n"
         "  graphkit db start                                  keep the database running: commands answer at once\n"
         f"  graphkit failures {RUNS[1]} --question {walked}    everything this run did wrong there\n"

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, open_graph, print_json, say, tell, with_graph
+from graphkit.cli.base import Writes, as_json, open_graph, print_json, say, tell, with_graph
 from graphkit.cli.options import (
+    FAILED_AS,
     ON_ERROR,
     AnsweredByOption,
     ConfigOption,
     DatasetOption,
+    FailedAsOption,
     LogOptions,
     MeasureOption,
     OnErrorOption,
@@ -26,6 +28,7 @@ from graphkit.cli.options import (
     UnorderedOption,
     assignment,
     engine_value,
+    failed_as_value,
     given_scores,
     kappa_floor,
     label_value,
@@ -35,7 +38,7 @@ from graphkit.cli.options import (
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from graphkit.analysis.gates import BrokenGate
+    from graphkit.analysis.gates import GateOutcome
     from graphkit.analysis.layers import Scorecard
     from graphkit.records.scores import Score
     from graphkit.scoring.results import Evaluation
@@ -52,17 +55,23 @@ def evaluate(
     no_store: Annotated[bool, typer.Option("--no-store", help="Score without a database.")] = False,
     fail_under: Annotated[
         list[str] | None,
-        typer.Option("--fail-under", metavar="MEASURE=VALUE", help="Exit with 1 where a mean is lower."),
+        typer.Option("--fail-under", metavar="MEASURE=VALUE", help="Exit with 1 if a mean is lower."),
     ] = None,
     fail_over: Annotated[
         list[str] | None,
-        typer.Option("--fail-over", metavar="MEASURE=VALUE", help="Exit with 1 where a mean is higher."),
+        typer.Option("--fail-over", metavar="MEASURE=VALUE", help="Exit with 1 if a mean is higher."),
     ] = None,
+    max_failed: Annotated[
+        int | None,
+        typer.Option("--max-failed", min=0, metavar="N", help="Exit with 1 if more questions failed or are missing."),
+    ] = None,
+    failed_as: FailedAsOption = FAILED_AS,
     out: Annotated[
         list[Path] | None,
         typer.Option(
             "--out", "-o", metavar="FILE", help="Write results as .jsonl, .json, .csv, .parquet, .xml (JUnit) or .md."
         ),
+        Writes("results"),
     ] = None,
     config: ConfigOption = None,
     fail_on_severe: Annotated[
@@ -109,10 +118,10 @@ def evaluate(
     """Score run logs against their dataset, and keep them in the graph."""
     import dataclasses
 
-    from graphkit.analysis import gates
     from graphkit.analysis.config import load_config
+    from graphkit.analysis.gates import RunGates, hold
     from graphkit.analysis.layers import score_layers
-    from graphkit.cli.imports import as_runs
+    from graphkit.cli.imports import as_runs, dataset_of
     from graphkit.cli.progress import shown_progress
     from graphkit.cli.scorecards import print_outcomes, print_scorecard
     from graphkit.cli.tables import print_groups, print_scoreboard
@@ -130,7 +139,7 @@ def evaluate(
     scoring = load_config(config)
     for path in out:
         check_output(path)
-    chosen_engine, skip = engine_value(engine), on_error_value(on_error)
+    chosen_engine, skip, failures = engine_value(engine), on_error_value(on_error), failed_as_value(failed_as)
     grouping = label_value(by)
     if no_store and chosen_engine == "cypher":
         raise InputError("--engine cypher computes in a database, which --no-store does without")
@@ -161,6 +170,8 @@ def evaluate(
     chosen = list(dict.fromkeys(chosen))
     results: list[Evaluation] = []
     cards: list[Scorecard] = []
+    if format is None:
+        dataset = dataset_of(runs, dataset, how)
     with (
         as_runs(runs, format, dataset, how) as files,
         nullcontext() if no_store else open_graph() as store,
@@ -188,7 +199,8 @@ def evaluate(
                 unordered=unordered,
                 name=run_name,
                 replace=replace,
-                origin=None if format is None else f"the log {file.resolve()}",
+                origin=(None if run is file else file) if format is None else f"the log {file.resolve()}",
+                failed_as=failures,
                 progress=progress,
             )
             tell(problems)
@@ -203,7 +215,7 @@ def evaluate(
         say(f"note: the scores of other runs aren't used: {', '.join(strangers[:5])}")
     for result in results:
         # Of somebody else's log the import has said it.
-        if result.known is not None and format is None:
+        if result.known is not None and format is None and not how.given():
             say(f"known: {result.run}: {result.known.line}")
             if result.known.meaning is not None:
                 say(f"warning: {result.run}: {result.known.meaning}")
@@ -214,12 +226,26 @@ def evaluate(
     if len({result.gold_hash for result in results}) > 1:
         gold = ", ".join(f"{result.run} by {result.gold_hash} of {result.dataset}" for result in results)
         say(f"note: the runs are scored by different gold, so their means can't be compared: {gold}")
+    of_names = (
+        [either_way(each) if undirected else each for each in resolve_measures(measures, k=k)] if measures else []
+    )
+    held = RunGates(
+        under=[(named[text], bound) for text, bound in lower],
+        over=[(named[text], bound) for text, bound in upper],
+        severe=fail_on_severe,
+        stale=fail_on_stale,
+        min_scored=min_scored,
+        measures=[*dict.fromkeys([*map(str, of_names), *named.values()])] or None,
+        max_failed=max_failed,
+    ).outcomes(results, cards)
+    held += _untrusted(runs, results, given, min_kappa, named.values()) if min_kappa is not None else []
     for path in out:
-        write_results(path, results)
+        write_results(path, results, held)
     if as_json():
         for number, result in enumerate(results):
             layers = {"scorecard": dataclasses.asdict(cards[number]), **result.outcomes_as_json()} if cards else {}
-            print_json(result.as_json() | ({"groups": result.groups_as_json()} if grouping else {}) | layers)
+            gates = {"gates": [gate.as_json() for gate in held if gate.run == result.run]}
+            print_json(result.as_json() | gates | ({"groups": result.groups_as_json()} if grouping else {}) | layers)
     else:
         print_scoreboard(results)
         if grouping:
@@ -227,20 +253,7 @@ def evaluate(
         for card, result in zip(cards, results, strict=False):
             print_scorecard(card)
             print_outcomes(result)
-    of_names = (
-        [either_way(each) if undirected else each for each in resolve_measures(measures, k=k)] if measures else []
-    )
-    asked = [*map(str, of_names), *named.values()]
-    gates.hold(
-        [
-            *(gates.severe(cards) if fail_on_severe else ()),
-            *(gates.stale(results) if fail_on_stale else ()),
-            *gates.fail_under(results, [(named[text], bound) for text, bound in lower]),
-            *gates.fail_over(results, [(named[text], bound) for text, bound in upper]),
-            *(_untrusted(runs, results, given, min_kappa) if min_kappa is not None else ()),
-            *(gates.min_scored(results, min_scored, [*dict.fromkeys(asked)] or None) if min_scored else ()),
-        ]
-    )
+    hold(held)
 
 
 def _refuse_one_name(named: Iterable[tuple[Path, str | None]]) -> None:
@@ -257,12 +270,19 @@ def _refuse_one_name(named: Iterable[tuple[Path, str | None]]) -> None:
             )
 
 
-def _untrusted(runs: list[Path], results: list[Evaluation], given: list[Score], floor: float) -> list[BrokenGate]:
-    """Return the judges that nobody checked well enough, by the spot checks beside the runs."""
+def _untrusted(
+    runs: list[Path], results: list[Evaluation], given: list[Score], floor: float, named: Iterable[str]
+) -> list[GateOutcome]:
+    """Return the judges that nobody checked well enough, by the spot checks beside the runs.
+
+    Each judged measure that another gate names must be checked.
+    """
     from graphkit.analysis.gates import min_kappa
     from graphkit.analysis.spot_checks import kept_checks
 
-    return min_kappa([result.run for result in results], given, kept_checks(runs), floor)
+    judged = {score.measure for score in given if score.judged}
+    held = [name for name in dict.fromkeys(named) if name in judged]
+    return min_kappa([result.run for result in results], given, kept_checks(runs), floor, held)
 
 
 def _full_name(text: str, k: int | None, by_others: set[str]) -> str:

@@ -111,6 +111,7 @@ def _show(run: Path, executed: ExecutedRun) -> None:
     print_table(f"{executed.run}, executed", ("question", "status", "passed", "first failing test"), rows)
     summary = executed.summary
     statuses = ", ".join(f"{count} {status}" for status, count in executed.by_status.items()) or "none"
-    print_line(f"{TESTED} {shown(summary.mean)} ({summary.scored}/{summary.total} scored)")
+    failures = f"; {summary.in_words()}" if summary.unanswered else ""
+    print_line(f"{TESTED} {shown(summary.mean)} ({summary.scored}/{summary.total} scored{failures})")
     print_line(f"{counted(len(executed.executions), 'answer')} executed: {statuses}")
     print_line(f"kept in {grades_folder(run)}")

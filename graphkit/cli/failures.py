@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, with_graph
+
+if TYPE_CHECKING:
+    from graphkit.graph.failures import Failures
 
 
 @with_graph
@@ -26,7 +29,7 @@ def failures(
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", min=1, help="Rows of each kind. [default: 20, of all kinds 5]"),
+        typer.Option("--limit", min=0, help="Rows of each kind, 0 for all. [default: 20, of all kinds 5]"),
     ] = None,
 ) -> None:
     """Explain what a run did wrong: missed edges, wrong turns, wrong repositories, incoherent commits."""
@@ -38,24 +41,35 @@ def failures(
         kinds = [named_query(kind).name]
     else:
         kinds = [query.name for query in failure_queries() if other is not None or not query.takes("other")]
-    rows_of_each = limit if limit is not None else 20 if kind is not None or question is not None else 5
+    default = 20 if kind is not None or question is not None else 5
+    rows_of_each = default if limit is None else limit or None
     with open_graph(read_only=True) as store:
         rows_of = {
-            name: failures(store, run, name, question=question, limit=rows_of_each + 1, other=other) for name in kinds
+            name: failures(store, run, name, question=question, limit=rows_of_each, other=other) for name in kinds
         }
     if as_json():
         for name, rows in rows_of.items():
-            for row in rows[:rows_of_each]:
-                print_json({"kind": name, **row})
+            for row in rows:
+                print_json({"kind": name, "of_kind": rows.total, **row})
+            if len(rows) < rows.total:
+                say(f"note: {name}: {_shown(rows)}, --limit 0 shows all")
         return
+    given = (("question", question), ("other", other))
+    asked = "".join(f" --{name} {value}" for name, value in given if value is not None)
     for name, rows in rows_of.items():
         query = named_queries()[name]
         if rows:
-            more = f"More: graphkit failures {run} --kind {name} --limit N" if len(rows) > rows_of_each else None
-            cells = [[row[column] for column in query.columns] for row in rows[:rows_of_each]]
+            cut = len(rows) < rows.total
+            more = f"{_shown(rows)}; all: graphkit failures {run} --kind {name}{asked} --limit 0" if cut else None
+            cells = [[row[column] for column in query.columns] for row in rows]
             print_table(f"{query.title} ({name})", query.columns, cells, more)
     empty = [name for name, rows in rows_of.items() if not rows]
     if len(empty) == len(rows_of):
         print_line("no such failure")
     elif empty:
         say(f"none: {', '.join(empty)}")
+
+
+def _shown(rows: Failures) -> str:
+    """Return how many rows of a kind are shown."""
+    return f"{len(rows)} of {rows.total} shown"

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphkit.cli.base import Commands, as_json, print_json, print_line, say, settings, tell, with_graph, with_json
+from graphkit.cli.base import (
+    Commands,
+    as_json,
+    open_graph,
+    print_json,
+    print_line,
+    say,
+    tell,
+    with_graph,
+    with_json,
+)
 from graphkit.cli.options import DatasetArgument
 from graphkit.errors import InputError
 
@@ -41,7 +52,6 @@ def propose(
     limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="Look at no more paths.")] = 20,
 ) -> None:
     """Propose paths of the loaded graph as gold: each that you accept in the terminal goes into questions.jsonl."""
-    from graphkit.database.store import Store
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
     from graphkit.gold.question_file import QuestionFile
@@ -52,7 +62,7 @@ def propose(
         raise InputError("there is no terminal to ask in", remedy="Gold is what a person says yes to: run it in one.")
     source, problems = Dataset(dataset), Problems("skip")
     file = QuestionFile(source.folder, question, identifier)
-    with Store.open(settings(), read_only=True) as store:
+    with open_graph(read_only=True) as store:
         proposals = proposed_paths(store, source.name, pattern, limit)
     pinned = source.commit_graph(problems).pins(file.question)
     tell(problems)
@@ -91,7 +101,8 @@ def _ask(new: list[Proposal], pinned: dict[str, str]) -> tuple[list[dict[str, An
     paths: list[dict[str, Any]] = []
     commits: dict[str, str] = {}
     for number, one in enumerate(new, 1):
-        say(f"\n--- path {number} of {len(new)} " + "-" * 40)
+        say()
+        say(f"--- path {number} of {len(new)} " + "-" * 40)
         for place, step in enumerate(one.steps, 1):
             say(f"{place:>3}. {step.source} -{step.relation}-> {step.target}")
         for repo, sha in one.commits.items():
@@ -166,17 +177,17 @@ def migrate(
 
     if dry_run and yes:
         raise InputError("--dry-run and --yes exclude each other", remedy="Leave one of them out.")
-    paths = dict(map(_repository, repo))
+    paths = dict(map(named_repository, repo))
     with ExitStack() as stack:
         opened = {name: (str(path), stack.enter_context(open_repository(path))) for name, path in paths.items()}
         found = migration(Dataset(dataset), opened, _targets(to or [], list(paths)))
         told = _tell_migration(found, dry_run)
         accepted: list[Candidate] = []
         if yes:
-            accepted = [each for change in found.changes for each in change.candidates if each.certain]
+            accepted = _certain(found.changes)
         elif found.changes and not dry_run and not as_json():
             accepted = _ask_changes(found.changes)
-        changed, still = found.apply(accepted)
+        changed, still = found.apply(accepted, only_proven=yes)
     for question, names in still.items():
         say(f"note: {question} stays as it was: nothing was decided about {', '.join(names)}")
     if changed:
@@ -187,7 +198,21 @@ def migrate(
         print_line(f"{found.file.path}: {_questions(len(changed))} changed{': ' * bool(changed)}{', '.join(changed)}")
 
 
-def _repository(text: str) -> tuple[str, Path]:
+def _certain(changes: list[GoldChange]) -> list[Candidate]:
+    """Return what is certain, and report why the rest isn't."""
+    for change in changes:
+        if not any(each.certain for each in change.candidates):
+            each, more = change.candidates[0], len(change.candidates) - 1
+            others = f"; {more} more of them" if more else ""
+            say(f"not certain: {change.old} -> {each.new}: {each.why}, but {each.doubt}{others}")
+    accepted = [each for change in changes for each in change.candidates if each.certain]
+    if changes and not accepted:
+        say("note: --yes takes nothing: nothing is certain; run it in a terminal without --yes to decide")
+    return accepted
+
+
+def named_repository(text: str) -> tuple[str, Path]:
+    """Return the name and the folder of ``NAME=PATH``."""
     name, equals, path = text.partition("=")
     if not (name and equals and path):
         raise InputError(f"--repo takes NAME=PATH, not {text!r}")
@@ -213,6 +238,8 @@ def _tell_migration(found: Migration, listed: bool) -> dict[str, Any]:
         say(f"left out: {question}: {'; '.join(reasons)}")
     for gone in found.gone:
         say(f"gone: {gone.name} of {', '.join(gone.questions)}: {gone.why}")
+    for edge in found.unproven:
+        say(f"unproven: {edge.text} of {edge.question}: {edge.why}")
     if found.unmoved:
         say(f"note: {_questions(found.unmoved)} with nothing that moved: their commits stay as they are")
     if not found.changes:
@@ -231,7 +258,13 @@ def _tell_migration(found: Migration, listed: bool) -> dict[str, Any]:
                 "old": change.old,
                 "questions": change.questions,
                 "candidates": [
-                    {"new": each.new, "why": each.why, "certain": each.certain, "renames": dict(each.renames)}
+                    {
+                        "new": each.new,
+                        "why": each.why,
+                        "certain": each.certain,
+                        "doubt": each.doubt,
+                        "renames": dict(each.renames),
+                    }
                     for each in change.candidates
                 ],
             }
@@ -241,6 +274,7 @@ def _tell_migration(found: Migration, listed: bool) -> dict[str, Any]:
             {"repo": one.repo, "pin": one.pin, "name": one.name, "why": one.why, "questions": one.questions}
             for one in found.gone
         ],
+        "unproven": [asdict(edge) for edge in found.unproven],
         "left_out": found.left_out,
         "unmoved": found.unmoved,
     }
@@ -259,7 +293,8 @@ def _ask_changes(changes: list[GoldChange]) -> list[Candidate]:
         raise InputError("there is no terminal to ask in", remedy=remedy)
     accepted: list[Candidate] = []
     for number, change in enumerate(changes, 1):
-        say(f"\n--- {number} of {len(changes)}: {change.old} at {change.pin[:10]}, in {', '.join(change.questions)}")
+        say()
+        say(f"--- {number} of {len(changes)}: {change.old} at {change.pin[:10]}, in {', '.join(change.questions)}")
         for each in change.candidates:
             say(f"    -> {each.new}: {each.why}{' (the same content)' if each.certain else ''}")
             for old, new in each.renames.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, settings, tell, with_graph
+from graphkit.cli.base import Writes, as_json, open_graph, print_json, print_line, say, settings, tell, with_graph
 from graphkit.cli.options import (
     ON_ERROR,
     DatasetOption,
@@ -81,6 +81,7 @@ def grade(
             metavar="FILE",
             help="The file of replies. [env: GRAPHKIT_REPLIES] [default: .graphkit/replies.sqlite]",
         ),
+        Writes("replies", replaces=False),
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no replies, and read none.")] = False,
     replay: Annotated[bool, typer.Option("--replay", help="Serve recorded replies only; ask nobody.")] = False,
@@ -221,9 +222,10 @@ def _show(run: Path, graded: Graded, cost: GradingCost) -> None:
     from graphkit.cli.tables import print_table
     from graphkit.files.verdict_files import grades_folder
     from graphkit.records.words import counted, shown
+    from graphkit.scoring.results import scored_in_words
 
     rows = [
-        [name, shown(summary.mean), f"{summary.scored}/{summary.total}"] for name, summary in graded.summaries().items()
+        [name, shown(summary.mean), scored_in_words(summary, "worst")] for name, summary in graded.summaries().items()
     ]
     print_table(f"{graded.run}, judged by {graded.judge}", ("measure", "mean", "scored"), rows)
     print_line(str(cost))

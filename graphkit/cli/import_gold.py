@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphkit.cli.base import as_json, print_json, print_line, say, tell, with_json
 from graphkit.cli.options import ON_ERROR, OnErrorOption, on_error_value
+
+if TYPE_CHECKING:
+    from graphkit.gold.formats import GoldFormat
 
 
 @with_json
@@ -29,6 +32,15 @@ def import_gold(
         Path | None,
         typer.Option("--out", "-o", metavar="DATASET", help="The dataset folder to be written.", show_default=False),
     ] = None,
+    repo: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--repo",
+            metavar="NAME=PATH",
+            help="A local clone of a repository of the gold, whose files qualify symbols (swe-bench); may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     on_error: OnErrorOption = ON_ERROR,
 ) -> None:
     """Make a dataset of the rows of a public data set: its questions with the gold that it gives."""
@@ -41,7 +53,7 @@ def import_gold(
     if form is None:
         _list()
         return
-    chosen = gold_format(form)
+    chosen = _with_checkouts(gold_format(form), repo or [])
     if not files or out is None:
         missing = "a file" if not files else "the dataset folder to be written"
         raise InputError(f"{missing} is missing", remedy=f"graphkit import gold {chosen.name} FILE... -o DATASET")
@@ -55,6 +67,20 @@ def import_gold(
         print_json({"dataset": str(out), "questions": count, "left_out": left_out, "notes": notes})
     else:
         print_line(f"{out}: {counted(count, 'question')} written")
+
+
+def _with_checkouts(form: GoldFormat, given: list[str]) -> GoldFormat:
+    """Return a format that reads the symbols of a diff in local clones."""
+    from graphkit.cli.gold import named_repository
+    from graphkit.errors import InputError
+    from graphkit.gold.qualified import Checkouts
+    from graphkit.gold.swe_bench import SweBench
+
+    if not given:
+        return form
+    if not isinstance(form, SweBench):
+        raise InputError(f"--repo is of no use for {form.name}", remedy="It qualifies the symbols of swe-bench.")
+    return SweBench(Checkouts(dict(map(named_repository, given))))
 
 
 def _list() -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
-from graphkit.cli.base import Commands, as_json, print_json, print_line, say, with_json
+from graphkit.cli.base import Commands, Writes, as_json, print_json, print_line, say, with_json
 from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
 from graphkit.cli.options import LogOptions, with_log_options
@@ -18,6 +17,7 @@ from graphkit.errors import InputError
 
 #: The formats, which stand here again because reading them there would make help slow to show; a test holds them equal.
 FORMATS = (
+    "graphkit",
     "inspect",
     "atif",
     "openinference",
@@ -32,6 +32,9 @@ FORMATS = (
     "beir",
     "trec",
 )
+
+#: The options of an import that graphkit's own records take as well, without a format.
+OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit")
 
 imports = typer.Typer(
     cls=Commands,
@@ -50,28 +53,57 @@ def as_runs(
     dataset: Path | None,
     how: LogOptions,
 ) -> Iterator[list[tuple[Path, Path]]]:
-    """Yield each log with its run, imported into a temporary folder; with itself where no format is named."""
+    """Yield each log with its run, imported into a temporary folder; with itself where nothing has to be imported.
+
+    Runs of graphkit's own are imported where their ids have to be looked up.
+    """
     if format is None:
-        if given := how.given():
+        if others := [option for option in how.given() if option not in OF_OWN_RECORDS]:
             raise InputError(
-                f"{given[0]} is for logs of others",
+                f"{others[0]} is for logs of others",
                 remedy="Name what wrote them: --format auto, or the name of a format.",
             )
-        yield [(file, file) for file in files]
-        return
+        if not how.given():
+            yield [(file, file) for file in files]
+            return
     if dataset is None:
         raise InputError("a log doesn't lie beside its questions", remedy="Name the dataset by --dataset.")
+    from graphkit.files.leftovers import held_folder
+    from graphkit.files.run_files import first_run
     from graphkit.imports.importer import import_log, run_name_of
 
-    with TemporaryDirectory(prefix="graphkit-") as folder:
+    with held_folder() as folder:
         runs = []
         for number, file in enumerate(files):
-            run = Path(folder) / str(number) / f"{run_name_of(file)}.jsonl"
+            run = folder / str(number) / f"{run_name_of(file)}.jsonl"
             run.parent.mkdir()
-            for line in import_log(file, format, dataset, out=run, **how.of_library()).told:
+            name = first_run(file) if format is None else None
+            read_as = "graphkit" if format is None else format
+            for line in import_log(file, read_as, dataset, out=run, run=name, **how.of_library()).told:
                 say(line)
             runs.append((file, run))
         yield runs
+
+
+def dataset_of(runs: list[Path], given: Path | None, how: LogOptions) -> Path | None:
+    """Return the dataset of runs whose ids have to be looked up: the given one, else that which they lie in.
+
+    Raises
+    ------
+    InputError
+        They lie in several.
+    """
+    if given is not None or not how.given():
+        return given
+    from graphkit.files.dataset import Dataset
+
+    folders = list(dict.fromkeys(Dataset.of_run(run).folder for run in runs))
+    if len(folders) > 1:
+        raise InputError(
+            f"the runs lie in several datasets: {', '.join(map(str, folders))}",
+            remedy="Evaluate those of one dataset, or name it by --dataset.",
+        )
+    return folders[0]
 
 
 def _command(format: str) -> Callable[..., None]:  # noqa: A002
@@ -80,7 +112,7 @@ def _command(format: str) -> Callable[..., None]:  # noqa: A002
     def command(
         files: FilesArgument,
         dataset: Annotated[Path, typer.Option("--dataset", "-d", metavar="DIR", help="Whose questions it answers.")],
-        out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN.jsonl", help="The run.")],
+        out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN.jsonl", help="The run."), Writes("a run")],
         how: LogOptions,
         run: Annotated[
             str | None, typer.Option("--run", metavar="NAME", help="[default: the name of its file]")

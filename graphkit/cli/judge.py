@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import Commands, as_json, print_json, print_line, say, tell, with_json
+from graphkit.cli.base import Commands, as_json, print_json, print_line, print_text, say, tell, with_json
 from graphkit.cli.options import (
     ON_ERROR,
     SEED,
     AnsweredByOption,
+    AskOptions,
     DatasetOption,
     OnErrorOption,
     StrictOption,
     kappa_floor,
     on_error_value,
+    scale_value,
+    with_ask_options,
 )
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
+    from graphkit.cli.grading import Regrading
     from graphkit.files.problems import Problems
     from graphkit.records.scores import Score
     from graphkit.trust.effects import Effect
@@ -39,7 +43,9 @@ ScoreFilesOption = Annotated[
     list[Path] | None,
     typer.Option("--scores", metavar="FILE", help="The judge's scores. [default: those beside the run]"),
 ]
-ModelOption = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The model that is asked again.")]
+ModelOption = Annotated[
+    str | None, typer.Option("--model", metavar="MODEL", help="Whose grades, where several models of the judge graded.")
+]
 
 # As in the library, and held equal by a test: to read them there would make help slow.
 SIZE = 15
@@ -80,10 +86,11 @@ def show(
     if as_json():
         print_json({"name": name, "text": words, "schema": form, "hash": prompt_hash(grader) if grader else None})
         return
-    print_line(words)
+    print_text(words)
     if form is not None:
-        print_line("\nThe verdict is JSON of this form:")
-        print_line(json.dumps(form, ensure_ascii=False, indent=1))
+        print_line()
+        print_line("The verdict is JSON of this form:")
+        print_text(json.dumps(form, ensure_ascii=False, indent=1))
 
 
 @judge.command("spot-check")
@@ -92,9 +99,21 @@ def spot_check(
     run: RunArgument,
     dataset: DatasetOption = None,
     judge: JudgeOption = None,
+    model: ModelOption = None,
     measure: Annotated[
         str | None,
-        typer.Option("--measure", "-m", metavar="NAME", help="Which of its measures. [default: RubricGrade]"),
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="NAME",
+            help="Which of its measures. [default: that which the sheet names, else RubricGrade]",
+        ),
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            "--scale", metavar="LOW-HIGH", help="The whole grades of the measure. [default: as declared, or as given]"
+        ),
     ] = None,
     n: Annotated[int, typer.Option("--n", min=1, help="How many answers are drawn.")] = SIZE,
     seed: Annotated[int, typer.Option("--seed", help="The same seed draws the same answers.")] = SEED,
@@ -124,13 +143,15 @@ def spot_check(
     from graphkit.cli.spot_checks import print_spot_check
     from graphkit.files.problems import Problems
     from graphkit.files.verdict_files import grades_folder
+    from graphkit.measures.registry import kind_named
     from graphkit.records.words import counted
-    from graphkit.trust.grade_scales import persons_scale
-    from graphkit.trust.labels import SheetRow, labels_of, read_sheet, rows_of, write_sheet
+    from graphkit.trust.grade_scales import numbers_in, persons_scale
+    from graphkit.trust.labels import SheetRow, graded_rows, labels_of, read_sheet, row_of, rows_of, write_sheet
     from graphkit.trust.spot_check import check, draw
     from graphkit.trust.subjects import read_answers, read_questions
 
     kappa_floor(min_kappa)
+    grades = scale_value(scale)
 
     def hold(*checks: KeptCheck) -> None:
         if min_kappa is not None:
@@ -138,25 +159,15 @@ def spot_check(
 
     problems = Problems(on_error_value(on_error), strict=strict)
     name, answers = read_answers(run, problems)
-    chosen = _subject(run, name, judge, scores, problems)
-    by = chosen.measure(measure)
-    graded = chosen.by(by)
-    scale = persons_scale(by, graded)
+    chosen = _subject(run, name, judge, scores, problems, model)
     sheet = csv or grades_folder(run) / "human.csv"
     rows = read_sheet(sheet) if sheet.exists() else []
-    labels = labels_of(rows, name, by, scale, answers)
+    by = _measure(chosen, measure, sheet, rows if csv is not None else [])
+    graded = chosen.by(by)
+    on = persons_scale(by, graded, numbers_in(said for _, _, said in graded_rows(rows, name, by)), grades)
+    labels = labels_of(rows, name, by, on, answers)
     known = read_questions(run, dataset, problems) if csv is None or not sheet.exists() else {}
-    drawn = [
-        SheetRow(
-            name,
-            score.question,
-            by,
-            text=known[score.question].question if score.question in known else "",
-            gold=(known[score.question].gold_answer or "") if score.question in known else "",
-            answer=answers.get(score.question) or "",
-        )
-        for score in draw(graded, n, seed)
-    ]
+    drawn = [row_of(score, known.get(score.question), answers.get(score.question)) for score in draw(graded, n, seed)]
     tell(problems)
     if labels.changed:
         say(f"note: changed since they were graded, and not used: {', '.join(labels.changed[:5])}")
@@ -165,7 +176,7 @@ def spot_check(
         if as_json():
             print_json({"sheet": str(sheet), "drawn": len(drawn)})
         else:
-            to_grade = f"{counted(len(drawn), 'answer')} to grade ({scale.choices})"
+            to_grade = f"{counted(len(drawn), 'answer')} to grade ({on.choices})"
             print_line(f"{sheet}: {to_grade}; fill the column grade, and run again")
         hold()  # nobody has checked the judge yet
         return
@@ -178,14 +189,19 @@ def spot_check(
             write_sheet(sheet, kept)
 
         waiting = [row for row in drawn if row.question not in labels.labels]
-        if waiting and not ask_grades(waiting, known, scale, keep_row):
+        if waiting and not ask_grades(waiting, known, on, keep_row):
             say(f"stopped; what was graded is kept in {sheet}. The same command goes on.")
             hold()
             return
-        labels = labels_of(read_sheet(sheet) if sheet.exists() else [], name, by, scale, answers)
+        labels = labels_of(read_sheet(sheet) if sheet.exists() else [], name, by, on, answers)
     if not labels.labels:
-        raise InputError(f"no answer of {name} is graded by {by}", where=str(sheet), remedy="Fill the column grade.")
-    found = check(graded, labels.labels, notes=labels.notes, scale=scale, width=width)
+        runs = sorted({row["run"] for _, row in rows if row.get("run")} - {name})
+        other = f" The sheet grades {', '.join(runs[:5])}." if runs else ""
+        remedy = f"Fill the column grade.{other}"
+        raise InputError(f"no answer of {name} is graded by {by}", where=str(sheet), remedy=remedy)
+    if grades is None and on.numeric and on.ordered and kind_named(by) is None:
+        say(f"note: the grades by {by} are taken to be on the scale {on.choices}; --scale names another")
+    found = check(graded, labels.labels, notes=labels.notes, scale=on, width=width)
     place = keep(run, found.kept())
     warning = _warning(run, graded, answered_by)
     if as_json():
@@ -198,11 +214,13 @@ def spot_check(
 
 @judge.command()
 @with_json
+@with_ask_options
 def consistency(
     run: RunArgument,
     dataset: DatasetOption = None,
     judge: JudgeOption = None,
-    model: ModelOption = None,
+    *,
+    how: AskOptions,
     repeat: Annotated[int, typer.Option("--repeat", min=2, help="How many gradings are compared.")] = REPEAT,
     graded: Annotated[
         list[Path] | None,
@@ -217,37 +235,34 @@ def consistency(
     import asyncio
 
     from graphkit.cli.grading import regrading
-    from graphkit.cli.tables import print_table
+    from graphkit.cli.trust_tables import show_consistency
     from graphkit.files.problems import Problems
     from graphkit.trust.consistency import compare_gradings, consistency
 
     problems = Problems(on_error_value(on_error), strict=strict)
-    chosen = _named(run, judge, scores, problems)
+    chosen = _named(run, judge, how.model, scores, problems)
+    again: Regrading | None = None
     if graded:
         others = [_subject(run, chosen.run, chosen.judge, [path], problems).scores for path in graded]
         found = compare_gradings([chosen.scores, *others])
     else:
-        found = asyncio.run(consistency(regrading(run, dataset, chosen, model), repeat))
+        again = regrading(run, dataset, chosen, how)
+        found = asyncio.run(consistency(again, repeat))
     tell(problems)
-    warning = _warning(run, chosen.scores, answered_by)
-    if as_json():
-        for one in found:
-            print_json({"run": chosen.run, "judge": chosen.judge, **one.as_json(), "warning": warning})
-        return
-    rows = [[one.measure, one.gradings, str(one.stable), str(one.alpha), len(one.flips), one.unscored] for one in found]
-    print_table(None, ("measure", "gradings", "stable [95%]", "alpha [95%]", "flips", "unscored"), rows)
-    for one in found:
-        for question, grades in one.flips:
-            print_line(f"{one.measure} of {question}: {' -> '.join(grade or 'none' for grade in grades)}")
+    show_consistency(chosen, found, _warning(run, chosen.scores, answered_by))
+    if again is not None:
+        again.hold()
 
 
 @judge.command()
 @with_json
+@with_ask_options
 def bias(
     run: RunArgument,
     dataset: DatasetOption = None,
     judge: JudgeOption = None,
-    model: ModelOption = None,
+    *,
+    how: AskOptions,
     swapped: Annotated[
         Path | None, typer.Option("--swapped", metavar="FILE", help="Scores with the order swapped: ask nobody.")
     ] = None,
@@ -267,32 +282,39 @@ def bias(
     import asyncio
 
     from graphkit.cli.grading import regrading
+    from graphkit.cli.trust_tables import show_effects
     from graphkit.files.problems import Problems
     from graphkit.trust.bias import bias
     from graphkit.trust.effects import effects
     from graphkit.trust.families import between_judges
 
     problems = Problems(on_error_value(on_error), strict=strict)
-    chosen = _named(run, judge, scores, problems)
+    chosen = _named(run, judge, how.model, scores, problems)
     given = {name: path for name, path in (("swapped", swapped), ("padded", padded)) if path is not None}
     found: list[Effect] = []
+    again: Regrading | None = None
     for variant, path in given.items():
         found += effects(variant, chosen.scores, _subject(run, chosen.run, chosen.judge, [path], problems).scores)
     if against is not None:
         found += between_judges(_subject(run, chosen.run, None, [against], problems).scores, chosen.scores)
     elif not given:
-        found = asyncio.run(bias(regrading(run, dataset, chosen, model)))
+        again = regrading(run, dataset, chosen, how)
+        found = asyncio.run(bias(again))
     tell(problems)
-    _show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
+    show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
+    if again is not None:
+        again.hold()
 
 
 @judge.command()
 @with_json
+@with_ask_options
 def drift(
     run: RunArgument,
     dataset: DatasetOption = None,
     judge: JudgeOption = None,
-    model: ModelOption = None,
+    *,
+    how: AskOptions,
     graded: Annotated[
         Path | None, typer.Option("--graded", metavar="FILE", help="Scores of today: compare these, and ask nobody.")
     ] = None,
@@ -305,33 +327,61 @@ def drift(
     import asyncio
 
     from graphkit.cli.grading import regrading
+    from graphkit.cli.trust_tables import show_effects
     from graphkit.files.problems import Problems
     from graphkit.trust.drift import drift
     from graphkit.trust.effects import effects
 
     problems = Problems(on_error_value(on_error), strict=strict)
-    chosen = _named(run, judge, scores, problems)
+    chosen = _named(run, judge, how.model, scores, problems)
+    again: Regrading | None = None
     if graded is not None:
         now = _subject(run, chosen.run, chosen.judge, [graded], problems).scores
         found = effects("drift", chosen.scores, now)
     else:
-        found = asyncio.run(drift(chosen.scores, regrading(run, dataset, chosen, model)))
+        again = regrading(run, dataset, chosen, how)
+        found = asyncio.run(drift(chosen.scores, again))
     tell(problems)
-    _show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
+    show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
+    if again is not None:
+        again.hold()
 
 
-def _named(run: Path, judge: str | None, scores: Sequence[Path] | None, problems: Problems) -> Subject:
+def _measure(chosen: Subject, asked: str | None, sheet: Path, rows: Sequence[tuple[str, dict[str, str]]]) -> str:
+    """Return the measure that is meant: the one that is asked for, else the sheet's own, else the judge's first."""
+    from graphkit.trust.labels import graded_measures
+
+    named = graded_measures(rows, chosen.run, dict.fromkeys(score.measure for score in chosen.scores))
+    if asked is None and len(named) == 1:
+        return chosen.measure(named[0])
+    by = chosen.measure(asked)
+    if named and by.casefold() not in (name.casefold() for name in named):
+        what = f"the sheet grades {chosen.run} by {', '.join(named)}, not by {by}"
+        raise InputError(what, where=str(sheet), remedy="Name the measure of the sheet by --measure.")
+    return by
+
+
+def _named(
+    run: Path, judge: str | None, model: str | None, scores: Sequence[Path] | None, problems: Problems
+) -> Subject:
     """Return what a judge gave a run that is read for its name only."""
     from graphkit.trust.subjects import read_answers
 
-    return _subject(run, read_answers(run, problems)[0], judge, scores, problems)
+    return _subject(run, read_answers(run, problems)[0], judge, scores, problems, model)
 
 
-def _subject(run: Path, name: str, judge: str | None, scores: Sequence[Path] | None, problems: Problems) -> Subject:
+def _subject(
+    run: Path,
+    name: str,
+    judge: str | None,
+    scores: Sequence[Path] | None,
+    problems: Problems,
+    model: str | None = None,
+) -> Subject:
     from graphkit.records.words import counted
     from graphkit.trust.subjects import subject
 
-    found = subject(run, name, judge, scores or [], problems)
+    found = subject(run, name, judge, scores or [], problems, model)
     if found.strangers:
         what = "is of another run and isn't used" if found.strangers == 1 else "are of other runs and aren't used"
         say(f"note: {counted(found.strangers, 'score')} {what}")
@@ -347,24 +397,3 @@ def _warning(run: Path, scores: Iterable[Score], answered_by: str | None) -> str
     if warning:
         say(f"warning: {warning}")
     return warning
-
-
-def _show_effects(chosen: Subject, found: Sequence[Effect], warning: str | None) -> None:
-    from graphkit.cli.tables import print_table
-    from graphkit.records.words import shown
-
-    if as_json():
-        for one in found:
-            print_json({"run": chosen.run, "judge": chosen.judge, **one.as_json(), "warning": warning})
-        return
-    rows = [
-        [one.of, one.measure, shown(one.first), shown(one.second), str(one.difference), str(one.changed), one.unpaired]
-        for one in found
-    ]
-    columns = ("of", "measure", "first", "second", "difference [95%]", "share changed [95%]", "unpaired")
-    print_table(None, columns, rows)
-    for one in found:
-        if one.shows:
-            print_line(f"{one.of} moves {one.measure} by {one.difference}: its interval leaves out 0")
-        if one.of == "drift" and one.versions[0] != one.versions[1]:
-            print_line(f"{one.measure} was given by {one.versions[0]}, and now by {one.versions[1]}")

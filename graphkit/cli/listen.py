@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_json, print_line, say, with_json
+from graphkit.cli.base import Writes, as_json, print_json, print_line, say, say_text, with_json
 from graphkit.cli.options import CommitOption, IdPatternOption, IdsOption, QuestionKeyOption, commit_values
 
 if TYPE_CHECKING:
@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from graphkit.imports.importer import ImportedLog
 
 
+#: The formats of spans, each of which names what their attributes mean.
+FORMATS = ("auto", "openinference", "otel")
+
+
 @with_json
 def listen(
     dataset: Annotated[Path, typer.Option("--dataset", "-d", metavar="DIR", help="Whose questions are answered.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN.jsonl", help="The run.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN.jsonl", help="The run."), Writes("a run")],
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 4318,
     spans: Annotated[
         Path | None,
@@ -30,7 +34,12 @@ def listen(
             help="Where the spans are kept as they came. [default: RUN.spans]",
             show_default=False,
         ),
+        Writes("spans"),
     ] = None,
+    format: Annotated[  # noqa: A002
+        str,
+        typer.Option("--format", metavar="|".join(FORMATS), help="The conventions that the spans follow."),
+    ] = "auto",
     ids: IdsOption = None,
     id_pattern: IdPatternOption = None,
     question_key: QuestionKeyOption = None,
@@ -42,26 +51,36 @@ def listen(
 
     The run is written whenever a trace is complete, and at Ctrl-C, which ends it.
     """
-    from graphkit.errors import InputError
+    from graphkit.errors import InputError, did_you_mean
     from graphkit.files.dataset import Dataset
+    from graphkit.files.outputs import check_output, check_outputs_differ
     from graphkit.imports.importer import import_log
     from graphkit.imports.listening import listen as listen_until
+    from graphkit.imports.names import read_ids
     from graphkit.imports.receiver import TraceReceiver
 
+    if format not in FORMATS:
+        raise InputError(
+            f"--format is a convention of spans, not {format!r}",
+            remedy=f"{did_you_mean(format, FORMATS)}There are: {', '.join(FORMATS)}.",
+        )
     commits = commit_values(commit)
+    table = read_ids(ids) if ids is not None else None
     source = Dataset(dataset)
     if out.exists() and not force:
         raise InputError("there is a file already", where=str(out), remedy="Name another, or replace it by --force.")
     spool = spans or out.with_suffix(".spans")
+    check_output(spool, "spans", [dataset, *([ids] if ids is not None else [])], force=force)
+    check_outputs_differ([out, spool])
 
     def make() -> ImportedLog:
         return import_log(
             [spool],
-            "auto",
+            format,
             source,
             out=out,
             run=run,
-            ids=ids,
+            ids=table,
             id_pattern=id_pattern,
             question_key=question_key,
             commits=commits,
@@ -99,4 +118,4 @@ def _written(made: ImportedLog) -> None:
 
 
 def _failed(error: InputError) -> None:
-    say(f"no run yet: {error}")
+    say_text(f"no run yet: {error}")

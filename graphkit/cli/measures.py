@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphkit.cli.base import as_json, print_json, say, with_json
+from graphkit.cli.base import as_json, print_json, say_text, with_json
 
 
 @with_json
@@ -16,7 +16,7 @@ def measures() -> None:
     rows = []
     kinds, wrong = measure_kinds()
     for error in wrong:
-        say(f"note: left out: {error}")
+        say_text(f"note: left out: {error}")
     for kind in kinds:
         parameters = [f"{field.name}={field.default!r}" for field in dataclasses.fields(kind) if field.name != "k"]
         cut = "@k" if any(field.name == "k" for field in dataclasses.fields(kind)) else ""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graphkit.files.problems import OnError
     from graphkit.records.executions import Execution
     from graphkit.records.scores import Score
+    from graphkit.records.unanswered import FailedAs
     from graphkit.records.verdicts import Verdict
     from graphkit.scoring.evaluate import Engine
     from graphkit.scoring.results import Label
@@ -97,6 +98,14 @@ OnErrorOption = Annotated[
     str,
     typer.Option("--on-error", metavar="fail|skip", help="Refuse bad records, or leave them out and report them."),
 ]
+FailedAsOption = Annotated[
+    str,
+    typer.Option(
+        "--failed-as",
+        metavar="worst|unscored",
+        help="Count a failed or missing question as the worst value at gates and targets, or leave it unscored.",
+    ),
+]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Refuse records with fields that graphkit doesn't know.")]
 
 
@@ -115,30 +124,71 @@ class LogOptions:
 
     def given(self) -> list[str]:
         """Return the options that were given, as they are written."""
-        return [f"--{name.replace('_', '-')}" for name in _log_options() if getattr(self, name)]
+        return [f"--{name.replace('_', '-')}" for name in _declared(LogOptions) if getattr(self, name)]
 
     def of_library(self) -> dict[str, Any]:
         """Return them as :func:`graphkit.import_log` takes them."""
-        values = {name: getattr(self, name) for name in _log_options() if name != "commit"}
+        values = {name: getattr(self, name) for name in _declared(LogOptions) if name != "commit"}
         return {**values, "columns": columns_value(self.columns), "commits": commit_values(self.commit)}
 
 
-def _log_options() -> dict[str, Any]:
-    """Return the options of :class:`LogOptions` by name, with their declarations."""
-    return get_type_hints(LogOptions, include_extras=True)
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """How a judge is asked once more: the options of each command that has answers graded again."""
+
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="MODEL", help="The model that is asked. [default: that which graded]"),
+    ] = None
+    effort: Annotated[
+        str | None,
+        typer.Option(
+            "--effort", metavar="low|medium|high", help="How much the model may think. [default: as it graded]"
+        ),
+    ] = None
+    context_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--context-tokens", min=0, help="How much context the judge is shown. [default: as in the grading]"
+        ),
+    ] = None
+    citations: Annotated[
+        str | None,
+        typer.Option("--citations", metavar="REGEX", help="What else is a citation. [default: as in the grading]"),
+    ] = None
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", min=0, metavar="AMOUNT", help="Stop before more would be spent.")
+    ] = None
+    prices: Annotated[Path | None, typer.Option("--prices", metavar="FILE", help="Your prices of models (TOML).")] = (
+        None
+    )
+
+
+def _declared(options: type) -> dict[str, Any]:
+    """Return the options of a class by name, with their declarations."""
+    return get_type_hints(options, include_extras=True)
 
 
 def with_log_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of :class:`LogOptions` where it has the parameter ``how``, which takes them."""
-    declared = _log_options()
+    """Give a command the options of :class:`LogOptions`; its parameter ``how`` takes them."""
+    return _with_options(command, LogOptions)
+
+
+def with_ask_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of :class:`AskOptions`; its parameter ``how`` takes them."""
+    return _with_options(command, AskOptions)
+
+
+def _with_options(command: Callable[..., None], kind: type[Any]) -> Callable[..., None]:
+    declared = _declared(kind)
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        how = LogOptions(**{name: given.pop(name) for name in declared})
+        how = kind(**{name: given.pop(name) for name in declared})
         command(**given, how=how)
 
     own = inspect.signature(command, eval_str=True)
-    defaults = {field.name: field.default for field in fields(LogOptions)}
+    defaults = {field.name: field.default for field in fields(kind)}
     parameters: list[inspect.Parameter] = []
     for parameter in own.parameters.values():
         if parameter.name == "how":
@@ -162,6 +212,7 @@ def commit_values(texts: list[str] | None) -> dict[str, str]:
 # Defaults. Those that the library has too stand here again, because reading them there would make help slow to show;
 # a test holds them equal.
 ON_ERROR = "fail"
+FAILED_AS = "worst"
 SEED = 20_251
 
 
@@ -172,6 +223,15 @@ def on_error_value(text: str) -> OnError:
     if text == "skip":
         return "skip"
     raise InputError(f"--on-error is fail or skip, not {text!r}")
+
+
+def failed_as_value(text: str) -> FailedAs:
+    """Return what ``--failed-as`` asks for."""
+    if text == "worst":
+        return "worst"
+    if text == "unscored":
+        return "unscored"
+    raise InputError(f"--failed-as is worst or unscored, not {text!r}")
 
 
 def given_scores(files: list[Path], skip: OnError, strict: bool = False) -> list[Score]:
@@ -212,6 +272,24 @@ def kappa_floor(value: float | None) -> float | None:
     if value is not None and not -1 <= value <= 1:
         raise InputError(f"--min-kappa is from -1 to 1, not {value:g}")
     return value
+
+
+#: A scale of more grades than these is one of numbers.
+_MOST_GRADES = 101
+
+
+def scale_value(text: str | None) -> range | None:
+    """Return the whole grades that ``--scale`` names, such as 1 to 5 for ``1-5``."""
+    if text is None:
+        return None
+    low, dash, high = (part.strip() for part in text.partition("-"))
+    whole = dash and all(part.isascii() and part.isdigit() and len(part) < 10 for part in (low, high))
+    if not whole or not 0 < int(high) - int(low) < _MOST_GRADES:
+        raise InputError(
+            f"--scale is the lowest and the highest of at most {_MOST_GRADES} whole grades, not {text!r}",
+            remedy="Write it as 1-5.",
+        )
+    return range(int(low), int(high) + 1)
 
 
 def engine_value(text: str) -> Engine:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_json, say, settings, with_graph
+from graphkit.cli.base import as_json, open_graph, print_json, say, say_text, with_graph
 from graphkit.cli.options import assignment
 from graphkit.errors import InputError
 
@@ -36,7 +36,7 @@ def query(
 ) -> None:
     """Ask the graph in Cypher. Read-only: the server refuses writes."""
     from graphkit.cli.tables import print_table
-    from graphkit.database.store import Store
+    from graphkit.graph.queries import NO_LIMIT
     from graphkit.records.words import counted
 
     given = dict(assignment("-p", text) for text in parameter or [])
@@ -44,23 +44,29 @@ def query(
     names = _names(bound, given, named)
     if named:  # a run may be called 2026, which is a text there
         bound = {**bound, **names}
-    with Store.open(settings(), read_only=True) as store:
+    limit = _limit(bound) if named else None
+    with open_graph(read_only=True) as store:
         for error in _unknown(store, names):
             if named:
                 raise error
-            say(f"note: {error}")
+            say_text(f"note: {error}")
         try:
-            columns, rows = store.query_readonly(text, bound)
+            columns, rows = store.query_readonly(text, bound if limit is None else {**bound, "limit": NO_LIMIT})
         except (OverflowError, UnicodeEncodeError):
             raise InputError(
                 "a parameter holds what the database can't",
                 remedy="Whole numbers have at most 64 bits, and text holds no half characters (\\ud800 to \\udfff).",
             ) from None
+    total = len(rows)
+    rows = rows[:limit]
+    more = f"{len(rows)} of {counted(total, 'row')}, -p limit={total} shows all"
     if as_json():
         for row in rows:
             print_json(dict(zip(columns, row, strict=True)))
+        if len(rows) < total:
+            say(f"note: {more}")
     else:
-        print_table(None, columns, rows, counted(len(rows), "row"))
+        print_table(None, columns, rows, more if len(rows) < total else counted(total, "row"))
 
 
 def _text(source: str | None, expression: str | None, given: dict[str, str]) -> tuple[str, dict[str, object], bool]:
@@ -79,13 +85,16 @@ def _text(source: str | None, expression: str | None, given: dict[str, str]) -> 
     if path.suffix in {".cypher", ".cql"} or path.is_file():
         if not path.is_file():
             raise InputError("there is no such file", where=source)
-        try:
-            own = read_query(path)
-        except UnicodeDecodeError:
-            raise InputError("the file isn't text in UTF-8", where=source) from None
+        own = read_query(path)
         return own.text, own.bind(values) if own.parameters else values, False
     named = named_query(source)
     return named.text, named.bind(values), True
+
+
+def _limit(bound: dict[str, object]) -> int | None:
+    """Return the limit of a named query, or None where it is none that rows can be cut by."""
+    limit = bound.get("limit")
+    return limit if isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0 else None
 
 
 def _names(bound: dict[str, object], given: dict[str, str], named: bool) -> dict[str, str]:

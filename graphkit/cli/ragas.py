@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import Commands, as_json, print_json, print_line, say, settings, tell, with_home, with_json
+from graphkit.cli.base import (
+    Commands,
+    Writes,
+    as_json,
+    print_json,
+    print_line,
+    say,
+    settings,
+    tell,
+    with_home,
+    with_json,
+)
 from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, StrictOption, on_error_value
 
 if TYPE_CHECKING:
@@ -38,6 +49,7 @@ MetricOption = Annotated[
 OutOption = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="FILE", help="The scores. [default: RUN.grades/ragas.scores.jsonl]"),
+    Writes("scores"),
 ]
 
 
@@ -45,7 +57,11 @@ OutOption = Annotated[
 @with_json
 def export(
     run: RunArgument,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The data set: .jsonl or .csv.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="The data set: .jsonl or .csv."),
+        Writes("a RAGAS data set"),
+    ],
     dataset: DatasetOption = None,
     texts: TextsOption = None,
     on_error: OnErrorOption = ON_ERROR,
@@ -81,6 +97,7 @@ def import_(
 ) -> None:
     """Make a dataset with a run of a RAGAS data set, and scores of its results."""
     from graphkit.adapters.ragas import imported, write_dataset
+    from graphkit.files.outputs import check_output
     from graphkit.files.problems import Problems
     from graphkit.files.score_files import write_scores
     from graphkit.records.words import counted
@@ -90,6 +107,7 @@ def import_(
     written = write_dataset(out, data)
     if data.scores:
         scores = _scores_file(written[-1])
+        check_output(scores, "scores", [file])
         scores.parent.mkdir(exist_ok=True)
         write_scores(scores, data.scores)
         written.append(scores)
@@ -199,12 +217,14 @@ def _scores_file(run: Path) -> Path:
 
 def _keep(found: list[Score], out: Path | None, run: Path, problems: Problems) -> None:
     """Write scores beside those of other metrics that the file holds, and show their means."""
+    from graphkit.files.outputs import check_output
     from graphkit.files.problems import Problems
     from graphkit.files.score_files import read_scores, write_scores
     from graphkit.records.words import counted, shown
 
     file = out or _scores_file(run)
     if out is None:
+        check_output(file, "scores", [run])
         file.parent.mkdir(exist_ok=True)
     names = list(dict.fromkeys(score.measure for score in found))
     others = [score for score in read_scores([file], Problems()) if score.measure not in names] if file.exists() else []

@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, tell, with_graph
+from graphkit.cli.base import Writes, as_json, open_graph, print_json, print_line, say, tell, with_graph
 from graphkit.cli.options import (
+    FAILED_AS,
     ON_ERROR,
     AnsweredByOption,
     ConfigOption,
     DatasetOption,
     ExecutionsOption,
+    FailedAsOption,
     OnErrorOption,
     ScoresOption,
     StrictOption,
     UndirectedOption,
     UnorderedOption,
     VerdictsOption,
+    failed_as_value,
     given_executions,
     given_scores,
     given_verdicts,
@@ -35,7 +38,9 @@ def report(
     runs: Annotated[
         list[str], typer.Argument(metavar="RUN...", help="Run logs of one dataset, or names of runs in the graph.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.html", help="Where the page is written.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE.html", help="Where the page is written."), Writes("a page")
+    ],
     dataset: DatasetOption = None,
     title: Annotated[str | None, typer.Option("--title", help="The heading. [default: the dataset's name]")] = None,
     config: ConfigOption = None,
@@ -49,20 +54,25 @@ def report(
     answered_by: AnsweredByOption = None,
     undirected: UndirectedOption = False,
     unordered: UnorderedOption = False,
+    failed_as: FailedAsOption = FAILED_AS,
     on_error: OnErrorOption = ON_ERROR,
     strict: StrictOption = False,
 ) -> None:
     """Write one self-contained page: scores, gold paths with the walks drawn over them, what judges and tests said."""
     from graphkit.analysis.config import load_config
+    from graphkit.files.outputs import check_output
     from graphkit.report import PageOptions, write_report
     from graphkit.trust.families import answering_model
 
     problems: list[Problems] = []
     layers, skip = load_config(config), on_error_value(on_error)
     files, names, folders = _files(runs)
-    given = given_scores(scores or _scores_beside(files), skip, strict)
-    said = given_verdicts(verdicts or _verdicts_beside(files), skip, strict)
-    became = given_executions(executions or _executions_beside(files), skip, strict)
+    of_scores, of_verdicts = scores or _scores_beside(files), verdicts or _verdicts_beside(files)
+    of_code = executions or _executions_beside(files)
+    check_output(out, "a page", [*folders.values(), *of_scores, *of_verdicts, *of_code], force=True)
+    given = given_scores(of_scores, skip, strict)
+    said = given_verdicts(of_verdicts, skip, strict)
+    became = given_executions(of_code, skip, strict)
     made = {file: model for file in files if (model := answering_model(file, answered_by)) is not None}
     options = PageOptions(
         dataset=dataset,
@@ -79,6 +89,7 @@ def report(
         strict=strict,
         unordered=unordered,
         undirected=undirected,
+        failed_as=failed_as_value(failed_as),
     )
     write_report(files, out, options, problems)
     for of_run in problems:
@@ -90,10 +101,20 @@ def report(
 
 
 def _verdicts_beside(files: list[Path]) -> list[Path]:
-    """Return the verdicts that gradings left beside the runs, of every judge."""
-    from graphkit.files.verdict_files import VERDICTS, graded_files
+    """Return the verdicts that gradings left beside the runs, of every judge.
 
-    return [found for file in files for found in graded_files(file, VERDICTS)]
+    Where several models of one judge said the same of an answer, it isn't known whose are meant.
+    """
+    from graphkit.files.verdict_files import VERDICTS, clashing, graded_files
+
+    chosen: list[Path] = []
+    for file in files:
+        found = graded_files(file, VERDICTS)
+        if both := clashing(found):
+            what = f"{len(both)} models of one judge graded {file}"
+            say(f"note: {what}: choose whose verdicts are shown by --verdicts {both[0]}")
+        chosen += [path for path in found if path not in both]
+    return chosen
 
 
 def _executions_beside(files: list[Path]) -> list[Path]:

@@ -160,8 +160,9 @@ def _show(summaries: list[RunSummary], planned: Plan, size: int | None, seed: in
         parts = ", ".join(f"{count} {name}" for name, count in planned.difficulties.items())
         print_line(
             f"sample: {len(planned.questions)} of {len(planned.order)} questions ({parts}), seed {seed}; a share over "
-            f"it lies within {100 * planned.margin:.1f} points of that over all (95 %, at worst)\n"
+            f"it lies within {100 * planned.margin:.1f} points of that over all (95 %, at worst)"
         )
+        print_line()
     rows = [
         [summary.run, name, spread.mean, spread.median, spread.p95, spread.total, f"{spread.known}/{summary.questions}"]
         for summary in summaries

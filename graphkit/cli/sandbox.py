@@ -37,9 +37,11 @@ def check(
 ) -> None:
     """Show which sandbox works here, and prove it: code in it tries to get out in every way that we know.
 
+    Answers in Python and JavaScript try to pass tests that they don't solve, and to take more memory than they may.
+
     Exit codes: 0 where nothing got out, 1 where something did, 2 where no sandbox works here.
     """
-    from graphkit.execution.proof import prove
+    from graphkit.execution.proof import prove, prove_results
     from graphkit.execution.sandbox import open_sandbox
     from graphkit.execution.walls import WALLS
     from graphkit.records.words import counted
@@ -48,7 +50,7 @@ def check(
     with open_sandbox(jobs=1, unsafe=mechanism == "none", walls=walls) as opened:
         wall, told = opened.wall, opened.told
         passed_over = {one.wall.name: one.failure for one in opened.trials if one.failure}
-    results = list(prove(wall))
+    results = [*prove(wall), *prove_results(wall)]
     escaped = [one for one in results if one.escaped]
     if as_json():
         print_json(

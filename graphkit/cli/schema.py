@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_line, with_json
+from graphkit.cli.base import as_json, print_text, with_json
 from graphkit.errors import InputError
 
 
@@ -26,4 +26,4 @@ def schema(
     chosen = [record] if record is not None else list(RECORDS)
     schemas = {name: json_schema(RECORDS[name]) for name in chosen}
     value = schemas[record] if record is not None else schemas
-    print_line(json.dumps(value, indent=None if as_json() else 2))
+    print_text(json.dumps(value, indent=None if as_json() else 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphkit.analysis.layers import NOT_GRADED, NOT_JUDGED, LayerComponent, Scorecard
-from graphkit.cli.base import print_line, printable
+from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
 from graphkit.measures.outcome import stage_counts, two_by_two
 from graphkit.records.words import shown
@@ -19,10 +19,10 @@ def print_scorecard(card: Scorecard) -> None:
     if not card.judged:
         print_line(f"SEVERE {card.run}: {NOT_JUDGED}")
     if card.following:
-        following = ", ".join(f"{alert.measure} is {shown(alert.mean)}" for alert in card.following_alerts)
+        following = ", ".join(f"{alert.measure} is {alert.in_words}" for alert in card.following_alerts)
         print_line(f"SEVERE {card.run}: {card.unknown}, from which follows: {following}")
     for alert in card.own_alerts:
-        print_line(f"SEVERE {card.run}: {alert.measure} is {shown(alert.mean)}")
+        print_line(f"SEVERE {card.run}: {alert.measure} is {alert.in_words}")
     rows = []
     for layer in card.layers:
         rows.append([layer.name, shown(layer.score), f"{layer.coverage:.0%}", "", "", "", ""])
@@ -30,19 +30,20 @@ def print_scorecard(card: Scorecard) -> None:
             rows.append(
                 [
                     "  " + component.measure,
-                    shown(component.mean),
+                    shown(component.held),
                     "",
                     f"{component.weight:g}",
                     _target(component),
                     _state(component),
-                    f"{component.scored}/{component.total}",
+                    component.counts,
                 ]
             )
     overall = shown(card.overall) + (" (partial)" if card.partial else "")
     rows.append(["overall", overall, "", "", "", "", ""])
     print_table(f"Layers of {card.run}", ("layer", "score", "coverage", "weight", "target", "", "scored"), rows)
     for layer_name in card.ungraded:
-        print_line(f"{layer_name}: {NOT_GRADED}\n")
+        print_line(f"{layer_name}: {NOT_GRADED}")
+        print_line()
     for finding in card.findings:
         worst = f"; most at {', '.join(finding.questions)}" if finding.questions else ""
         print_line(f"{finding.layer}: {finding.weakness} ({finding.measure} {finding.mean:.4f}){worst}")
@@ -61,13 +62,14 @@ def print_outcomes(result: Evaluation) -> None:
     if cells.luck:
         print_line(f"right answers by a wrong path, so luck: {named(cells.luck)}")
     stages = ", ".join(f"{name} {count}" for name, count in stage_counts(outcomes).items() if count)
-    print_line(f"{counts['undecided']} of {len(outcomes)} can't be told; where questions ended: {stages}\n")
+    print_line(f"{counts['undecided']} of {len(outcomes)} can't be told; where questions ended: {stages}")
+    print_line()
 
 
 def named(questions: Sequence[str], most: int = 8) -> str:
     """Return questions as text, the first few of many."""
     more = f" and {len(questions) - most} more" if len(questions) > most else ""
-    return ", ".join(printable(question) for question in questions[:most]) + more
+    return ", ".join(questions[:most]) + more
 
 
 def _target(component: LayerComponent) -> str:

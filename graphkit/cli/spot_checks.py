@@ -28,6 +28,8 @@ def print_spot_check(found: SpotCheck) -> None:
     """Print the figures, where judge and person disagree, what the true accuracy is, and what to do."""
     version = "" if found.version is None else f" {found.version}"
     title = f"{found.judge}{version} on {found.run} by {found.measure}: {found.labelled} of {found.judged} checked"
+    if found.scale.numeric and found.scale.ordered:
+        title += f", on the scale {found.scale.choices}"
     rows = [[_NAMES[name], one.value, _interval(one), one.reason or ""] for name, one in found.figures.items()]
     print_table(title, ("figure", "value", "95% interval", "note"), rows)
     if found.confusion:

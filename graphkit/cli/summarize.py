@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphkit.cli.base import as_json, print_json, tell, with_json
 from graphkit.cli.options import ON_ERROR, OnErrorOption, StrictOption, on_error_value
+
+if TYPE_CHECKING:
+    from graphkit.analysis.summaries import ScoreSummary
 
 
 @with_json
@@ -40,8 +43,20 @@ def summarize(
             shown(summary.mean),
             shown(summary.median),
             "–" if summary.accuracy is None else f"{summary.accuracy:.1%}",
-            f"{summary.scored}/{summary.total}",
+            _scored(summary),
         ]
         for summary in summaries
     ]
     print_table(None, ("questions", "measure", "run", "mean", "median", "accuracy", "scored"), rows)
+
+
+def _scored(summary: ScoreSummary) -> str:
+    """Return how many questions were scored, and what the figures are where failures count as the worst value."""
+    from graphkit.records.words import shown
+
+    counts = f"{summary.scored}/{summary.total}"
+    if not summary.failures:
+        return counts
+    mean = "no worst value" if summary.with_failed is None else shown(summary.with_failed)
+    accuracy = "" if summary.accuracy_with_failed is None else f", accuracy {summary.accuracy_with_failed:.1%}"
+    return f"{counts}; {mean}{accuracy} with {summary.failures} as the worst"

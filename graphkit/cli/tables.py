@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphkit.analysis.explain import short_shas
-from graphkit.cli.base import console, print_line, printable
+from graphkit.cli.base import console, print_line
+from graphkit.errors import one_line
 from graphkit.records.usage import Spread
 from graphkit.records.words import counted, shown
-from graphkit.scoring.results import Evaluation, Label, Summary
+from graphkit.scoring.results import FAILURES_UNSCORED, Evaluation, Label, scored_in_words
 
 
 def cell(value: Any) -> str:
@@ -25,7 +26,7 @@ def cell(value: Any) -> str:
         return "\n".join(cell(item) for item in value) or "–"
     if isinstance(value, dict):
         return ", ".join(f"{name}: {cell(item)}" for name, item in value.items())
-    return short_shas(printable(str(value)))
+    return short_shas(one_line(str(value)))
 
 
 def print_table(
@@ -35,8 +36,7 @@ def print_table(
 
     Without a terminal the table is as wide as it needs to be, so that no value is broken over lines.
     """
-    columns = [printable(column) for column in columns]
-    title, caption = (text and printable(text) for text in (title, caption))
+    columns = [one_line(column) for column in columns]
     cells = [[cell(value) for value in row] for row in rows]
     widths = [_widest([column, *(row[index] for row in cells)]) for index, column in enumerate(columns)]
     if sys.stdout.isatty() and sum(widths) + 3 * len(widths) > console().width:
@@ -55,7 +55,8 @@ def print_table(
         table.add_row(*row)
     console(width=sum(widths) + 4 * len(widths) + 2).print(table)
     if caption:
-        print_line(f"{caption}\n")
+        print_line(caption)
+        print_line()
 
 
 def _widest(texts: Sequence[str]) -> int:
@@ -69,11 +70,12 @@ def _print_blocks(
         print_line(title)
     name = max(map(len, columns))
     for row in rows:
-        print_line("")
+        print_line()
         for column, value in zip(columns, row, strict=True):
             for number, line in enumerate(value.splitlines() or [""]):
                 print_line(f"  {column if number == 0 else '':<{name}}  {line}")
-    print_line(f"\n{caption}\n" if caption else "")
+    for line in ("", caption, "") if caption else ("",):
+        print_line(line)
 
 
 def print_scoreboard(results: Sequence[Evaluation]) -> None:
@@ -87,25 +89,19 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
         row: list[str] = [name]
         for result in results:
             summary = result.measures.get(name)
-            row += [shown(summary.mean), _scored(summary)] if summary else ["–", "–"]
+            row += [shown(summary.mean), scored_in_words(summary, result.failed_as)] if summary else ["–", "–"]
         rows.append(row)
     print_table(None, columns, rows)
     for result in results:
         invalid = f", {len(result.invalid)} invalid (stale gold, not scored)" if result.invalid else ""
         questions = counted(result.questions, "question")
         print_line(f"{result.run}: {questions}, {result.failed} failed, {result.missing} missing{invalid}")
+        if result.failed_as == "unscored":
+            print_line(f"{result.run}: {FAILURES_UNSCORED}")
         for line in result.reasons():
             print_line(f"{result.run}: {line}")
-    print_line("")
+    print_line()
     print_efficiency({result.run: (result.known_efficiency(), result.questions) for result in results})
-
-
-def _scored(summary: Summary) -> str:
-    """Return how many questions were scored, and where some weren't, between which means that leaves all of them."""
-    counts = f"{summary.scored}/{summary.total}"
-    if summary.lowest is None or summary.highest is None or summary.scored == summary.total:
-        return counts
-    return f"{counts}, so {summary.lowest:.2f} to {summary.highest:.2f}"
 
 
 def print_efficiency(runs: Mapping[str, tuple[Mapping[str, Spread], int]]) -> None:
@@ -124,7 +120,8 @@ def print_groups(results: Sequence[Evaluation], by: Label) -> None:
     for result in results:
         groups = result.grouped(by)
         if not groups:
-            print_line(f"{result.run}: no question has a {by}\n")
+            print_line(f"{result.run}: no question has a {by}")
+            print_line()
             continue
         sizes = {
             name: max((summary.total for summary in measures.values()), default=0) for name, measures in groups.items()

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from graphkit.database.embedded.place import DATABASE, DEFAULT_DIRECTORY, HOME_VARIABLE, TIMEOUT_VARIABLE
 from graphkit.errors import InputError
+from graphkit.records.secrets import remember
 
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
@@ -46,6 +47,8 @@ class Settings:
         in_uri: tuple[str | None, str | None] = (None, None)
         if uri is not None:
             uri, in_uri = checked_uri(uri, "or unset NEO4J_URI to use the embedded database")
+        for secret in (password, in_uri[1]):
+            remember(secret)
         return cls(
             uri=uri,
             username=username or os.environ.get("NEO4J_USERNAME") or in_uri[0] or "neo4j",
@@ -79,7 +82,7 @@ def checked_uri(uri: str, otherwise: str = "") -> tuple[str, tuple[str | None, s
 
 def hide_password(text: str) -> str:
     """Remove ``user:password@`` from every address in a text."""
-    return re.sub(r"(\w[\w+.-]*://)[^/\s@]*(?:@[^/\s@]*)*@", r"\1", text)
+    return re.sub(r"((?<![\w+.-])[\w+.-]+://)[^/\s@]*(?:@[^/\s@]*)*@", r"\1", text)
 
 
 def query_timeout() -> float | None:

@@ -1,6 +1,8 @@
-"""What one test puts into the sandbox, and what is made of the result that comes out of it.
+"""What one test puts into the sandbox, and what is made of the replies that come out of it.
 
-The value that is expected stays outside: the code can't find out what it should return.
+The value that is expected, and the assertion, stay outside: the code can't find out what it should return. No reply
+says whether a test passed; that is decided here, by comparing what was returned, or by an assertion that is evaluated
+in a process of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ _LONGEST_TEXT = 2_000
 _MOST_NAMES = 100
 _MOST_ATTEMPTS = 5
 
-#: Of each kind of result that isn't decided by comparing, the status of the test.
+#: Of each kind of reply that isn't decided by comparing, the status of the test.
 _STATUS: Mapping[str, ExecutionStatus] = {
     "raised": "runtime_error",
     "refused": "refused",
@@ -29,8 +31,33 @@ _STATUS: Mapping[str, ExecutionStatus] = {
     "syntax_error": "syntax_error",
     "no_entry_point": "runtime_error",
     "too_large": "test_failure",
-    "assertion_held": "success",
-    "assertion_failed": "test_failure",
+}
+
+_ENDING = {"raised", "refused", "memory"}
+
+#: The kinds that fit each request.
+KINDS: Mapping[str, frozenset[str]] = {
+    "load": frozenset({"loaded", "syntax_error", *_ENDING}),
+    "run": frozenset({"returned", "syntax_error", "too_large", *_ENDING}),
+    "call": frozenset({"returned", "no_entry_point", "too_large", *_ENDING}),
+    "operate": frozenset({"returned", "missing", "too_large", *_ENDING}),
+    "end": frozenset({"ended"}),
+}
+
+_RAISED = {"message", "line", "exception"}
+
+#: The fields of each kind besides ``id``, ``kind`` and ``attempts``, and those that may be there.
+_FIELDS: Mapping[str, tuple[set[str], set[str]]] = {
+    "loaded": (set(), set()),
+    "returned": ({"value"}, set()),
+    "raised": (_RAISED, {"error"}),
+    "refused": (_RAISED, {"error"}),
+    "memory": ({"message", "line"}, set()),
+    "syntax_error": ({"message", "line"}, set()),
+    "no_entry_point": ({"message"}, set()),
+    "too_large": ({"message"}, set()),
+    "missing": (set(), set()),
+    "ended": (set(), set()),
 }
 
 
@@ -38,22 +65,34 @@ def job_of(
     test: CodeTestStruct, code: str, files: Mapping[str, str], entry_point: str | None, limit: int
 ) -> dict[str, Any]:
     """Return the job of one test, as ``inside/python_tests.py`` describes it; ``files`` are the laid out stand-ins."""
-    arguments = test.inputs if isinstance(test.inputs, list | dict) else None
     return {
         "files": dict(files),
         "code": code,
         "entry_point": entry_point,
-        "inputs": arguments,
-        "call": entry_point is not None and (test.assertion is None or arguments is not None),
         "stdin": test.inputs if isinstance(test.inputs, str) else None,
-        "assertion": test.assertion,
+        "holds": test.assertion is not None,
         "limit": limit,
     }
 
 
+def inputs_of(test: CodeTestStruct, entry_point: str | None) -> tuple[Any] | None:
+    """Return the arguments that the entry point is called with, as one value; None where it isn't called."""
+    arguments = test.inputs if isinstance(test.inputs, list | dict) else None
+    calls = entry_point is not None and (test.assertion is None or arguments is not None)
+    return (arguments,) if calls else None
+
+
 @dataclass(frozen=True, slots=True)
-class JobResult:
-    """What came of one job: checked and decoded, though nothing of it need be true."""
+class CallReply:
+    """One reply: checked and decoded, though nothing of it need be true.
+
+    Attributes
+    ----------
+    written
+        The value, or the error that was raised, as it was written: for an assertion.
+    called
+        Whether it came in reply to a call of the entry point, or is what became of a program.
+    """
 
     kind: str
     value: Any = None
@@ -61,30 +100,51 @@ class JobResult:
     line: int | None = None
     exception: tuple[str, ...] = ()
     attempts: tuple[str, ...] = ()
+    written: Any = None
+    called: bool = True
 
 
-def read_result(data: bytes) -> JobResult:
-    """Read what a job has written.
+def read_reply(data: bytes, number: str, request: str) -> CallReply:
+    """Read the reply to a request of a number, of the kind that :data:`KINDS` names.
 
     Raises
     ------
     UnusableResultError
-        It isn't a result.
+        It isn't one.
     """
     found = parsed(data)
-    if not isinstance(found, dict) or found.get("kind") not in ("returned", *_STATUS):
-        raise UnusableResultError("the result isn't one of a test")
+    if not isinstance(found, dict) or found.get("id") != number:
+        raise UnusableResultError("a result came out that nothing had asked for")
+    kind = found.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS[request]:
+        raise UnusableResultError(f"the kind of the result doesn't fit what was asked, which is to {request}")
+    needed, possible = _FIELDS[kind]
+    if not needed <= found.keys() - {"id", "kind", "attempts"} <= needed | possible or "attempts" not in found:
+        raise UnusableResultError(f"the result has other fields than one of the kind {kind}")
     message, line = found.get("message"), found.get("line")
     if not isinstance(message, str | None) or isinstance(line, bool) or not isinstance(line, int | None):
         raise UnusableResultError("the result has a message or a line that isn't one")
-    return JobResult(
-        kind=found["kind"],
-        value=decoded(found.get("value")),
+    value, error = decoded(found.get("value")), found.get("error")
+    if error is not None:
+        decoded(error)
+    return CallReply(
+        kind=kind,
+        value=value,
         message=None if message is None else storable(message),
         line=line if line is not None and 1 <= line < 2**31 else None,
         exception=_texts(found.get("exception"), _MOST_NAMES),
-        attempts=_texts(found.get("attempts"), _MOST_ATTEMPTS),
+        attempts=_texts(found["attempts"], _MOST_ATTEMPTS),
+        written=found.get("value") if error is None else error,
+        called=request in ("call", "run"),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class JobVerdict:
+    """What an assertion came to."""
+
+    held: bool
+    message: str
 
 
 def _texts(found: Any, most: int) -> tuple[str, ...]:
@@ -100,18 +160,30 @@ def storable(text: str) -> str:
     return text[:_LONGEST_TEXT].encode(errors="backslashreplace").decode()
 
 
-def judged(test: CodeTestStruct, result: JobResult, entry_point: str | None, language: Language) -> CodeTestResult:
-    """Return how a test went by what came of its job; the time that it took is the caller's to add."""
-    status, message = _status(test, result, entry_point, language)
+def judged(
+    test: CodeTestStruct,
+    reply: CallReply,
+    entry_point: str | None,
+    language: Language,
+    verdict: JobVerdict | None = None,
+) -> CodeTestResult:
+    """Return how a test went by the last reply to it; the time that it took is the caller's to add."""
+    status, message = _status(test, reply, entry_point, language, verdict)
     return CodeTestResult(
         name=test.name,
         status=status,
         message=message,
-        line=result.line if status != "success" else None,
+        line=reply.line if status != "success" else None,
         expected=expected_text(test, language),
-        returned=_returned(result, language),
-        attempts=result.attempts,
+        returned=shown(reply.value, language.name) if reply.kind == "returned" else None,
+        attempts=reply.attempts,
     )
+
+
+def forged(test: CodeTestStruct, why: str, language: Language) -> CodeTestResult:
+    """Return how a test went whose code wrote where only replies to what was asked may be written."""
+    found = failed_test(test, "refused", f"it wrote to the channel of results: {why}", language)
+    return found.model_copy(update={"attempts": ("forge a result",)})
 
 
 def failed_test(test: CodeTestStruct, status: ExecutionStatus, message: str, language: Language) -> CodeTestResult:
@@ -126,33 +198,39 @@ def expected_text(test: CodeTestStruct, language: Language) -> str | None:
     return test.assertion or test.raises
 
 
-def _returned(result: JobResult, language: Language) -> str | None:
-    if result.kind in ("returned", "assertion_held", "assertion_failed"):
-        return shown(result.value, language.name)
-    return None
-
-
 def _status(
-    test: CodeTestStruct, result: JobResult, entry_point: str | None, language: Language
+    test: CodeTestStruct, reply: CallReply, entry_point: str | None, language: Language, verdict: JobVerdict | None
 ) -> tuple[ExecutionStatus, str | None]:
-    if test.raises is not None:
-        if test.raises in result.exception:
-            return "success", None
-        if result.kind == "returned":
+    if test.raises is not None and reply.kind in ("returned", "raised", "refused"):
+        if reply.kind == "returned":
             return "test_failure", f"{test.raises} is expected, and nothing was raised"
-        if result.kind == "raised":
-            return "test_failure", f"{test.raises} is expected, and it raised {result.message}"
-    if result.kind != "returned":
-        return _STATUS[result.kind], result.message
+        if reply.called and test.raises in reply.exception:
+            return "success", None
+        if not reply.called:
+            return _STATUS[reply.kind], f"the code raised before the function was called: {reply.message}"
+        if reply.kind == "raised":
+            return "test_failure", f"{test.raises} is expected, and it raised {reply.message}"
+    if verdict is not None:
+        return ("success", None) if verdict.held else ("test_failure", verdict.message)
+    if reply.kind in _STATUS:
+        return _STATUS[reply.kind], reply.message
+    return _compared(test, reply, entry_point, language)
+
+
+def _compared(
+    test: CodeTestStruct, reply: CallReply, entry_point: str | None, language: Language
+) -> tuple[ExecutionStatus, str | None]:
+    if reply.kind != "returned" or test.expected is None:
+        return "test_failure", "nothing came out that could be compared"
     try:
-        if entry_point is None and isinstance(test.expected, str) and isinstance(result.value, str):
-            same = same_output(test.expected, result.value)
+        if entry_point is None and isinstance(test.expected, str) and isinstance(reply.value, str):
+            same = same_output(test.expected, reply.value)
         else:
-            same = equal(test.expected, result.value, test.tolerance)
+            same = equal(test.expected, reply.value, test.tolerance)
     except UnusableResultError as error:
         return "test_failure", str(error)
     if same:
         return "success", None
     what = "printed" if entry_point is None else "returned"
-    expected, found = shortened(expected_text(test, language) or ""), shortened(_returned(result, language) or "")
+    expected, found = shortened(expected_text(test, language) or ""), shortened(shown(reply.value, language.name))
     return "test_failure", f"{expected} is expected, and it {what} {found}"

@@ -39,12 +39,14 @@ class Language:
     tags
         What a fenced block of it may be labelled with.
     runner
-        The file that runs one test inside the sandbox. It takes a job and gives back a result; both are described in
+        The file that runs one test inside the sandbox. It takes requests and sends replies; both are described in
         ``inside/python_tests.py``.
+    asserter
+        The file that evaluates an assertion inside a sandbox of its own, as ``inside/python_assertions.py`` says.
     forked
-        Whether the runner is a module of Python, whose ``run`` a warm interpreter calls in a child; else it is a script
-        for :meth:`program`, which reads the job on descriptor 3, writes the result to 4, and finds the job's ``stdin``
-        on 0.
+        Whether both are modules of Python, whose ``serve`` a warm interpreter calls in a child; else they are scripts
+        for :meth:`program`, which read requests on descriptor 3, write replies to 4, close 5 when they have started,
+        and find the job's ``stdin`` on 0.
     outline, is_code
         What a block does at its top level, and whether a text without a fence is code (given the entry point).
     named_arguments
@@ -59,6 +61,7 @@ class Language:
     name: str
     tags: frozenset[str]
     runner: Path
+    asserter: Path
     forked: bool
     named_arguments: bool
     outline: Callable[[str], Outline]
@@ -71,6 +74,21 @@ class Language:
     def program(self) -> Path | None:
         """Return the program that runs the language, or None where this machine has none."""
         return self._find()
+
+    def argv(self, memory: int) -> tuple[str, ...] | None:
+        """Return the command that runs it in a process of its own, with so many bytes of memory.
+
+        It is empty where a warm interpreter runs it, and None where this machine has no program for it.
+        """
+        if self.forked:
+            return ()
+        program = self.program()
+        return None if program is None else (str(program), *self.flags(memory))
+
+    def script(self, *, judges: bool = False) -> str:
+        """Return what runs inside the sandbox, by the name that a session takes."""
+        file = self.asserter if judges else self.runner
+        return file.stem if self.forked else file.name
 
     def flags(self, memory: int) -> tuple[str, ...]:
         """Return the options that the program is started with, where it may use so many bytes."""
@@ -136,6 +154,7 @@ PYTHON = Language(
         {"python", "py", "python3", "py3", "python2", "python3.10", "python3.11", "python3.12", "python3.13"}
     ),
     runner=_INSIDE / "python_tests.py",
+    asserter=_INSIDE / "python_assertions.py",
     forked=True,
     named_arguments=True,
     outline=python_outline,
@@ -180,7 +199,7 @@ def _node_flags(memory: int) -> tuple[str, ...]:
     # With vm-modules a module that can't be read is told from one that can't be linked.
     # The settings of OpenSSL lie among files that code may not read, and no code needs them.
     heap = f"--max-old-space-size={max(memory * 3 // 4 // 2**20, 16)}"
-    return (heap, "--experimental-vm-modules", "--no-warnings", "--openssl-config=/dev/null")
+    return (heap, "--experimental-vm-modules", "--no-warnings", "--no-addons", "--openssl-config=/dev/null")
 
 
 def _node_layout(context: Mapping[str, str]) -> dict[str, str]:
@@ -242,6 +261,7 @@ JAVASCRIPT = Language(
     name="javascript",
     tags=frozenset({"javascript", "js", "mjs", "cjs", "node", "nodejs", "ecmascript"}),
     runner=_INSIDE / "javascript_tests.js",
+    asserter=_INSIDE / "javascript_assertions.js",
     forked=False,
     named_arguments=False,
     outline=javascript_outline,

@@ -142,8 +142,8 @@ _JAVASCRIPT_BUILDS = re.compile(
     re.MULTILINE,
 )
 _JAVASCRIPT_IMPORT = re.compile(
-    r"^(?:import[ \t]+([^'\"\n]{1,500}?)[ \t]*from\b"
-    r"|(?:const|let|var)[ \t]+([^=\n]{1,500}?)=[ \t]*(?:await[ \t]+import|require)\()",
+    r"^(?:import[ \t]+([^'\"\s][^'\"\n]{0,500}?)from\b"
+    r"|(?:const|let|var)[ \t]+([^=\s][^=\n]{0,500}?)=[ \t]*(?:await[ \t]+import|require)\()",
     re.MULTILINE,
 )
 _JAVASCRIPT_BEGINS = re.compile(

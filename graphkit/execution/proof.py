@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from graphkit.execution.attempts import ATTEMPTS, FINISHED, THROUGH, Attempt
+from graphkit.execution.forgeries import Forgery, forgeries
 from graphkit.execution.hosts import host_files
 from graphkit.execution.limits import SandboxLimits
+from graphkit.execution.running import programs
 from graphkit.execution.sandbox import Sandbox
 from graphkit.execution.walls import Wall
 from graphkit.execution.witness import Witness, descendants
-from graphkit.execution.workers import Ended, SandboxError, call
+from graphkit.execution.workers import Ended, SandboxError
 
 #: What runs after each attempt: it must find everything as if nothing had been before.
 _NEXT = """
@@ -89,13 +91,43 @@ def prove(
             sandbox.close()
 
 
+def prove_results(wall: Wall, limits: SandboxLimits | None = None) -> Iterator[AttemptResult]:
+    """Run answers that forge results, or take too much memory, behind a wall, and yield what came of each.
+
+    Raises
+    ------
+    SandboxError
+        The wall can't be built on this machine.
+    """
+    chosen = limits or SandboxLimits()
+    sandbox = Sandbox(wall, (), host_files(programs()), chosen, 1)
+    try:
+        for forgery in forgeries():
+            yield from _forged(forgery, sandbox)
+    finally:
+        sandbox.close()
+
+
+def _forged(forgery: Forgery, sandbox: Sandbox) -> Iterator[AttemptResult]:
+    started = time.monotonic()
+    try:
+        result = forgery.tried(sandbox)
+    except SandboxError as error:  # where no wall stands, it may break what runs it, and gains nothing by that
+        escaped, said = False, str(error)
+    else:
+        if result is None:  # this machine has no program for its language
+            return
+        escaped, said = forgery.succeeded(result), f"{result.status}: {result.message or 'it passed'}"
+    name = f"{forgery.aim}, {forgery.language.name}: {forgery.name}"
+    yield AttemptResult(name, forgery.what, escaped, (said,), time.monotonic() - started)
+
+
 def _tried(attempt: Attempt, sandbox: Sandbox, witness: Witness) -> AttemptResult:
     before = descendants(os.getpid())
     given = {**witness.given, "seconds": attempt.seconds}
-    job = call(attempt.source, "attempt", [given], sandbox.limits.result)
     started = time.monotonic()
     try:
-        ended = sandbox.run(job, attempt.seconds)
+        ended = sandbox.run(attempt.source, "attempt", [given], attempt.seconds)
         found = [*_claimed(attempt, ended), *witness.saw(ended), *_left(before, witness)]
         how = f"ended by {ended.how}" + (f" {ended.code}" if ended.how == "signal" else "")
     except SandboxError as error:
@@ -140,6 +172,6 @@ def _follow(sandbox: Sandbox) -> None:
     SandboxError
         It doesn't.
     """
-    ended = sandbox.run(call(_NEXT, "next", [], sandbox.limits.result), 30.0)
+    ended = sandbox.run(_NEXT, "next", [], 30.0)
     if ended.how != "exited" or "nothing is left" not in ended.printed:
         raise SandboxError(ended.result.decode(errors="replace")[-500:] or f"ended by {ended.how} {ended.code}")

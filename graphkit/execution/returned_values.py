@@ -19,6 +19,8 @@ A value comes out as JSON. What JSON has is written as it is: null, true and fal
 ``{"other": [type, text]}``         whatever can't be compared; the text is for people
 ==================================  ==================================================================================
 
+For an assertion there are further forms, which ``inside/python_crossing.py`` describes; here they are only shown.
+
 Python and JavaScript write the same; ``undefined`` is null, a ``BigInt`` a whole number. What is deeper than
 :data:`DEEPEST` is written as ``other``.
 
@@ -249,6 +251,71 @@ def _typed(tag: str, make: Callable[[str, str], Any]) -> Callable[[Any, int], An
     return decode
 
 
+def _known(content: Any, depth: int) -> OtherValue:
+    name, arguments = _list(content, "known", 2)
+    return OtherValue(_text(name, "known", _LONGEST_PART), f"{name}({_inline(_list(arguments, 'known'), depth)})")
+
+
+def _inline(arguments: list[Any], depth: int) -> str:
+    values = [decoded(one, depth) for one in arguments]
+    return ", ".join(repr(value)[:_LONGEST_PART] for value in values)
+
+
+def _global(content: Any, depth: int) -> OtherValue:
+    parts = [_text(part, "global", _LONGEST_PART) for part in _list(content, "global", 2)]
+    return OtherValue("global", ".".join(part for part in parts if part))
+
+
+def _class_names(content: Any, tag: str) -> list[tuple[str, str]]:
+    pairs = [_list(pair, tag, 2) for pair in _list(content, tag)]
+    if not pairs:
+        raise _refuse(tag)
+    return [(_text(module, tag, _LONGEST_PART), _text(name, tag, _LONGEST_PART)) for module, name in pairs]
+
+
+def _number(content: Any, tag: str) -> int:
+    if isinstance(content, bool) or not isinstance(content, int) or content < 0:
+        raise _refuse(tag)
+    return content
+
+
+def _class(content: Any, depth: int) -> OtherValue:
+    number, classes = _list(content, "class", 2)
+    _number(number, "class")
+    return OtherValue("class", _class_names(classes, "class")[0][1])
+
+
+def _fields(content: Any, tag: str, depth: int) -> list[tuple[str, Any]]:
+    pairs = [_list(pair, tag, 2) for pair in _list(content, tag)]
+    return [(_text(name, tag), decoded(value, depth)) for name, value in pairs]
+
+
+def _error(content: Any, depth: int) -> ObjectValue:
+    number, classes, arguments, fields, text = _list(content, "error", 5)
+    _number(number, "error")
+    name = _class_names(classes, "error")[0][1]
+    for one in _list(arguments, "error"):
+        decoded(one, depth)
+    return ObjectValue(name, [("message", _text(text, "error")), *_fields(fields, "error", depth)])
+
+
+def _made(content: Any, depth: int) -> Any:
+    module, name, fields = _list(content, "made", 3)
+    _text(module, "made", _LONGEST_PART)
+    if isinstance(fields, str):
+        return OtherValue(_text(name, "made", _LONGEST_PART), f"{name}.{fields}")
+    return ObjectValue(_text(name, "made", _LONGEST_PART), _fields(fields, "made", depth))
+
+
+def _held(content: Any, depth: int) -> Any:
+    number, owner, snapshot, traits = _list(content, "held", 4)
+    _number(number, "held")
+    _class_names([owner], "held")
+    for trait in _list(traits, "held"):
+        _text(trait, "held")
+    return decoded(snapshot, depth)
+
+
 _DECODERS: dict[str, Callable[[Any, int], Any]] = {
     "integer": _integer,
     "float": _float,
@@ -263,4 +330,10 @@ _DECODERS: dict[str, Callable[[Any, int], Any]] = {
     "enum": _enum,
     "text": _typed("text", TextValue),
     "other": _typed("other", OtherValue),
+    "known": _known,
+    "global": _global,
+    "class": _class,
+    "error": _error,
+    "made": _made,
+    "held": _held,
 }

@@ -8,11 +8,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphkit.execution.exchanges import Code, exchange
 from graphkit.execution.extraction import extract
-from graphkit.execution.jobs import failed_test, job_of, judged, read_result, storable
-from graphkit.execution.languages import LANGUAGES, Language, language_named
+from graphkit.execution.jobs import failed_test, forged, judged, storable
+from graphkit.execution.languages import LANGUAGES, language_named
 from graphkit.execution.limits import MIB
-from graphkit.execution.returned_values import UnusableResultError
 from graphkit.execution.sandbox import Sandbox
 from graphkit.execution.workers import Ended
 from graphkit.records.executions import CodeTestResult, Execution, ExecutionStatus
@@ -84,8 +84,8 @@ def _prepared(
     if language is None:
         known = ", ".join(one.name for one in LANGUAGES)
         return Unexecuted(f"code in {question.code_language} isn't run; there are {known}")
-    program = language.program()
-    if program is None:
+    argv = language.argv(sandbox.limits.memory)
+    if argv is None:
         return Unexecuted(f"{language.name} isn't run here: this machine has no program for it")
     try:
         files = language.layout(question.repository_context)
@@ -102,17 +102,14 @@ def _prepared(
         code=code.source if code is not None else None,
         answer_hash=answer_hash(answer),
     )
-    argv = () if language.forked else (str(program), *language.flags(sandbox.limits.memory))
-    script = "" if language.forked else language.runner.name
 
-    def run_test(test: CodeTestStruct) -> CodeTestResult:
+    def ran(test: CodeTestStruct) -> CodeTestResult:
         if code is None:
             return failed_test(test, "no_code", "the answer holds no code", language)
-        job = job_of(test, code.source, files, question.entry_point, sandbox.limits.result // 2)
-        ended = sandbox.run(job, test.timeout, argv, script)
-        return _result(test, ended, language, question.entry_point, sandbox)
+        prepared = Code(code.source, language, files, question.entry_point, argv)
+        return run_test(test, prepared, sandbox)
 
-    return about, run_test
+    return about, ran
 
 
 def _whole(execution: Execution, tests: list[CodeTestResult]) -> Execution:
@@ -127,17 +124,25 @@ def _whole(execution: Execution, tests: list[CodeTestResult]) -> Execution:
 # One test ------------------------------------------------------------------------------------------------------------
 
 
-def _result(
-    test: CodeTestStruct, ended: Ended, language: Language, entry_point: str | None, sandbox: Sandbox
-) -> CodeTestResult:
-    """Return how a test went, by how its process ended and what came out of it."""
-    if ended.how == "exited" and ended.result:
-        try:
-            found = judged(test, read_result(ended.result), entry_point, language)
-        except UnusableResultError as error:
-            found = failed_test(test, "runtime_error", f"what came out can't be read: {error}", language)
-    else:
+def run_test(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> CodeTestResult:
+    """Run one test of an answer's code, and return how it went.
+
+    Raises
+    ------
+    SandboxError
+        The sandbox broke.
+    """
+    outcome = exchange(test, code, sandbox)
+    ended, language = outcome.ended, code.language
+    if outcome.forged is not None:
+        found = forged(test, outcome.forged, language)
+    elif outcome.assertion_ended is not None:
+        status, message = _without_result(test, outcome.assertion_ended, sandbox)
+        found = failed_test(test, status, f"the assertion: {message}", language)
+    elif outcome.reply is None:
         found = failed_test(test, *_without_result(test, ended, sandbox), language)
+    else:
+        found = judged(test, outcome.reply, code.entry_point, language, outcome.verdict)
     told = {"duration_ms": round(ended.seconds * 1000, 3), "printed": storable(ended.printed) or None}
     return found.model_copy(update=told)
 
@@ -147,13 +152,19 @@ def _without_result(test: CodeTestStruct, ended: Ended, sandbox: Sandbox) -> tup
     limits = sandbox.limits
     if ended.how == "timeout" or (ended.how == "signal" and ended.code == signal.SIGXCPU):
         return "timeout", f"it didn't end within {test.timeout:g} seconds"
+    if ended.how == "stopped":
+        return "runtime_error", "it was ended, since it wrote what nothing had asked for"
     if ended.how == "disk":
         return "refused", f"it wrote more than {limits.disk // MIB} MiB, or more than {limits.files} files"
     if ended.how == "threads":
         return "refused", f"it started more than {limits.threads} threads"
     if ended.how == "printed":
         return "refused", f"it printed more than {limits.printed // MIB} MiB"
-    if _OUT_OF_MEMORY in ended.printed or (ended.how == "signal" and _was_full(ended, sandbox)):
+    if (
+        ended.how == "memory"
+        or _OUT_OF_MEMORY in ended.printed
+        or (ended.how == "signal" and _was_full(ended, sandbox))
+    ):
         return "memory", f"it took more than the {limits.memory // MIB} MiB of memory that it may take"
     if ended.how == "signal":
         return "runtime_error", f"it was ended by {_signal(ended.code)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +17,7 @@ from graphkit.errors import InputError
 from graphkit.execution.hosts import HostFiles, host_files
 from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.walls import WALLS, NoWall, Wall
-from graphkit.execution.workers import Ended, SandboxError, Worker, call
+from graphkit.execution.workers import Ended, ForgedError, SandboxError, StoppedError, Worker, WorkerSession
 
 #: What is asked of a wall before any answer's code is run behind it. Each line that doesn't fail is a hole.
 _TRIAL = """
@@ -70,35 +71,70 @@ class Sandbox:
         self._files = files
         # A wall may end with the thread that built it: this one lasts as long as the sandbox.
         self._builder = ThreadPoolExecutor(1)
-        self._idle: SimpleQueue[Worker | None] = SimpleQueue()
-        for _ in range(jobs):
-            self._idle.put(None)  # started when it is first needed
+        # The code of an answer and an assertion are never copies of the same interpreter.
+        self._idle: dict[bool, SimpleQueue[Worker | None]] = {False: SimpleQueue(), True: SimpleQueue()}
+        for queue in self._idle.values():
+            for _ in range(jobs):
+                queue.put(None)  # started when it is first needed
 
-    def run(self, job: dict[str, Any], seconds: float, argv: Sequence[str] = (), script: str = "") -> Ended:
-        """Run one test, see :meth:`graphkit.execution.workers.Worker.run`; an interpreter that is lost is replaced.
+    @contextmanager
+    def session(
+        self,
+        seconds: float,
+        script: str,
+        argv: Sequence[str] = (),
+        stdin: str | None = None,
+        *,
+        judges: bool = False,
+    ) -> Iterator[WorkerSession]:
+        """Give a test that runs, and end it afterwards; an interpreter that is lost is replaced.
+
+        Parameters
+        ----------
+        script
+            What runs: a module of Python that lies inside, or a script there for the program that ``argv`` names.
+        judges
+            Whether it is an assertion, and not the code of an answer.
 
         Raises
         ------
         SandboxError
             The sandbox broke: nothing is known of the test.
         """
-        worker = self._idle.get()
+        idle = self._idle[judges]
+        worker = idle.get()
         try:
             if worker is None or not worker.alive:
                 if worker is not None:
                     worker.close()
                 worker = None
                 worker = self._builder.submit(Worker, self.wall, self._files, self.limits).result()
-            return worker.run(job, seconds, argv, script)
+            session = worker.start(seconds, argv, script, stdin)
+            try:
+                yield session
+            finally:
+                session.close()
         finally:
-            self._idle.put(worker)
+            idle.put(worker)
+
+    def run(self, code: str, function: str, inputs: Sequence[Any], seconds: float) -> Ended:
+        """Call a function of some code of Python, and return how that ended and what came out.
+
+        Raises
+        ------
+        SandboxError
+            The sandbox broke: nothing is known of the test.
+        """
+        with self.session(seconds, "python_tests") as session:
+            return called(session, code, function, inputs, self.limits.result // 2)
 
     def close(self) -> None:
         """End every interpreter."""
-        for _ in range(self.jobs):
-            worker = self._idle.get()
-            if worker is not None:
-                worker.close()
+        for queue in self._idle.values():
+            for _ in range(self.jobs):
+                worker = queue.get()
+                if worker is not None:
+                    worker.close()
         self._builder.shutdown()
 
     @property
@@ -156,6 +192,26 @@ def open_sandbox(
         sandbox.close()
 
 
+def called(session: WorkerSession, code: str, function: str, inputs: Sequence[Any], limit: int) -> Ended:
+    """Call a function of some code by a session, and return how that ended and what came out last."""
+    job: dict[str, Any] = {
+        "files": {},
+        "code": code,
+        "entry_point": function,
+        "stdin": None,
+        "holds": False,
+        "limit": limit,
+    }
+    try:
+        session.ask(json.dumps({"id": 0, **job}).encode())
+        session.ask(json.dumps({"id": 1, "do": "call", "inputs": list(inputs)}).encode())
+        return session.finish()
+    except StoppedError:
+        return session.stop(kill=False)
+    except ForgedError:
+        return session.stop()
+
+
 def _processors() -> int:
     """Return how many processors this process may use, where the system tells, else how many there are."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -169,7 +225,8 @@ def failure_of(wall: Wall, files: HostFiles, limits: SandboxLimits) -> str | Non
             witness.write_text("secret")
             worker = Worker(wall, files, limits)
             try:
-                ended = worker.run(call(_TRIAL, "holes", [str(witness), str(outside)], 1000), _TRIAL_SECONDS)
+                session = worker.start(_TRIAL_SECONDS, (), "python_tests")
+                ended = called(session, _TRIAL, "holes", [str(witness), str(outside)], 1000)
             finally:
                 worker.close()
     except SandboxError as error:

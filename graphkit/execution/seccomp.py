@@ -22,6 +22,8 @@ _SIGNALLING = {"F_SETOWN": 8, "F_SETSIG": 10, "F_SETOWN_EX": 15, "F_SETLEASE": 1
 _TERMINAL_CALLS = (0x5400, 0x54FF)
 _TYPING = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C, "TIOCSCTTY": 0x540E, "TIOCSETD": 0x5423, "TIOCCONS": 0x541D}
 _AF_UNIX = 1
+#: Of a mapping: that it may be executed, that others see what is written to it, and that no file lies behind it.
+_EXECUTABLE, _SHARED, _ANONYMOUS = 4, 1, 0x20
 
 #: Calls that are refused, each group with what it would allow.
 REFUSED = {
@@ -120,6 +122,36 @@ def program(executes: bool) -> bytes:
     _refuse(calls, "sendto", pyseccomp.Arg(4, pyseccomp.NE, 0))
     # Its own limits, which can only be lowered, and nobody else's.
     _refuse(calls, "prlimit64", pyseccomp.Arg(0, pyseccomp.NE, 0))
+    if executes:
+        # A program's limit counts its own memory only, so there is none that is shared.
+        shared = _SHARED | _ANONYMOUS
+        _refuse(calls, "mmap", pyseccomp.Arg(3, pyseccomp.MASKED_EQ, shared, shared), error=errno.ENOMEM)
+    else:
+        # Python compiles nothing to machine code, and its extension modules are mapped before.
+        for name in ("mmap", "mprotect", "pkey_mprotect"):
+            _refuse(calls, name, pyseccomp.Arg(2, pyseccomp.MASKED_EQ, _EXECUTABLE, _EXECUTABLE))
+    return _exported(calls)
+
+
+@lru_cache(maxsize=1)
+def mapping() -> bytes:
+    """Return the filter by which the kernel asks a process outside before a program executes, or maps for that, a file.
+
+    A program that compiles to machine code needs executable memory, but executes files only when it starts: its own,
+    and its libraries.
+    """
+    import pyseccomp
+
+    calls = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+    executable = pyseccomp.Arg(2, pyseccomp.MASKED_EQ, _EXECUTABLE, _EXECUTABLE)
+    of_a_file = pyseccomp.Arg(3, pyseccomp.MASKED_EQ, _ANONYMOUS, 0)
+    calls.add_rule(pyseccomp.NOTIFY, "mmap", executable, of_a_file)
+    for name in ("execve", "execveat"):
+        calls.add_rule(pyseccomp.NOTIFY, name)
+    return _exported(calls)
+
+
+def _exported(calls: Any) -> bytes:
     with tempfile.TemporaryFile() as file:
         calls.export_bpf(file)
         file.seek(0)

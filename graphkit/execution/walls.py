@@ -58,13 +58,17 @@ class Wall(Protocol):
 
 
 def _setup(scratch: str, scripts: str, processes: int, landlock: int | None, walled: bool = True) -> dict[str, Any]:
-    filters = {"python": seccomp.program(False).hex(), "program": seccomp.program(True).hex()} if walled else {}
+    filters = (
+        {"python": seccomp.program(False), "program": seccomp.program(True), "mapping": seccomp.mapping()}
+        if walled
+        else {}
+    )
     return {
         "scratch": scratch,
         "inside": scripts,
         "processes": processes,
         "landlock": landlock,
-        "seccomp": filters,
+        "seccomp": {name: code.hex() for name, code in filters.items()},
         "wall": walled,
     }
 
@@ -129,6 +133,7 @@ WALLS: tuple[Wall, ...] = (Bubblewrap(), Landlock())
 
 @contextmanager
 def _scratch() -> Iterator[Path]:
+    # Where graphkit is killed, the interpreter inside removes it: nothing is left for another command to sweep.
     folder = Path(tempfile.mkdtemp(prefix="graphkit-"))
     try:
         yield folder

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from graphkit.execution.hosts import HostFiles
-from graphkit.execution.inside.warm import LOOK
+from graphkit.execution.inside.watching import LOOK
 from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.workers import Ended
 from graphkit.records.executions import Mechanism

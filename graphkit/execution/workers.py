@@ -7,10 +7,12 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
+import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,8 +24,8 @@ from graphkit.execution.walls import Wall
 #: How long an interpreter may take to start, and beyond a test's own seconds to reply, before it counts as lost.
 PATIENCE = 30.0
 
-#: How a test ended: by itself, by a signal, or by one of its limits.
-How = Literal["exited", "signal", "timeout", "disk", "threads", "printed"]
+#: How a test ended: by itself, by a signal, by one of its limits, or because graphkit had it ended.
+How = Literal["exited", "signal", "timeout", "memory", "disk", "threads", "printed", "stopped"]
 
 
 class SandboxError(GraphkitError):
@@ -43,7 +45,7 @@ class Ended:
     printed
         The beginning of what it printed.
     result
-        What came out: nothing may be believed of it.
+        The last that came out: nothing may be believed of it.
     """
 
     how: How
@@ -52,20 +54,6 @@ class Ended:
     memory: int
     printed: str
     result: bytes
-
-
-def call(code: str, function: str, inputs: Sequence[Any], limit: int) -> dict[str, Any]:
-    """Return the job of calling a function of some code of Python; what a job holds says ``inside/python_tests.py``."""
-    return {
-        "files": {},
-        "code": code,
-        "entry_point": function,
-        "inputs": list(inputs),
-        "call": True,
-        "stdin": None,
-        "assertion": None,
-        "limit": limit,
-    }
 
 
 class Worker:
@@ -82,9 +70,12 @@ class Worker:
         with ExitStack() as stack:
             try:
                 start = stack.enter_context(wall.start(files, limits))
+                self._control, theirs = socket.socketpair()
+                stack.callback(self._control.close)
+                stack.callback(theirs.close)
                 self._process = subprocess.Popen(
                     start.command,
-                    stdin=subprocess.PIPE,
+                    stdin=theirs.fileno(),
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     bufsize=0,
@@ -95,6 +86,7 @@ class Worker:
             except (ImportError, OSError, RuntimeError) as error:
                 raise SandboxError(f"{wall.name}: {error}") from None
             stack.callback(self._end)
+            theirs.close()
             try:
                 self._send(json.dumps(start.setup).encode())
                 self._receive(time.monotonic() + PATIENCE)
@@ -107,41 +99,79 @@ class Worker:
         """Whether it can be asked."""
         return self._process.poll() is None
 
-    def run(self, job: dict[str, Any], seconds: float, argv: Sequence[str] = (), script: str = "") -> Ended:
-        """Run one test; by a program where ``argv`` names one, with a script that lies inside, else in Python.
+    def start(
+        self, seconds: float, argv: Sequence[str] = (), script: str = "", stdin: str | None = None
+    ) -> WorkerSession:
+        """Start one test: by a program where ``argv`` names one, with a script that lies inside, else in Python.
+
+        Raises
+        ------
+        SandboxError
+            The interpreter is lost.
+        """
+        limits = {name: getattr(self._limits, name) for name in SandboxLimits.__dataclass_fields__}
+        wanted = {"seconds": seconds, "argv": list(argv), "script": script, "limits": limits}
+        theirs, ours = os.pipe()
+        from_them, their_replies = os.pipe()
+        try:
+            with _standard_input(stdin) as given:
+                self._send(json.dumps(wanted).encode(), (given, theirs, their_replies))
+        except BaseException as error:
+            os.close(ours)
+            os.close(from_them)
+            self.close()
+            if isinstance(error, _LostError):
+                raise SandboxError(f"the sandbox broke: {error}") from None
+            raise
+        finally:
+            os.close(theirs)
+            os.close(their_replies)
+        return WorkerSession(self, ours, from_them, time.monotonic() + seconds + PATIENCE, self._limits.result)
+
+    def stop(self) -> None:
+        """End the test that runs."""
+        with contextlib.suppress(_LostError):
+            self._send(b"")
+
+    def ended(self, deadline: float) -> dict[str, Any]:
+        """Return what is told of a test's end.
 
         Raises
         ------
         SandboxError
             The interpreter is lost, or the wall couldn't be built: nothing is known of the test.
         """
-        limits = {name: getattr(self._limits, name) for name in SandboxLimits.__dataclass_fields__}
-        wanted = {"job": job, "seconds": seconds, "argv": list(argv), "script": script, "limits": limits}
         try:
-            self._send(json.dumps(wanted).encode())
-            deadline = time.monotonic() + seconds + PATIENCE
-            told = json.loads(self._receive(deadline))
-            result = self._receive(deadline)
+            told: dict[str, Any] = json.loads(self._receive(deadline))
         except _LostError as error:
             self.close()
             raise SandboxError(f"the sandbox broke: {error}") from None
         except BaseException:
             self.close()  # what it still replies would be taken for the reply to the next test
             raise
-        if not result.startswith(b"+"):
+        if not told.pop("stands"):
             raise SandboxError(f"the sandbox broke: {told['printed'].strip() or 'it ended before a test began'}")
-        return Ended(**told, result=result[1:])
+        return told
+
+    @property
+    def output(self) -> int:
+        """The descriptor that something can be read from when a test has ended."""
+        assert self._process.stdout is not None
+        number: int = self._process.stdout.fileno()
+        return number
 
     def close(self) -> None:
         """End it and everything that it started, and take its folder away."""
         self._stack.close()
 
-    def _send(self, frame: bytes) -> None:
-        data = memoryview(len(frame).to_bytes(4, "big") + frame)
-        assert self._process.stdin is not None
+    def _send(self, frame: bytes, descriptors: Sequence[int] = ()) -> None:
+        head = len(frame).to_bytes(4, "big")
         try:
-            while data:
-                data = data[os.write(self._process.stdin.fileno(), data) :]
+            if descriptors:
+                socket.send_fds(self._control, [head], descriptors)
+            else:
+                self._control.sendall(head)
+            self._control.sendall(frame)
         except OSError:
             raise _LostError(self._complaint()) from None
 
@@ -149,8 +179,7 @@ class Worker:
         return self._exactly(int.from_bytes(self._exactly(4, deadline), "big"), deadline)
 
     def _exactly(self, size: int, deadline: float) -> bytes:
-        assert self._process.stdout is not None
-        source = self._process.stdout.fileno()
+        source = self.output
         poll = select.poll()
         poll.register(source, select.POLLIN)
         parts = []
@@ -173,7 +202,8 @@ class Worker:
 
     def _end(self) -> None:
         self._kill()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+        self._control.close()
+        for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
@@ -186,3 +216,162 @@ class Worker:
 
 class _LostError(Exception):
     """The interpreter can't be asked any more."""
+
+
+@contextmanager
+def _standard_input(text: str | None) -> Iterator[int]:
+    """Give a descriptor that a text can be read from, and that can't be written to."""
+    if text is None:
+        opened = os.open(os.devnull, os.O_RDONLY)
+    else:
+        with tempfile.TemporaryFile() as file:
+            file.write(text.encode(errors="surrogatepass"))
+            file.flush()
+            opened = os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDONLY)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+class StoppedError(Exception):
+    """The process that was asked has ended."""
+
+
+class ForgedError(Exception):
+    """What came out isn't the one reply to what was asked."""
+
+
+class WorkerSession:
+    """One test that runs: it is asked a line at a time, and each line gets one line in reply.
+
+    A line that comes before it is asked for, or after the last one, is nobody's reply: :class:`ForgedError`.
+    """
+
+    def __init__(self, worker: Worker, requests: int, replies: int, deadline: float, most: int) -> None:
+        self._worker, self._requests, self._replies = worker, requests, replies
+        self._deadline, self._most = deadline, most
+        self._read = b""
+        self._last = b""
+        self._open = True
+        self._over: dict[str, Any] | None = None
+        self._reported = False
+        for one in (requests, replies):
+            os.set_blocking(one, False)
+
+    def ask(self, line: bytes) -> bytes:
+        """Send a line, and return the line that comes in reply.
+
+        Raises
+        ------
+        StoppedError
+            The process has ended.
+        ForgedError
+            There was a line before it was asked for, or one that is too long.
+        SandboxError
+            The sandbox broke.
+        """
+        self._pull()
+        if self._read:
+            raise ForgedError("a result came out that nothing had asked for")
+        return self.tell(line)
+
+    def tell(self, line: bytes) -> bytes:
+        """Send a line in reply to one that came, and return the next one; as :meth:`ask`."""
+        data = memoryview(line + b"\n")
+        while data and self._open:
+            self._wait(True)
+            with contextlib.suppress(BlockingIOError):
+                try:
+                    data = data[os.write(self._requests, data) :]
+                except BrokenPipeError:
+                    break
+        while b"\n" not in self._read and self._open:
+            self._wait(False)
+            self._pull()
+        reply, newline, rest = self._read.partition(b"\n")
+        if not newline:
+            if reply:
+                raise ForgedError("what came out breaks off")
+            raise StoppedError
+        self._read = rest
+        return reply
+
+    def finish(self) -> Ended:
+        """Return how the process ended; nothing more may come out of it.
+
+        Raises
+        ------
+        ForgedError
+            Something did.
+        SandboxError
+            The sandbox broke.
+        """
+        self._shut()
+        while self._open:
+            self._wait(False)
+            self._pull()
+        ended = self.stop(kill=False)
+        if self._read:
+            raise ForgedError("more came out than was asked for")
+        return ended
+
+    def stop(self, *, kill: bool = True) -> Ended:
+        """End the process, and return how it ended."""
+        if kill and not self._reported:
+            self._worker.stop()
+        self._shut()
+        if not self._reported:
+            self._end()
+        with contextlib.suppress(ForgedError):
+            self._pull()
+        self.close()
+        if self._over is None:
+            raise SandboxError("the sandbox broke: nothing is known of the test")
+        return Ended(**self._over, result=self._last)
+
+    def close(self) -> None:
+        """End the process if it runs, and close what it was asked by."""
+        if not self._reported:
+            self._worker.stop()
+            with contextlib.suppress(SandboxError):
+                self._end()
+        self._shut()
+        if self._replies >= 0:
+            os.close(self._replies)
+            self._replies = -1
+
+    def _end(self) -> None:
+        self._reported = True  # also where what is reported can't be read
+        self._over = self._worker.ended(self._deadline)
+
+    def _shut(self) -> None:
+        if self._requests >= 0:
+            os.close(self._requests)
+            self._requests = -1
+
+    def _wait(self, writes: bool) -> None:
+        """Wait until something can be read or, if it ``writes``, written, or the process has ended."""
+        poll = select.poll()
+        poll.register(self._replies, select.POLLIN)
+        poll.register(self._worker.output, select.POLLIN)
+        if writes:
+            poll.register(self._requests, select.POLLOUT)
+        ready = dict(poll.poll(max(0.0, self._deadline - time.monotonic()) * 1000))
+        if not ready or self._worker.output in ready:  # the worker says why it doesn't reply
+            self._end()
+            self._pull()
+            self._open = False
+
+    def _pull(self) -> None:
+        """Read what has come out."""
+        while self._open and self._replies >= 0:
+            try:
+                part = os.read(self._replies, 1 << 16)
+            except BlockingIOError:
+                return
+            self._open = bool(part)
+            self._last = (self._last + part)[-self._most :]
+            self._read += part
+            if len(self._read) > self._most:
+                raise ForgedError("more came out than a result may hold")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any, Self, cast
 
 from graphkit.errors import InputError
+from graphkit.files.intake import SizeMeter
 
 #: The longest document that is read, in bytes: a small archive may hold a very large one.
 MAX_DOCUMENT = 1 << 30
@@ -47,6 +48,7 @@ class Archive:
             raise InputError("there is no such file", where=str(path), remedy=remedy) from None
         except (OSError, zipfile.BadZipFile) as error:
             raise self._damaged(str(path), error) from None
+        self._meter = SizeMeter(str(path), path.stat().st_size)
 
     def __enter__(self) -> Self:
         return self
@@ -68,13 +70,14 @@ class Archive:
         Raises
         ------
         InputError
-            It isn't JSON, is longer than ``MAX_DOCUMENT`` bytes, or damaged.
+            It isn't JSON, is longer than ``MAX_DOCUMENT`` bytes, or damaged; the archive unpacks to implausibly much.
         """
         parts = []
         size = 0
         try:
             for block in self._blocks(self._zip.getinfo(name)):
                 size += len(block)
+                self._meter.unpacked(len(block))
                 if size > MAX_DOCUMENT:
                     what = f"the document is longer than {MAX_DOCUMENT >> 20} MiB"
                     raise InputError(what, where=self.where(name), remedy="Split it, or leave out what isn't needed.")

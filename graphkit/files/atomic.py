@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.errors import InputError
+from graphkit.files.leftovers import held_file, sweep
+from graphkit.records.secrets import holds_secret, masked
 
 if TYPE_CHECKING:
     from graphkit.records.fields import Record
@@ -34,13 +35,13 @@ def written(path: Path) -> Iterator[Path]:
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             yield target
             return
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=path.suffix, dir=target.parent)
-        os.close(descriptor)
+        sweep(target.parent, f".{target.name}.", path.suffix)
+        descriptor, temporary = held_file(target.parent, f".{target.name}.", path.suffix)
     except OSError as error:
         raise _refused(path, error) from None
-    temporary = Path(name)
     try:
         yield temporary
+        _mask(temporary)
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
@@ -51,6 +52,23 @@ def written(path: Path) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    finally:
+        os.close(descriptor)
+
+
+def _mask(path: Path) -> None:
+    """Replace the known secrets that a text holds; whatever wrote it, none reaches its place."""
+    before = b""
+    found = False
+    with path.open("rb") as stream:
+        while not found and (block := stream.read(1 << 20)):
+            found = holds_secret(before + block)
+            before = block[-1024:]
+    if found:
+        try:
+            path.write_text(masked(path.read_text(encoding="utf-8")), encoding="utf-8", newline="")
+        except UnicodeDecodeError:
+            return  # bytes that only look so: the file isn't text
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graphkit.errors import InputError
+from graphkit.files.extra_fields import extra_fields
 from graphkit.files.jsonl import SUFFIXES, find_file, stem_of
+from graphkit.files.named_files import NamedFiles
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, read_records
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.code_tests import wrong_tests
 from graphkit.records.commits import CommitGraph, ReadAt
 from graphkit.records.fields import Record
-from graphkit.records.ids import repo_of
+from graphkit.records.ids import KnownFiles, repo_of
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
@@ -32,15 +34,19 @@ class Dataset:
     folder
         Holds ``questions.jsonl``, and where there are any ``commits.jsonl``, ``compatibility.jsonl``,
         ``artifacts.jsonl`` and ``edges.jsonl`` (or ``artifacts-NAME.jsonl`` and ``edges-NAME.jsonl`` for several
-        knowledge graphs over the same ids), and ``runs/*.jsonl``. Each may end in ``.gz`` or ``.zst``.
+        knowledge graphs over the same ids), and ``runs/*.jsonl``. Each may end in ``.gz`` or ``.zst``. A
+        ``dataset.json`` may list the fields that the data set adds for itself (``extra_fields``).
+    questions
+        Whether the folder must hold questions; a dataset without them has none.
 
     Raises
     ------
     InputError
-        The folder is missing, is a file, holds no questions, or has a name that isn't text.
+        The folder is missing, is a file, holds no questions, or has a name that isn't text, or its ``dataset.json``
+        can't be used.
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, *, questions: bool = True) -> None:
         self.folder = Path(folder)
         if not self.folder.is_dir():
             what = "this is a file where a dataset folder is expected" if self.folder.exists() else "no such folder"
@@ -48,11 +54,13 @@ class Dataset:
                 what, where=str(folder), remedy="A dataset is a folder that holds questions.jsonl; name that folder."
             )
         found = find_file(self.folder, "questions")
-        if found is None:
+        if found is None and questions:
             raise InputError(
                 "the folder holds no questions.jsonl", where=str(folder), remedy="A dataset needs at least that file."
             )
-        self.questions_file: Path = found
+        self.questions_file: Path = found or self.folder / "questions.jsonl"
+        self._has_questions = found is not None
+        extra_fields(self.folder)  # a mistake in them is refused even where no field asks for them
         for part in self.folder.resolve().parts:
             storable_name(part, str(folder))
 
@@ -85,6 +93,8 @@ class Dataset:
 
     def questions(self, problems: Problems) -> Iterator[tuple[int, QuestionStruct]]:
         """Yield (line number, question) of each usable one; a second one of an id, or wrong tests, is a problem."""
+        if not self._has_questions:
+            return
         seen: set[str] = set()
         for number, question in RecordReader(self.questions_file, QuestionStruct, problems):
             if question.id in seen:
@@ -118,7 +128,17 @@ class Dataset:
 
     def commit_graph(self, problems: Problems) -> CommitGraph:
         """Return what the dataset knows about commits."""
-        return CommitGraph.build(self.commits(problems), self.compatibility(problems), self.artifact_commits())
+        found = CommitGraph.build(self.commits(problems), self.compatibility(problems), self.artifact_commits())
+        found.files = self.known_files()
+        return found
+
+    def known_files(self) -> KnownFiles:
+        """Return the files that the dataset names, which decide where ids are split."""
+        return KnownFiles(self.named_files().all)
+
+    def named_files(self) -> NamedFiles:
+        """Return what reads the files that the dataset names."""
+        return NamedFiles(self.questions_file, tuple(path for path, _ in self.graphs.values() if path is not None))
 
     def artifact_commits(self) -> ReadAt:
         """Return what tells at which commits the knowledge graphs read an artifact."""
@@ -198,6 +218,19 @@ def storable_name(name: str, where: str) -> str:
     except UnicodeEncodeError:
         raise InputError("the name isn't UTF-8", where=where, remedy="Give it another name.") from None
     return name
+
+
+def given_run_name(name: str, where: str = "the run's name") -> str:
+    """Return a name that somebody gives a run, where it is one that the records of a run may have.
+
+    Raises
+    ------
+    InputError
+        It is empty or blank, too long, or no UTF-8.
+    """
+    if not name.strip():
+        raise InputError("the name of a run can't be blank", where=where, remedy="Give the run a name.")
+    return storable_name(name, where)
 
 
 def _unique(path: Path, model: type[R], key: Any, problems: Problems) -> Iterator[tuple[str, R]]:

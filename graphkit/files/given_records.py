@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
+from graphkit.files.leftovers import held_folder
 from graphkit.records.aliases import ANSWER
 from graphkit.records.plain import plain_or_none, plain_row
 
@@ -34,8 +34,8 @@ def file_of(records: Iterable[Any]) -> Iterator[Path]:
     """
     frame = type(records).__module__.partition(".")[0] == "pandas" and hasattr(records, "columns")
     rows: Iterable[Any] = records.to_dict("records") if frame else records  # type: ignore[attr-defined]
-    with tempfile.TemporaryDirectory(prefix="graphkit-") as folder:
-        path = Path(folder) / "records.jsonl"
+    with held_folder() as folder:
+        path = folder / "records.jsonl"
         with path.open("wb") as file:
             for number, record in enumerate(rows, 1):
                 file.write(_line(record, number))

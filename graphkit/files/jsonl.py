@@ -6,17 +6,23 @@ import gzip
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Self, cast
+from typing import IO, cast
 
 import msgspec
 
 from graphkit.errors import InputError
+from graphkit.files.intake import Pipe, Unpacked, are_lifted, is_pipe, too_much
 
 #: The longest line that is read, in bytes: a longer one is a damaged or a wrong file.
 MAX_LINE = 32 * 1024 * 1024
 
+#: The most bytes of blank lines in a row.
+MAX_BLANK = 4 << 20
+
+#: The longest array, or other file that is held as a whole, in bytes.
+LONGEST_ARRAY = 256 << 20
+
 _BLOCK = 1 << 16
-_COMPRESSED = 1 << 13  # what is decompressed at once: a small file may hold a very large one
 BOM = b"\xef\xbb\xbf"
 SUFFIXES = ("", ".gz", ".zst")
 
@@ -27,7 +33,7 @@ def is_compressed(path: Path) -> bool:
 
 
 def open_binary(path: Path) -> IO[bytes]:
-    """Open a file for reading bytes, decompressed by its suffix.
+    """Open a file for reading bytes, decompressed by its suffix, within the limits of :mod:`graphkit.files.intake`.
 
     Raises
     ------
@@ -39,11 +45,9 @@ def open_binary(path: Path) -> IO[bytes]:
             "this is a directory where a JSON Lines file is expected", where=str(path), remedy="Name a file in it."
         )
     try:
-        if path.suffix == ".gz":
-            return cast(IO[bytes], gzip.open(path, "rb"))
-        if path.suffix == ".zst":
-            return cast(IO[bytes], _Zstandard(path))
-        return path.open("rb", buffering=0)
+        if is_compressed(path):
+            return cast(IO[bytes], Unpacked(path))
+        return cast(IO[bytes], Pipe(path)) if is_pipe(path) else path.open("rb", buffering=0)
     except FileNotFoundError:
         raise InputError("there is no such file", where=str(path), remedy="Check the path and its spelling.") from None
     except OSError as error:
@@ -59,39 +63,6 @@ def create_binary(path: Path) -> IO[bytes]:
 
         return cast(IO[bytes], zstandard.open(path, "wb"))
     return path.open("wb")
-
-
-class _Zstandard:
-    """The bytes of a Zstandard file, all its frames. Unlike the reader of ``zstandard`` it refuses a file cut short."""
-
-    def __init__(self, path: Path) -> None:
-        self._stream = path.open("rb")
-        self._frame: Any = None
-        self._rest = b""
-
-    def read(self, size: int) -> bytes:
-        """Return some bytes, about as many as a small block of the file holds; none at the end."""
-        import zstandard
-
-        while data := self._rest or self._stream.read(_COMPRESSED):
-            frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
-            block: bytes = frame.decompress(data)
-            self._frame, self._rest = (None, frame.unused_data) if frame.eof else (frame, b"")
-            if block:
-                return block
-        if self._frame is not None:
-            raise EOFError("its last frame has no end")
-        return b""
-
-    def close(self) -> None:
-        """Close the file."""
-        self._stream.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 def raw_lines(path: Path) -> Iterator[bytes]:
@@ -123,25 +94,60 @@ def raw_blocks(path: Path) -> Iterator[bytes]:
             block = read_block(stream, path, 0)
 
 
+def whole(path: Path, *, records: bool = True) -> bytes:
+    """Return all that a file holds.
+
+    Parameters
+    ----------
+    records
+        Whether it must hold JSON records: then an empty or a binary file is refused.
+
+    Raises
+    ------
+    InputError
+        The file is missing, a directory, damaged, or longer than ``LONGEST_ARRAY`` bytes.
+    """
+    with open_binary(path) as stream:
+        return _rest(stream, path, first_block(stream, path)[1] if records else b"")
+
+
+def _rest(stream: IO[bytes], path: Path, block: bytes) -> bytes:
+    """Return a block and all that follows it."""
+    held = bytearray(block)
+    while block := read_block(stream, path, 0):
+        held += block
+        if len(held) > LONGEST_ARRAY and not are_lifted():
+            raise too_much(f"the file is longer than {LONGEST_ARRAY >> 20} MiB, and is held as a whole", str(path))
+    return bytes(held)
+
+
 def _line_blocks(path: Path) -> Iterator[list[bytes]]:
     done = 0
-    rest = b""
+    begun: list[bytes] = []  # the parts of a line that goes on in the next block, and their size
+    size = 0
     with open_binary(path) as stream:
         _, block = first_block(stream, path)
         if block.lstrip()[:1] == b"[":
             yield _items(stream, path, block)
             return
+        blank = _Blank(path)
         while block:
-            lines = (rest + block).split(b"\n")
-            rest = lines.pop()
-            if len(rest) > MAX_LINE or any(len(line) > MAX_LINE for line in lines):
-                place = next((number for number, line in enumerate(lines) if len(line) > MAX_LINE), len(lines))
-                raise _too_long(path, done + place + 1)
-            done += len(lines)
-            yield lines
+            blank.count(block)
+            lines = block.split(b"\n")
+            begun.append(lines[0])
+            size += len(lines[0])
+            # Only a line that began in an earlier block can be too long: a block is shorter.
+            if size > MAX_LINE:
+                raise _too_long(path, done + 1)
+            if len(lines) > 1:
+                lines[0] = b"".join(begun)
+                begun = [lines.pop()]
+                size = len(begun[0])
+                done += len(lines)
+                yield lines
             block = read_block(stream, path, done)
-        if rest:
-            yield [rest]
+        if size:
+            yield [b"".join(begun)]
 
 
 def is_array(path: Path) -> bool:
@@ -152,10 +158,7 @@ def is_array(path: Path) -> bool:
 
 def _items(stream: IO[bytes], path: Path, block: bytes) -> list[bytes]:
     """Return the items of a JSON array as lines; the lines themselves where the array is but the first of them."""
-    blocks = [block]
-    while block := read_block(stream, path, 0):
-        blocks.append(block)
-    data = b"".join(blocks)
+    data = _rest(stream, path, block)
     try:
         # Within an item only white space can hold the end of a line.
         lines = [bytes(item).replace(b"\n", b" ") for item in msgspec.json.decode(data, type=list[msgspec.Raw])]
@@ -192,7 +195,9 @@ def line_spans(path: Path, count: int) -> Iterator[tuple[int, int, int]]:
         at, block = first_block(stream, path)
         begin = line = at  # where the span begins, and its last line; the block begins at ``at``
         lines = done = 0  # of the span, and before it
+        blank = _Blank(path)
         while block:
+            blank.count(block)
             end = block.find(b"\n")
             # Only a line that began in an earlier block can be too long: a block is shorter.
             if at + (end if end >= 0 else len(block)) - line > MAX_LINE:
@@ -211,6 +216,20 @@ def line_spans(path: Path, count: int) -> Iterator[tuple[int, int, int]]:
             yield begin, at - begin, lines + 1
         elif lines:
             yield begin, at - 1 - begin, lines
+
+
+class _Blank:
+    """Counts the blank bytes in a row, and refuses more than ``MAX_BLANK`` of them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._size = 0
+
+    def count(self, block: bytes) -> None:
+        """Count a block."""
+        self._size = self._size + len(block) if block.isspace() else 0
+        if self._size > MAX_BLANK and not are_lifted():
+            raise too_much(f"the file holds more than {MAX_BLANK >> 20} MiB of blank lines", str(self._path))
 
 
 def _too_long(path: Path, number: int) -> InputError:
@@ -244,10 +263,12 @@ def read_block(stream: IO[bytes], path: Path, done: int) -> bytes:
     Raises
     ------
     InputError
-        The file is damaged.
+        The file is damaged, or goes beyond a limit.
     """
     try:
         return stream.read(_BLOCK)
+    except InputError:
+        raise
     except Exception as error:  # OSError, and what gzip, zlib and zstandard each raise of their own
         raise InputError(
             f"the file is damaged or cut short: {error}", where=f"{path}:{done + 1}", remedy="Make it anew."

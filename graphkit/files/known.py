@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
+from unicodedata import normalize
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.directions import Held, KnowledgeEdges
+from graphkit.records.ids import file_id
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 from graphkit.records.words import counted, shortened
 
@@ -21,7 +25,7 @@ HARDLY = 0.1
 _ELEMENT_ID = re.compile(r"\d+:[0-9a-fA-F-]{36}:\d+")
 
 
-@dataclass(slots=True)
+@dataclass
 class Known:
     """The ids that a dataset knows, by where it knows them from, and which of the files beside its gold it has."""
 
@@ -30,10 +34,17 @@ class Known:
     edges: set[str] = field(default_factory=set)
     has_artifacts: bool = False
     has_edges: bool = False
+    expects_files: bool = False
 
     def all(self) -> set[str]:
         """Return them all."""
         return self.gold | self.artifacts | self.edges
+
+    @cached_property
+    def files(self) -> set[str]:
+        """The files of the symbols that it knows, where it doesn't know them by themselves."""
+        every = self.all()
+        return {file_id(one) for one in every} - every
 
 
 def gold_ids(question: QuestionStruct) -> Iterator[str]:
@@ -64,6 +75,7 @@ def read_known(
 
     for question in questions:
         known.gold.update(filter(kept, gold_ids(question)))
+        known.expects_files = known.expects_files or bool(question.expected_files)
     for artifacts_file, _ in dataset.graphs.values():
         if artifacts_file is not None:
             known.has_artifacts = True
@@ -127,6 +139,8 @@ class MetInLog:
         How many edges the knowledge graph holds forward, reversed, by another relation, or not at all.
     example
         Of each of these, the first.
+    opened_files
+        Files that an agent opened of which the dataset knows symbols alone: they are known, too.
     """
 
     known: Known
@@ -135,6 +149,7 @@ class MetInLog:
     ends: set[str] = field(default_factory=set)
     held: Counter[str] = field(default_factory=Counter)
     example: dict[str, str] = field(default_factory=dict)
+    opened_files: set[str] = field(default_factory=set)
 
     def count_edge(self, source: str, relation: str | None, target: str, held: Held) -> None:
         """Count an edge."""
@@ -151,7 +166,7 @@ class MetInLog:
 
     def _knows(self, one: str) -> bool:
         known = self.known
-        return one in known.gold or one in known.artifacts or one in known.edges
+        return one in known.gold or one in known.artifacts or one in known.edges or one in self.opened_files
 
     def known_edges(self) -> dict[str, int]:
         """Return how many edges the knowledge graph holds in which way."""
@@ -177,7 +192,9 @@ class MetInLog:
             f"{held['unknown']} not in the knowledge graph"
         )
 
-    def meaning(self, every: Callable[[], Collection[str]], fewest: int = 1) -> Meaning | None:
+    def meaning(
+        self, every: Callable[[], Collection[str]], fewest: int = 1, command: str | None = None
+    ) -> Meaning | None:
         """Return what it usually means that hardly anything is known; None where enough is.
 
         Parameters
@@ -186,20 +203,30 @@ class MetInLog:
             Returns all ids of the dataset, among which the closest is looked for.
         fewest
             Of fewer ids, or edges, nothing is said.
+        command
+            The command that reads the records again by a table of ids, ``ids.jsonl``. Without one they are being
+            imported, and the import takes the table.
         """
+        known = self.known
+        if known.expects_files and not (known.has_artifacts or known.has_edges or every()):
+            return None  # gold of files alone names no ids that a run could be compared with
         if self._hardly_known(self.ids, fewest):
-            return self._strange_ids("ids", "hardly an id is known", self.ids, every())
+            return self._strange_ids("ids", "hardly an id is known", self.ids, every(), command)
         # One of the two may have ids of another form: those that are known of the other don't help it.
         if self._hardly_known(self.chunks, fewest):
-            return self._strange_ids("chunks", "hardly an id that was retrieved is known", self.chunks, every())
+            return self._strange_ids(
+                "chunks", "hardly an id that was retrieved is known", self.chunks, every(), command
+            )
         if self._hardly_known(self.ends, fewest):
-            return self._strange_ids("edges", "hardly an end of the traversed edges is known", self.ends, every())
+            what = "hardly an end of the traversed edges is known"
+            return self._strange_ids("edges", what, self.ends, every(), command)
         edges = self.held.total()
         if not self.known.has_edges or edges < fewest:
             return None
         if self.held["reversed"] > edges / 2:
             what = f"source and target may be swapped, as in {self._shown('reversed')}"
-            remedy = "write them the other way round (`graphkit import --columns target,relation,source`)"
+            remedy = "write them the other way round"
+            remedy += " (`graphkit import --columns target,relation,source`)" * (command is None)
             return Meaning("edges", "most edges point the other way", f"{what}; {remedy}")
         if self.held["forward"] >= HARDLY * edges:
             return None
@@ -224,7 +251,12 @@ class MetInLog:
         return shortened(self.example[held], 300)
 
     def _strange_ids(
-        self, of: Literal["ids", "chunks", "edges"], what: str, ids: Collection[str], every: Collection[str]
+        self,
+        of: Literal["ids", "chunks", "edges"],
+        what: str,
+        ids: Collection[str],
+        every: Collection[str],
+        command: str | None,
     ) -> Meaning:
         if not every:
             why = "the dataset has neither gold nor artifacts nor edges; check --dataset"
@@ -232,12 +264,24 @@ class MetInLog:
         one, name = next((one, name) for one, name in self.ids.items() if one in ids and one not in every)
         near = closest(one, every)
         such = f", where the dataset has such as {shortened(near)!r}" if near is not None else ""
-        example = f"as {shortened(name)!r}{such}"
+        if near is not None and normalize("NFC", name) == normalize("NFC", near):
+            such = f", where the dataset has {shortened(near)!a}"
+            example = f"as {shortened(name)!a}{such}"
+        else:
+            example = f"as {shortened(name)!r}{such}"
+        table = _table(name, near or "repo:path#symbol", command)
         for test, form, remedy in _FORMS:
             if test(name, near or ""):
-                return Meaning(of, what, f"{form}, {example}; {remedy}")
-        remedy = "give `graphkit import` --ids FILE or --id-pattern, or check --dataset"
-        return Meaning(of, what, f"they have another form, {example}; {remedy}")
+                return Meaning(of, what, f"{form}, {example}; {remedy.format(table=table)}")
+        return Meaning(of, what, f"they have another form, {example}; {table}, or check --dataset")
+
+
+def _table(name: str, near: str, command: str | None) -> str:
+    """Return how a table of ids is given, with a line of it."""
+    line = json.dumps({"name": name, "id": near}, ensure_ascii=False)
+    if command is None:
+        return "give `graphkit import` --ids FILE or --id-pattern"
+    return f"write lines such as {line} to ids.jsonl and run `{command}` (or give --id-pattern)"
 
 
 def _is_digest(name: str) -> bool:
@@ -249,17 +293,22 @@ _FORMS: tuple[tuple[Callable[[str, str], bool], str, str], ...] = (
     (
         lambda name, _: bool(_ELEMENT_ID.fullmatch(name)),
         "these are elementIds of Neo4j, which another database gives to other nodes",
-        "let the query return a property that names the node, or give a table of them by `graphkit import --ids`",
+        "let the query return a property that names the node, or {table}",
+    ),
+    (
+        lambda name, near: name != near and normalize("NFC", name) == normalize("NFC", near),
+        "they differ in Unicode normalisation, which no eye sees",
+        "write both in one normalisation (NFC)",
     ),
     (
         lambda name, near: name.casefold() == near.casefold(),
         "they differ in letter case",
-        "write them as the dataset does, or give a table of them by `graphkit import --ids`",
+        "write them as the dataset does, or {table}",
     ),
     (
         lambda name, _: _is_digest(name),
         "these are ids that the system made for its own chunks",
-        "give a table of them by `graphkit import --ids`, or keep the node's name in the chunk's metadata",
+        "keep the node's name in the chunk's metadata, or {table}",
     ),
     (
         lambda name, _: len(name) > 200 or "\n" in name,

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
+from graphkit.files.intake import SizeMeter, are_lifted
 
-#: How many rows are held at once.
+#: How many rows are held at once, and how large they may be together, in bytes.
 _BATCH = 256
+_TOGETHER = 64 << 20
 
 
 def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
@@ -33,9 +35,27 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
     try:
         with parquet.ParquetFile(path) as file:
             held = None if columns is None else [name for name in columns if name in file.schema_arrow.names]
-            for batch in file.iter_batches(batch_size=_BATCH, columns=held):
-                yield from batch.to_pylist()
+            _weigh(file.metadata, path)
+            for group in range(file.metadata.num_row_groups):
+                size = _batch_size(file.metadata.row_group(group))
+                for batch in file.iter_batches(batch_size=size, row_groups=[group], columns=held):
+                    yield from batch.to_pylist()
     except FileNotFoundError:
         raise InputError("there is no such file", where=str(path), remedy="Check the path and its spelling.") from None
     except (ArrowException, OSError) as error:
         raise InputError(f"the file can't be read as Parquet: {error}", where=str(path)) from None
+
+
+def _weigh(metadata: Any, path: Path) -> None:
+    """Refuse a file that says of itself that it unpacks to implausibly much, in bytes or in rows."""
+    meter = SizeMeter(str(path), path.stat().st_size)
+    unpacked = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+    # A value that stands in each row is kept once, and each row of it in less than a bit.
+    meter.unpacked(max(unpacked, metadata.num_rows * metadata.num_columns))
+
+
+def _batch_size(group: Any) -> int:
+    """Return how many rows to unpack at once: each may repeat the largest value of a dictionary."""
+    chunks = [group.column(number) for number in range(group.num_columns)]
+    largest = max((chunk.total_uncompressed_size for chunk in chunks if chunk.has_dictionary_page), default=0)
+    return _BATCH if are_lifted() else max(1, min(_BATCH, _TOGETHER // max(largest, 1)))

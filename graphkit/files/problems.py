@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from graphkit.errors import InputError
+from graphkit.files.extra_fields import extra_fields_beside
 from graphkit.records.words import counted
 
 OnError = Literal["fail", "skip"]
@@ -18,6 +19,9 @@ SHOWN = 10
 
 #: How many examples of each kind of note are kept.
 EXAMPLES = 3
+
+#: How many problems are kept; further ones are only counted, or a file of nothing else would fill the memory.
+KEPT = 10_000
 
 #: How much of a text from a record a message shows.
 LONGEST = 100
@@ -60,6 +64,8 @@ class Problems:
         The fields that aren't known, by file and name: in how many records each is, and where it is first.
     strict
         Whether fields that aren't known refuse the input.
+    beyond
+        How many problems there are besides those in ``left_out``.
     """
 
     on_error: OnError = "fail"
@@ -69,10 +75,15 @@ class Problems:
     ignored_fields: Counter[tuple[str, str]] = field(default_factory=Counter)
     first_ignored: dict[tuple[str, str], Ignored] = field(default_factory=dict)
     strict: bool = False
+    beyond: int = 0
+    _extra: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
 
     def add(self, problem: Problem) -> None:
         """Record a problem: the record it names is left out."""
-        self.left_out.append(problem)
+        if len(self.left_out) < KEPT:
+            self.left_out.append(problem)
+        else:
+            self.beyond += 1
 
     def note(self, note: Problem) -> None:
         """Record something worth knowing about a record that is kept: counted, and the first few kept as examples."""
@@ -82,7 +93,7 @@ class Problems:
             examples.append(note)
 
     def ignore(self, where: str, name: str, known: Iterable[str] = (), within: str = "") -> None:
-        """Count a field that isn't known, once for each record that has it.
+        """Count a field that isn't known, once for each record that has it, unless the dataset lists it as its own.
 
         Parameters
         ----------
@@ -91,8 +102,12 @@ class Problems:
         within
             The fields that lead to the part that has it, such as ``"paths.steps."``.
         """
-        shown = within + shortened(name)
-        key = where.rpartition(":")[0], shown
+        file, shown = where.rpartition(":")[0], within + shortened(name)
+        if file not in self._extra:
+            self._extra[file] = extra_fields_beside(Path(file))
+        if self._extra[file] & {name, within + name}:
+            return
+        key = file, shown
         self.ignored_fields[key] += 1
         if key not in self.first_ignored:
             self.first_ignored[key] = Ignored(where, closest(name, known, within))
@@ -122,7 +137,9 @@ class Problems:
 
     def merge(self, other: Problems) -> None:
         """Take over what others hold."""
-        self.left_out.extend(other.left_out)
+        room = KEPT - len(self.left_out)
+        self.left_out.extend(other.left_out[:room])
+        self.beyond += other.beyond + max(len(other.left_out) - room, 0)
         for what, examples in other.notes.items():
             kept = self.notes.setdefault(what, [])
             kept.extend(examples[: EXAMPLES - len(kept)])
@@ -145,12 +162,15 @@ class Problems:
             Counter({field: count for field, count in self.ignored_fields.items() if field[0] != str(file)}),
             {field: first for field, first in self.first_ignored.items() if field[0] != str(file)},
             self.strict,
+            self.beyond,
         )
 
     def faulty(self) -> str:
         """Return how many records can't be used, and how many faults they have where these are more."""
         records = len({problem.where for problem in self.left_out})
         faults = sum(1 + problem.more for problem in self.left_out)
+        if self.beyond:
+            return f"more than {records} records"
         also = f" ({faults} faults)" if faults > records else ""
         return f"{records} record{'' if records == 1 else 's'}{also}"
 
@@ -171,13 +191,12 @@ class Problems:
             if self.strict and self.first_ignored:
                 self._refuse_unknown()
             return
-        shown = "\n".join(f"  {problem}" for problem in self.left_out[:SHOWN])
-        rest = len(self.left_out) - SHOWN
-        more = f"\n  ... and {rest} more" if rest > 0 else ""
+        details = _first([str(problem) for problem in self.left_out[:SHOWN]], len(self.left_out) + self.beyond)
         if self.on_error == "skip":
-            raise InputError(f"nothing usable is left: {self.faulty()} left out:\n{shown}{more}")
+            raise InputError(f"nothing usable is left: {self.faulty()} left out:", details=details)
         raise InputError(
-            f"{self.faulty()} can't be used, so none was taken:\n{shown}{more}",
+            f"{self.faulty()} can't be used, so none was taken:",
+            details=details,
             remedy="Correct them, or leave them out with --on-error skip.",
         )
 
@@ -187,12 +206,17 @@ class Problems:
         for (file, name), (where, close) in firsts[:SHOWN]:
             hint = f" (Did you mean {close}?)" if close else ""
             count = counted(self.ignored_fields[file, name], "record")
-            told.append(f"\n  {where}: the field {name!r} isn't known, in {count}{hint}")
-        more = f"\n  ... and {len(firsts) - SHOWN} more" if len(firsts) > SHOWN else ""
+            told.append(f"{where}: the field {name!r} isn't known, in {count}{hint}")
         raise InputError(
-            f"{counted(len(firsts), 'field')} not known, which strict reading refuses:{''.join(told)}{more}",
+            f"{counted(len(firsts), 'field')} not known, which strict reading refuses:",
+            details=_first(told, len(firsts)),
             remedy="Correct the names or remove the fields, or read without --strict.",
         )
+
+
+def _first(shown: list[str], total: int) -> list[str]:
+    """Return the lines that are shown of so many, and how many more there are."""
+    return [*shown, f"... and {total - len(shown)} more"] if total > len(shown) else shown
 
 
 def shortened(text: str) -> str:

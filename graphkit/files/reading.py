@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -12,9 +13,10 @@ import msgspec
 from msgspec import Struct
 
 from graphkit.files.decoding import UNDECODED, LineDecoder
+from graphkit.files.intake import is_too_dense
 from graphkit.files.jsonl import find_file, read_lines
 from graphkit.files.problems import Problem, Problems, shortened
-from graphkit.records.structs import AnswerStruct, QuestionStruct, model_of, struct_of
+from graphkit.records.structs import AnswerStruct, ArtifactStruct, EdgeStruct, QuestionStruct, model_of, struct_of
 from graphkit.records.three_texts import ThreeTexts, doubtful
 
 # The models are imported when a record needs them: lines in the canonical spelling don't.
@@ -54,9 +56,17 @@ def parse_record(
     from graphkit.records.fields import NUMBERS, other_names
     from graphkit.records.unknown import unknown_fields
 
+    if is_too_dense(line):
+        problems.add(Problem(where, "the record holds millions of values", remedy="Split it, or shorten its lists."))
+        return None
     try:
         # Not from the bytes: json would take half characters in them, and guess at other encodings.
-        value = json.loads(line.decode("utf-8-sig"))
+        once = None if model.__name__ in _READ_QUICKLY else _each_key_once
+        value = json.loads(line.decode("utf-8-sig"), object_pairs_hook=once)
+    except _RepeatedKeyError as error:
+        what = f"the field {shortened(str(error))!r} stands twice in one object"
+        problems.add(Problem(where, what, record=error.record, remedy="Leave the one out that isn't meant."))
+        return None
     except UnicodeDecodeError as error:
         problems.add(
             Problem(where, f"not UTF-8: {error.reason} at byte {error.start}", remedy="Save the file as UTF-8.")
@@ -96,6 +106,24 @@ def parse_record(
     for unknown, known in unknown_fields(model, value).items():
         problems.ignore(where, unknown.name, known, unknown.within)
     return record
+
+
+class _RepeatedKeyError(Exception):
+    """An object of JSON has a key twice: which of its values is meant can't be known."""
+
+    def __init__(self, key: str, record: str | None) -> None:
+        super().__init__(key)
+        self.record = record
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; one that has a key twice is refused."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = Counter(key for key, _ in pairs)
+        name = next((str(found[key]) for key in (*_ID_FIELDS, "question") if isinstance(found.get(key), str)), None)
+        raise _RepeatedKeyError(next(key for key, count in keys.items() if count > 1), name)
+    return found
 
 
 def _file_of(where: str) -> str:
@@ -172,6 +200,18 @@ def each_once(
     return list(records.values())
 
 
+BY_LAST_COMPONENT = (
+    "the symbols of the gold aren't qualified: SymbolRecall compares them by their last component. "
+    "`graphkit import gold --repo NAME=PATH` qualifies them by a checkout"
+)
+
+
+def note_symbol_match(question: QuestionStruct, path: Path, problems: Problems) -> None:
+    """Note a question whose expected symbols are compared by their last component."""
+    if question.symbol_match is not None and question.expected_symbols:
+        problems.note(Problem(str(path), BY_LAST_COMPONENT, record=question.id))
+
+
 def note_missing_gold(question: QuestionStruct, path: Path, problems: Problems) -> None:
     """Note a question that has nothing which most measures could score a run against."""
     if not question.paths and not question.relevant:
@@ -186,6 +226,13 @@ def _values(path: Path) -> Iterator[Any]:
     for _, line in read_lines(path):
         with contextlib.suppress(*UNDECODED):
             yield msgspec.json.decode(line)
+
+
+#: The models of records that mostly a quick decoder reads. Of a key that stands twice it takes the last value, and to
+#: look for such keys would cost as much as a measure: so the model takes the last one, too.
+_READ_QUICKLY = frozenset(
+    kind.__name__.removesuffix("Struct") for kind in (QuestionStruct, AnswerStruct, ArtifactStruct, EdgeStruct)
+)
 
 
 class RecordReader(Generic[S]):

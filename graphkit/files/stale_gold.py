@@ -9,6 +9,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
 from graphkit.records.commits import CommitGraph
+from graphkit.records.evidence import beyond_static
 from graphkit.records.ids import repo_of
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct, StepStruct
 
@@ -141,8 +142,8 @@ def _reason(step: StepStruct, graph: _Graph, pinned: dict[str, str], commits: Co
         at, wanted = graph.nodes[node], pinned.get(repo)
         if at is not None and wanted is not None and commits.meant(repo, at, pinned).sha != wanted:
             return 1, f"{edge}: {node} is known at {at}, not at the annotated commit {wanted}"
-    # A real relation that the static graph doesn't hold is marked as such.
-    if not graph.has_edges or step.evidence == "manual":
+    # A real relation that the static graph doesn't hold is marked by its evidence.
+    if not graph.has_edges or beyond_static(step.evidence):
         return None
     if step.relation is None:
         found = (step.source, step.target) in graph.pairs

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from graphkit.errors import InputError
 from graphkit.files.atomic import write_records
 from graphkit.files.jsonl import SUFFIXES, stem_of
 from graphkit.files.problems import Problems
@@ -33,6 +36,20 @@ def read_verdicts(files: Iterable[str | Path], problems: Problems) -> list[Verdi
     )
 
 
+def clashing(files: Sequence[Path]) -> list[Path]:
+    """Return the files that hold a verdict of the same judge on the same answer by the same grader as another file.
+
+    What can't be read is left to whoever reads the files.
+    """
+    said: dict[tuple[str, str, str, str], list[Path]] = {}
+    for path in files if len(files) > 1 else ():
+        with contextlib.suppress(InputError):
+            for one in read_verdicts([path], Problems("skip")):
+                said.setdefault((one.run, one.question, one.judge, one.grader), []).append(path)
+    both = {path for paths in said.values() if len(paths) > 1 for path in paths}
+    return [path for path in files if path in both]
+
+
 def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> None:
     """Write verdicts, one a line; the file appears whole, or not at all.
 
@@ -53,13 +70,36 @@ def grades_folder(run_file: Path) -> Path:
     return run_file.with_name(f"{stem_of(run_file)}.grades")
 
 
-def file_beside(run_file: Path, judge: str, ending: str) -> Path:
+def file_beside(run_file: Path, judge: str, ending: str, model: str | None = None) -> Path:
     """Return the file beside a run that a judge's scores, verdicts or spot checks are kept in.
+
+    Parameters
+    ----------
+    model
+        The model that the judge asked for: each has a file of its own.
 
     >>> file_beside(Path("runs/bm25.jsonl"), "my_module:judge", ".spot-check.json").as_posix()
     'runs/bm25.grades/my_module-judge.spot-check.json'
+    >>> file_beside(Path("runs/bm25.jsonl"), "anthropic", ".scores.jsonl", "claude-haiku-5-5").name
+    'anthropic.claude-haiku-5-5.scores.jsonl'
     """
-    return grades_folder(run_file) / (re.sub(r"[^\w.-]", "-", judge) + ending)
+    names = [_file_name(judge), *([] if model is None else [_model_name(model)])]
+    return grades_folder(run_file) / (".".join(names) + ending)
+
+
+def _file_name(text: str) -> str:
+    return re.sub(r"[^\w.-]", "-", text)
+
+
+def _model_name(model: str) -> str:
+    """Return the part of a file's name that stands for a model; two models never share it."""
+    name = _file_name(model)
+    return name if name == model else f"{name}-{hashlib.sha256(model.encode()).hexdigest()[:8]}"
+
+
+def grading_lock(run_file: Path) -> Path:
+    """Return the lock that is held while the files beside a run are read, changed and written back."""
+    return grades_folder(run_file) / ".lock"
 
 
 def graded_files(run_file: Path, kind: str) -> list[Path]:

@@ -48,6 +48,7 @@ class ContextBench:
             "commits": {repo: commit},
             "expected_files": list(files),
             "expected_symbols": list(symbols),
+            "symbol_match": "last_component" if symbols else None,
         }
 
 

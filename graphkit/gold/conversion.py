@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import chain, count
 from pathlib import Path
 
 from graphkit.errors import InputError
@@ -12,9 +13,14 @@ from graphkit.files.jsonl import find_file
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
 from graphkit.gold.formats import GoldFormat
-from graphkit.gold.public_rows import UnusableRowError, read_rows
+from graphkit.gold.public_rows import GoldRow, UnusableRowError, read_rows
 from graphkit.records.ids import repo_of
 from graphkit.records.models import Question
+
+_RENAMED = (
+    "an earlier row has the same id and other content: this question is written under a new id, with ~ and a number "
+    "behind it"
+)
 
 
 def gold_questions(form: GoldFormat, files: Iterable[Path], problems: Problems) -> Iterator[Question]:
@@ -27,27 +33,57 @@ def gold_questions(form: GoldFormat, files: Iterable[Path], problems: Problems) 
     InputError
         A file can't be read at all.
     """
-    seen: dict[str, str] = {}
+    ids = _Ids()
     for path in files:
         for row in read_rows(path, form.lines, problems):
-            try:
-                fields = form.question(row)
-            except UnusableRowError as error:
-                problems.add(Problem(row.where, error.what, row.record, error.remedy))
-                continue
-            said = {name: value for name, value in fields.items() if value is not None}
-            # Through the gate that every question passes: its bounds, its messages, and no half characters.
-            question = parse_record(Question, json.dumps(said).encode(), row.where, problems)
+            question = _question(form, row, problems)
             if question is None:
                 continue
-            if (first := seen.setdefault(question.id, row.where)) != row.where:
+            if first := ids.repeated(question.id, row):
                 problems.add(Problem(row.where, f"the id is already taken by {first}", question.id))
                 continue
+            if suffix := ids.take(question.id):
+                row = row.renamed(suffix)
+                question = _question(form, row, problems)
+                assert question is not None
+                row.notes.append(_RENAMED)
             for note in (*row.notes, *_names_repositories(form, question)):
                 problems.note(Problem(row.where, note, question.id))
             for name in row.unused():
                 problems.ignore(f"{path}:{row.number}", name)
             yield question
+
+
+def _question(form: GoldFormat, row: GoldRow, problems: Problems) -> Question | None:
+    """Return the question of a row; one that can't be used is added to the problems."""
+    try:
+        fields = form.question(row)
+    except UnusableRowError as error:
+        problems.add(Problem(row.where, error.what, row.record, error.remedy))
+        return None
+    said = {name: value for name, value in fields.items() if value is not None}
+    # Through the gate that every question passes: its bounds, its messages, and no half characters.
+    return parse_record(Question, json.dumps(said).encode(), row.where, problems)
+
+
+class _Ids:
+    """The ids of the questions so far, and what the rows hold that gave them."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._rows: dict[str, dict[bytes, str]] = {}
+
+    def repeated(self, name: str, row: GoldRow) -> str | None:
+        """Return where an earlier row with this id holds the same; otherwise remember this row."""
+        first = self._rows.setdefault(name, {}).setdefault(row.digest(), row.where)
+        return first if first != row.where else None
+
+    def take(self, name: str) -> str:
+        """Take an id, and return the suffix that makes it unique: an empty one, or ``~2`` and so on."""
+        numbered = (f"~{number}" for number in count(max(2, len(self._rows[name]))))
+        suffix = next(one for one in chain([""], numbered) if name + one not in self._taken)
+        self._taken.add(name + suffix)
+        return suffix
 
 
 def _names_repositories(form: GoldFormat, question: Question) -> Iterator[str]:
@@ -77,14 +113,14 @@ def import_gold(form: GoldFormat, files: Iterable[Path], folder: Path, problems:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"the folder can't be made: {error.strerror}", where=str(folder)) from None
-    count = 0
+    written = 0
 
     def counted() -> Iterator[Question]:
-        nonlocal count
+        nonlocal written
         for question in gold_questions(form, files, problems):
-            count += 1
+            written += 1
             yield question
-        problems.settle(usable=count)
+        problems.settle(usable=written)
 
     try:
         write_records(folder / "questions.jsonl", counted())
@@ -92,4 +128,4 @@ def import_gold(form: GoldFormat, files: Iterable[Path], folder: Path, problems:
         if made:
             folder.rmdir()
         raise
-    return count
+    return written

@@ -9,7 +9,7 @@ from graphkit.gold.public_rows import GoldRow
 from graphkit.gold.query_graphs import LACKS, query_paths
 
 _ASKED = re.compile(r"SELECT\s+(?:DISTINCT\s+)?(\?\w+)", re.IGNORECASE)
-_TERM = r'\?\w+|ns:[\w.\-]+|"[^"\n]*"(?:\^\^\S+|@\w+)?'
+_TERM = r'\?\w+|ns:[\w.\-]+|"[^"\n]*"(?:\^\^[^\s"]+|@\w+)?'
 _PATTERN = re.compile(rf"({_TERM})\s+ns:([\w.\-]+)\s+({_TERM})\s*(?=\.|\}}|$)")
 _FUNCTION = re.compile(r"\bORDER\s+BY\b|\bCOUNT\s*\(", re.IGNORECASE)
 _CHOICE = re.compile(r"\b(?:UNION|OPTIONAL|MINUS|EXISTS)\b", re.IGNORECASE)

@@ -10,17 +10,22 @@ from typing import NamedTuple
 from graphkit.gold.definitions import definition, indent_of
 from graphkit.gold.public_rows import UnusableRowError
 
-_HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@ ?(?P<heading>.*)")
+_HUNK = re.compile(r"@@ -(?P<start>\d+)(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@ ?(?P<heading>.*)")
 _ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 _ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r", "a": b"\a", "b": b"\b", "f": b"\f", "v": b"\v"}
 
 
 @dataclass
 class ChangedFile:
-    """A file that a diff changes: its old path (None where the diff adds it), and the symbols that it changes there."""
+    """A file that a diff changes: its old path (None where the diff adds it), and the symbols that it changes there.
+
+    ``places`` are the changed lines of the old file, each with the symbol that the diff shows around it; a line that is
+    added has the number of the old line before it.
+    """
 
     path: str | None = None
     symbols: dict[str, None] = field(default_factory=dict)
+    places: list[tuple[int, str | None, bool]] = field(default_factory=list)
 
 
 def changed_files(patch: str) -> list[ChangedFile]:
@@ -72,6 +77,7 @@ class _Around(NamedTuple):
 def _hunk(found: re.Match[str], lines: Iterator[str], file: ChangedFile) -> None:
     """Take note of the old symbols that a hunk changes: of each changed line the innermost one around it."""
     old, new = (int(found[side]) if found[side] is not None else 1 for side in ("old", "new"))
+    number = int(found["start"]) - (old > 0)  # of the last old line that was read; an empty side is behind its line
     heading = definition(found["heading"])
     around = [_Around(heading.symbol, 0, heading.container, added=False)] if heading else []
     while old > 0 or new > 0:
@@ -82,14 +88,18 @@ def _hunk(found: re.Match[str], lines: Iterator[str], file: ChangedFile) -> None
         if mark == "\\":
             continue
         old -= mark in " -"
+        number += mark in " -"
         new -= mark in " +"
         begun = definition(text)
         within = [one for one in around if one.indent < indent_of(text) and (one.encloses or not begun)]
         if begun:
             around = [*within, _Around(begun.symbol, begun.indent, encloses=True, added=mark == "+")]
             within = around if mark == "-" else within
-        if mark in "+-" and text.strip() and within and not within[-1].added:
-            file.symbols.setdefault(within[-1].symbol)
+        if mark in "+-" and text.strip():
+            shown = within[-1].symbol if within and not within[-1].added else None
+            if shown is not None:
+                file.symbols.setdefault(shown)
+            file.places.append((number, shown, mark == "-"))
 
 
 def _path(text: str) -> str | None:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.dataset import Dataset
-from graphkit.files.known import gold_ids
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
+from graphkit.gold.gold_names import Placed, gold_names, names_in, renamed
 from graphkit.gold.question_file import QuestionLines
 from graphkit.gold.renames import SHORT, Between, commit_of
-from graphkit.records.aliases import QUESTION
-from graphkit.records.ids import file_of, path_of, repo_of, symbol_of
-from graphkit.records.structs import ArtifactStruct, QuestionStruct
+from graphkit.gold.unproven import MovedEdge, UnprovenEdge, unproven_edges
+from graphkit.records.ids import repo_of, symbol_of
+from graphkit.records.structs import ArtifactStruct
 
 if TYPE_CHECKING:
     from dulwich.repo import Repo
 
 #: How many files of a symbol are offered before it is too common to be told by its name.
 MOST_PLACES = 5
+
+#: The doubt about a symbol that was found elsewhere.
+_ALIKE = "only the name of the symbol speaks for it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +36,20 @@ class Candidate:
     ----------
     renames
         The names of the gold that it changes: old to new.
-    certain
-        Whether the content under the new path is that of the old one, and no other new file has it.
+    doubt
+        Why it may be something else; None where the content under the new path is that of the old one, and no other new
+        file has it.
     """
 
     new: str
     why: str
-    certain: bool
+    doubt: str | None
     renames: Mapping[str, str]
+
+    @property
+    def certain(self) -> bool:
+        """Whether there is no doubt."""
+        return self.doubt is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +74,6 @@ class GoneGold:
     questions: tuple[str, ...]
 
 
-class _Placed(NamedTuple):
-    """A name with a path in a repository: ``repo:path#symbol``, ``repo:path``, ``repo/path``, or a path alone.
-
-    Attributes
-    ----------
-    start
-        Where in the name its path begins.
-    loose
-        Whether it may be something else: it is a path where there is such a file.
-    """
-
-    name: str
-    start: int
-    path: str
-    loose: bool = False
-
-    def at(self, path: str) -> str:
-        """Return the name with another path."""
-        return f"{self.name[: self.start]}{path}{self.name[self.start + len(self.path) :]}"
-
-
 @dataclass
 class _Pinned:
     """What the questions that are pinned to one commit of a repository name there.
@@ -102,9 +90,20 @@ class _Pinned:
     pin: str
     between: Between
     names: dict[int, set[str]] = field(default_factory=dict)
-    placed: dict[str, _Placed] = field(default_factory=dict)
+    placed: dict[str, Placed] = field(default_factory=dict)
     changes: list[GoldChange] = field(default_factory=list)
     unsettled: dict[str, str] = field(default_factory=dict)
+
+    def take(self, number: int, placed: Iterable[Placed]) -> None:
+        """Add what the question of a line names."""
+        self.names[number] = {one.name for one in placed}
+        for one in placed:
+            if one.name not in self.placed or self.placed[one.name].loose:
+                self.placed[one.name] = one
+
+    def renames(self) -> dict[str, str]:
+        """Return the new name of each old one, by the likeliest candidates."""
+        return {old: new for change in self.changes for old, new in change.candidates[0].renames.items()}
 
 
 @dataclass
@@ -119,6 +118,8 @@ class Migration:
         Questions that aren't looked at, with the reasons.
     unmoved
         How many questions name nothing that moved.
+    unproven
+        Gold edges, under their new names, that the target doesn't show.
     """
 
     file: QuestionLines
@@ -126,6 +127,7 @@ class Migration:
     pinned: list[_Pinned] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
     unmoved: int = 0
+    unproven: list[UnprovenEdge] = field(default_factory=list)
 
     @property
     def changes(self) -> list[GoldChange]:
@@ -146,11 +148,14 @@ class Migration:
         wanted = set(names)
         return tuple(self.file.questions[number].id for number, held in one.names.items() if held & wanted)
 
-    def apply(self, accepted: Iterable[Candidate]) -> tuple[list[str], dict[str, list[str]]]:
+    def apply(
+        self, accepted: Iterable[Candidate], *, only_proven: bool = False
+    ) -> tuple[list[str], dict[str, list[str]]]:
         """Write what was accepted: each question for whose names in a repository nothing is open any more.
 
         Such a question gets the new names, and the target as the commit of that repository. One that still names
-        something that isn't at the target stays as it is: half of it would be gold of no commit.
+        something that isn't at the target stays as it is: half of it would be gold of no commit. With ``only_proven``
+        a question with an edge that the target doesn't show stays as well.
 
         Returns
         -------
@@ -172,8 +177,12 @@ class Migration:
             for number, names in one.names.items():
                 if not names & renames.keys():
                     continue
-                if still := sorted((names & (moved | one.unsettled.keys())) - renames.keys()):
-                    open_names.setdefault(self.file.questions[number].id, []).extend(still)
+                question = self.file.questions[number].id
+                still = sorted((names & (moved | one.unsettled.keys())) - renames.keys())
+                if only_proven:
+                    still += [edge.text for edge in self.unproven if (edge.question, edge.repo) == (question, one.repo)]
+                if still:
+                    open_names.setdefault(question, []).extend(still)
                     continue
                 held = renamed(fields.get(number, self.file.fields[number]), renames)
                 fields[number] = {**held, "commits": {**(held.get("commits") or {}), one.repo: one.between.sha}}
@@ -200,16 +209,17 @@ def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], ta
     stacks = {row.id: row.commits for row in dataset.compatibility(problems)}
     result = Migration(QuestionLines(dataset.questions_file))
     named = {
-        repo for question in result.file.questions.values() for name in _names(question) if (repo := repo_of(name))
+        repo for question in result.file.questions.values() for name in gold_names(question) if (repo := repo_of(name))
     }
     for repo, (where, repository) in repositories.items():
-        of_repo = {number: _of(repo, question) for number, question in result.file.questions.items()}
+        of_repo = {number: names_in(repo, question) for number, question in result.file.questions.items()}
         if not any(of_repo.values()):
             remedy = f"{did_you_mean(repo, named)}Gold names: {', '.join(sorted(named)) or 'none'}."
             raise InputError(f"no gold names the repository {repo!r}", where="--repo", remedy=remedy)
         target = commit_of(repository, targets[repo], where).id.decode()
         result.targets[repo] = target
         by_pin: dict[str, _Pinned] = {}
+        unknown: dict[str, InputError] = {}
         for number, placed in of_repo.items():
             if not placed:
                 continue
@@ -219,12 +229,21 @@ def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], ta
                 why = f"it isn't pinned in {repo}: at what it was annotated isn't known"
                 result.left_out.setdefault(question.id, []).append(why)
                 continue
-            if pin not in by_pin:
-                between = Between(repository, pin, target, f"{where}, to which {question.id} is pinned")
-                by_pin[pin] = _Pinned(repo, pin, between)
-            by_pin[pin].names[number] = {one.name for one in placed}
-            by_pin[pin].placed.update({one.name: one for one in placed})
-        artifacts = _artifacts_at(dataset, repo, repository, target)
+            if pin not in by_pin and pin not in unknown:
+                try:
+                    between = Between(repository, pin, target, f"{where}, to which {question.id} is pinned")
+                    by_pin[pin] = _Pinned(repo, pin, between)
+                except InputError as error:
+                    unknown[pin] = error
+            if pin in unknown:
+                why = f"it is pinned to {pin!r} in {repo}, and {where} has no such commit"
+                result.left_out.setdefault(question.id, []).append(why)
+                continue
+            by_pin[pin].take(number, placed)
+        if unknown and not by_pin:  # another repository, or a clone without its history
+            raise next(iter(unknown.values()))
+        graphs = _graphs_at(dataset, repo, repository, target)
+        artifacts = set().union(*graphs.values()) or None
         for one in by_pin.values():
             if one.between.same:
                 continue
@@ -235,38 +254,8 @@ def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], ta
                 continue
             _propose(one, artifacts, result)
             result.pinned.append(one)
+        result.unproven += _unproven(dataset, repo, set(graphs), result)
     return result
-
-
-def _names(question: QuestionStruct) -> Iterator[str]:
-    yield from gold_ids(question)
-    yield from question.expected_files
-
-
-def _of(repo: str, question: QuestionStruct) -> list[_Placed]:
-    """Return the names of a question's gold that are of a repository."""
-    found = [placed for name in dict.fromkeys(_names(question)) if (placed := _placed(repo, name))]
-    if not found:
-        return []
-    # What sources disagree is free text, and may be ids. A file without a repository is of the only one that there is.
-    found += [
-        placed._replace(loose=True)
-        for conflict in question.conflicts
-        for name in conflict.between
-        if (placed := _placed(repo, name))
-    ]
-    if {repo_of(name) for name in gold_ids(question)} <= {repo}:
-        bare = (name for name in question.expected_files if ":" not in name and not name.startswith(f"{repo}/"))
-        found += [_Placed(name, 0, file_of(name), loose=True) for name in bare]
-    return found
-
-
-def _placed(repo: str, name: str) -> _Placed | None:
-    """Return where the path of a name in a repository is, or None where it is of another one."""
-    path = (path_of(name) if repo_of(name) == repo else None) if ":" in name else None
-    if path is None and ":" not in name and file_of(name).startswith(f"{repo}/"):
-        path = file_of(name)[len(repo) + 1 :]
-    return _Placed(name, len(repo) + 1, path) if path else None
 
 
 def _propose(one: _Pinned, artifacts: set[str] | None, result: Migration) -> None:
@@ -287,7 +276,7 @@ def _propose(one: _Pinned, artifacts: set[str] | None, result: Migration) -> Non
             others = _elsewhere(name, new, artifacts)
         if others:
             if new is not None and word:
-                others.append(Candidate(new, f"{fate.path} has the word, too", False, {name: new}))
+                others.append(Candidate(new, f"{fate.path} has the word, too", _ALIKE, {name: new}))
             one.changes.append(GoldChange(one.repo, one.pin, name, tuple(others), result.naming(one, [name])))
         elif new is None:
             one.unsettled[name] = fate.why
@@ -297,7 +286,7 @@ def _propose(one: _Pinned, artifacts: set[str] | None, result: Migration) -> Non
             moved.setdefault(placed.path, {})[name] = new
     for path, renames in moved.items():
         fate = fates[path]
-        candidate = Candidate(f"{one.repo}:{fate.path}", fate.why, fate.certain, renames)
+        candidate = Candidate(f"{one.repo}:{fate.path}", fate.why, fate.doubt, renames)
         change = GoldChange(one.repo, one.pin, f"{one.repo}:{path}", (candidate,), result.naming(one, renames))
         one.changes.append(change)
     one.changes.sort(key=lambda change: change.old)
@@ -325,22 +314,35 @@ def _elsewhere(name: str, new: str | None, artifacts: set[str] | None) -> list[C
         return []
     found = sorted(one for one in artifacts - {new} if symbol_of(one) == symbol and repo_of(one) == repo)
     why = "the dataset's artifacts have this symbol there"
-    return [Candidate(one, why, False, {name: one}) for one in found] if len(found) <= MOST_PLACES else []
+    return [Candidate(one, why, _ALIKE, {name: one}) for one in found] if len(found) <= MOST_PLACES else []
 
 
-def _artifacts_at(dataset: Dataset, repo: str, repository: Repo, target: str) -> set[str] | None:
-    """Return the ids of a repository's artifacts that the dataset has at a commit; None where it has none."""
-    found: set[str] = set()
+def _graphs_at(dataset: Dataset, repo: str, repository: Repo, target: str) -> dict[str, set[str]]:
+    """Return the ids of a repository's artifacts at a commit, by the knowledge graph of the dataset that has them."""
+    found: dict[str, set[str]] = {}
     at: dict[str, bool] = {}
-    for path, _ in dataset.graphs.values():
+    for name, (path, _) in dataset.graphs.items():
         for _, artifact in RecordReader(path, ArtifactStruct, Problems("skip")) if path is not None else ():
             if artifact.commit is None or (artifact.repo or repo_of(artifact.id)) != repo:
                 continue
             if artifact.commit not in at:
                 at[artifact.commit] = _names_commit(repository, artifact.commit, target)
             if at[artifact.commit]:
-                found.add(artifact.id)
-    return found or None
+                found.setdefault(name, set()).add(artifact.id)
+    return found
+
+
+def _unproven(dataset: Dataset, repo: str, graphs: Collection[str], result: Migration) -> list[UnprovenEdge]:
+    """Return the edges of the questions to be changed that a repository's target doesn't show."""
+    edges: list[MovedEdge] = []
+    for one in result.pinned:
+        renames = one.renames() if one.repo == repo else {}
+        for number, names in one.names.items():
+            question = result.file.questions[number]
+            if names & renames.keys() and not names & one.unsettled.keys():
+                steps = (step for path in question.paths for step in path.steps)
+                edges += [MovedEdge(repo, question.id, step, renames, one.between) for step in steps]
+    return unproven_edges(edges, dataset, graphs)
 
 
 def _names_commit(repository: Repo, name: str, sha: str) -> bool:
@@ -348,51 +350,3 @@ def _names_commit(repository: Repo, name: str, sha: str) -> bool:
         return bool(commit_of(repository, name, "").id.decode() == sha)
     except InputError:
         return False
-
-
-def renamed(fields: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, Any]:
-    """Return a question as it was written, with other names of its gold, in whatever form they stand.
-
-    >>> renamed({"gold_paths": [[["a:x", "a:x", "a:y"]], ["a:x", "a:y"]], "relevant": ["a:x"]}, {"a:x": "a:z"})
-    {'gold_paths': [[['a:z', 'a:x', 'a:y']], ['a:z', 'a:y']], 'relevant': ['a:z']}
-    """
-    result = dict(fields)
-
-    def of(value: Any) -> Any:
-        return renames.get(value, value) if isinstance(value, str) else value
-
-    def step(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: of(part) if key in ("source", "target") else part for key, part in value.items()}
-        if isinstance(value, list) and len(value) == 3:
-            return [of(value[0]), value[1], of(value[2])]
-        return of(value)
-
-    def path(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: [step(part) for part in held] if key == "steps" else held for key, held in value.items()}
-        return [step(part) for part in value]
-
-    for key, value in fields.items():
-        if value is None:
-            continue
-        if key in ("paths", *QUESTION["paths"]):
-            result[key] = [path(part) for part in value]
-        elif key in ("relevant", *QUESTION["relevant"]):
-            if isinstance(value, dict):
-                gains: dict[str, Any] = {}
-                for name, gain in value.items():
-                    gains[of(name)] = max(gain, gains.get(of(name), gain))
-                result[key] = gains
-            else:
-                result[key] = [
-                    {**part, "id": of(part.get("id"))} if isinstance(part, dict) else of(part) for part in value
-                ]
-        elif key == "expected_files":
-            result[key] = list(dict.fromkeys(map(of, value)))
-        elif key == "conflicts":
-            result[key] = [
-                {**part, "between": list(map(of, part.get("between") or ()))} if isinstance(part, dict) else part
-                for part in value
-            ]
-    return result

@@ -37,7 +37,7 @@ class PathQuestion:
         if len(answers) > 1:
             row.notes.append("the question has several answers, and the path leads to one")
         return {
-            "id": f"{row.stem}-{row.number}",
+            "id": f"{row.stem}-{row.number}{row.suffix}",
             "question": question,
             "gold_answer": first,
             "relevant": dict.fromkeys(answers, 1.0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -36,12 +37,15 @@ class GoldRow:
         The name of the file without what follows its first dot.
     number
         Of its line, or its place in the file.
+    suffix
+        What follows the id of its question, where an earlier row has the same id.
     """
 
-    def __init__(self, where: str, stem: str, number: int, fields: dict[str, Any]) -> None:
+    def __init__(self, where: str, stem: str, number: int, fields: dict[str, Any], suffix: str = "") -> None:
         self.where = where
         self.stem = stem
         self.number = number
+        self.suffix = suffix
         #: Sentences that are told once, with how many rows they are true of.
         self.notes: list[str] = []
         self._fields = fields
@@ -51,6 +55,14 @@ class GoldRow:
     def record(self) -> str | None:
         """The name by which it is told."""
         return next((shortened(str(self._fields[key])) for key in _IDS if self._fields.get(key) is not None), None)
+
+    def renamed(self, suffix: str) -> GoldRow:
+        """Return the row with a suffix to the id of its question."""
+        return GoldRow(self.where, self.stem, self.number, self._fields, suffix)
+
+    def digest(self) -> bytes:
+        """Return a hash of what the row holds."""
+        return hashlib.sha256(json.dumps(self._fields, sort_keys=True, default=str).encode()).digest()
 
     def unused(self) -> list[str]:
         """Return the names of the fields that hold something and weren't asked for."""
@@ -81,9 +93,10 @@ class GoldRow:
         return self.text(*names) if self.get(*names) not in (None, "") else None
 
     def name(self, *names: str) -> str:
-        """Return an id, which may be written as a whole number. Raises what :meth:`text` raises."""
+        """Return the id of the question, which may be written as a whole number. Raises what :meth:`text` raises."""
         value = self.get(*names)
-        return str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(*names)
+        name = str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(*names)
+        return name + self.suffix
 
     def table(self, name: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
         """Return the records within a field as :func:`table` does; none where the field isn't there."""

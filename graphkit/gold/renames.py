@@ -33,13 +33,14 @@ class Fate:
         Where it is now; None where it isn't any more.
     why
         How that is known; nothing of a file that was kept.
-    certain
-        Whether it was kept, or the same content lies under this path, and under no other new one.
+    doubt
+        Why it may be another file; None where it was kept, or where the same content lies under this path, and under
+        no other new one.
     """
 
     path: str | None
     why: str = ""
-    certain: bool = False
+    doubt: str | None = None
 
 
 class Between:
@@ -102,7 +103,7 @@ class Between:
                 if self._blob(self._old, path.encode()) is None:
                     continue
                 if self._blob(self._new, path.encode()) is not None:
-                    found[path] = Fate(path, certain=True)
+                    found[path] = Fate(path)
                 else:
                     missing.append(path)
             if missing:
@@ -142,8 +143,12 @@ class Between:
         except UnicodeDecodeError:
             return Fate(None, "renamed to a name that isn't UTF-8")
         blob = self._blob(self._new, now)
-        same = blob == self._blob(self._old, path.encode()) and blob is not None and twins[blob] == 2
-        return Fate(name, ", then ".join(why for why in whys if not why.startswith("deleted")), certain=same)
+        doubt: str | None = None
+        if blob is None or blob != self._blob(self._old, path.encode()):
+            doubt = "its content has changed"
+        elif twins[blob] != 2:
+            doubt = "other files of the same content came or went"
+        return Fate(name, ", then ".join(why for why in whys if not why.startswith("deleted")), doubt)
 
     def _twins(self) -> Counter[bytes]:
         """Return how many deleted and added files have a content: two where it was renamed, and nothing else was."""
@@ -193,7 +198,8 @@ class Between:
         except (NotTreeError, SubmoduleEncountered):
             return None
         except KeyError as error:
-            if commit.tree in self._repository.object_store and error.args[0] != path and _is_sha(error.args[0]):
+            named = error.args[0] in path.split(b"/")
+            if commit.tree in self._repository.object_store and not named and _is_sha(error.args[0]):
                 raise
             return None
         return sha if stat.S_ISREG(mode) else None

@@ -22,7 +22,7 @@ from graphkit.graph import rows as to_rows
 from graphkit.graph.checked import CheckedDataset, KnowledgeGraph
 from graphkit.graph.commit_names import GRAPH, know_histories, settle_commits
 from graphkit.graph.digests import dataset_digest
-from graphkit.graph.knowledge import known_commits
+from graphkit.graph.knowledge import known_commits, known_files
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.writing import BATCH, Progress, batched, clear, name_artifacts, quiet, write_commits
@@ -92,15 +92,20 @@ class _DatasetLoader:
         self.progress = progress
         self.summary = LoadSummary(checked.dataset.name)
         self.gold = GoldSum()
+        self.files = checked.dataset.known_files()
 
     def load(self, held: Reservation) -> None:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
         self._refuse_foreign()
+        if known_files(self.store, self.dataset.name).hashed != self.files.hashed:
+            # Where ids are split decides what was written of runs.
+            self.store.write(cypher("load/split_runs"), {"dataset": self.dataset.name})
         self.store.write(cypher("load/dataset_changes"), {"name": self.dataset.name})
         self._name_repositories()
         self._source(known, "commits", self._load_commits, held)
         changes = know_histories(self.store, self.dataset.name)
         self.commits = CommitGraph.build(known_commits(self.store, self.dataset.name), self.checked.compatibility)
+        self.commits.files = self.files
         self.checked.gold.commits = self.commits
         self._source(known, "compatibility", self._load_compatibility, held, self._meant_by_rows())
         for name, graph in self.checked.graphs.items():
@@ -122,6 +127,7 @@ class _DatasetLoader:
                 "gold_hash": self.gold.hexdigest(),
                 "questions": len(self.checked.ids),
                 "changes": changes,
+                "files": sorted(set(self.dataset.named_files().of_artifacts())),
             },
         )
 
@@ -248,7 +254,7 @@ class _DatasetLoader:
 
     def _name_artifacts(self, nodes: Iterable[str]) -> None:
         """Create the artifacts that the graph doesn't hold from their ids, and remember which."""
-        created = name_artifacts(self.store, nodes)
+        created = name_artifacts(self.store, nodes, self.files)
         self.summary.created_artifacts.extend(created)
 
     def _load_questions(self, held: Reservation) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 
+from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
+from graphkit.files.intake import is_pipe
 from graphkit.files.jsonl import find_file, open_binary
 from graphkit.graph import form
 from graphkit.graph.rows import digest
@@ -22,6 +24,9 @@ def content_digest(path: Path, beside: str = "") -> str:
     hasher = blake2b(beside.encode(), digest_size=16)
     with open_binary(path):
         pass  # what can't be read is refused here, with what to do
+    if is_pipe(path):
+        what = "this is a pipe or a device, and what is loaded is read more than once"
+        raise InputError(what, where=str(path), remedy="Write it into a file first.")
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):
             hasher.update(block)

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.graph.knowledge import require_question, require_run
-from graphkit.graph.queries import named_query
+from graphkit.graph.queries import NO_LIMIT, named_query
+
+
+class Failures(list[dict[str, object]]):
+    """The rows of a kind of failure.
+
+    Attributes
+    ----------
+    total
+        How many rows there are, of which a limit may have left some out.
+    """
+
+    def __init__(self, rows: Iterable[dict[str, object]], total: int) -> None:
+        super().__init__(rows)
+        self.total = total
 
 
 def failures(
@@ -16,26 +31,30 @@ def failures(
     kind: str,
     *,
     question: str | None = None,
-    limit: int = 20,
+    limit: int | None = None,
     other: str | None = None,
-) -> list[dict[str, object]]:
+) -> Failures:
     """Return what a run did wrong in one way, such as ``"wrong-turns"``: the rows of the named query.
 
     Parameters
     ----------
     kind
         The name of a query; ``graphkit queries`` lists them.
+    limit
+        Return only the first so many rows; by default all of them. ``.total`` of the result counts all in either case.
     other
         The run to compare with, for ``"found-and-lost"``.
 
     Raises
     ------
     InputError
-        The kind, the run or the question isn't known.
+        The kind, the run or the question isn't known, or the limit is negative.
     """
+    if limit is not None and limit < 0:
+        raise InputError(f"the limit is {limit}", where="limit", remedy="Give at least 0, or None for all rows.")
     query = named_query(kind)
     require_run(store, run)
-    given: dict[str, object] = {"run": run, "question": question, "limit": limit}
+    given: dict[str, object] = {"run": run, "question": question, "limit": NO_LIMIT}
     if query.takes("other"):
         if other is None:
             raise InputError(f"{query.name} compares with another run", remedy="Name it by --other RUN.")
@@ -43,7 +62,9 @@ def failures(
         given["other"] = other
     if question is not None:
         require_question(store, question)
-    return store.read(query.text, query.bind(given))
+    # Counting in a second query would cost more than reading the rows: they are sorted anyway.
+    rows = store.read(query.text, query.bind(given))
+    return Failures(rows[:limit], len(rows))
 
 
 def run_source(store: Store, run: str) -> tuple[Path, Path]:

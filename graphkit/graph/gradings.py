@@ -81,11 +81,25 @@ def keep_scores(store: Store, run: str, gradings: Sequence[Grading], rows: Itera
     """
     replaced = {"run": run, "measures": list(dict.fromkeys(grading.measure for grading in gradings))}
     with reserved(store, f"scores of {run}") as held:
+        _sweep(store, run, gradings)
         store.write(cypher("load/gradings_incomplete"), replaced)
         _begin(store, run, gradings)
         clear(store, "load/clear_scores", {**replaced, "grader": None, "questions": None})
         store.write(cypher("load/clear_gradings"), {**replaced, "kept": _keys(run, gradings)})
         return _write(store, run, gradings, rows, held)
+
+
+def _sweep(store: Store, run: str, gradings: Iterable[Grading]) -> None:
+    """Delete the measures of a run of which dead processes left a part alone: who holds its scores knows them dead.
+
+    A measure stays that somebody else gave too, or gives now: what is missing of it has to be seen.
+    """
+    there = [Grading(**row) for row in store.read(cypher("read/gradings"), {"run": run, "own": GRAPHKIT})]  # type: ignore[arg-type]
+    alive = {grading.measure for grading in (*gradings, *(one for one in there if one.complete))}
+    left = list(dict.fromkeys(grading.measure for grading in there if grading.measure not in alive))
+    if left:
+        clear(store, "load/clear_scores", {"run": run, "measures": left, "grader": None, "questions": None})
+        store.write(cypher("load/clear_gradings"), {"run": run, "measures": left, "kept": []})
 
 
 def _keys(run: str, gradings: Iterable[Grading]) -> list[str]:
@@ -227,6 +241,7 @@ def load_scores(store: Store, scores: Sequence[Score]) -> dict[str, int]:
 def _load(store: Store, run: str, scores: Sequence[Score], known: Set[str]) -> int:
     gradings = gradings_of(scores)
     with reserved(store, f"scores of {run}") as held:
+        _sweep(store, run, gradings)
         # Other graders' gradings stay complete: as long as these aren't, their measures aren't either.
         _begin(store, run, gradings)
         _clear_replaced(store, run, gradings, scores, known)

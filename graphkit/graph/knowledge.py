@@ -9,6 +9,7 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError, did_you_mean
 from graphkit.graph.queries import cypher
 from graphkit.records.commits import CommitGraph, ReadAt, read_nothing
+from graphkit.records.ids import KnownFiles
 from graphkit.records.models import Commit, Compatibility
 
 
@@ -35,6 +36,12 @@ def commit_graph(store: Store, dataset: str, read_at: ReadAt = read_nothing) -> 
         for row in store.read(cypher("read/stacks"), named)
     ]
     return CommitGraph.build(known_commits(store, dataset), rows, read_at)
+
+
+def known_files(store: Store, dataset: str) -> KnownFiles:
+    """Return the files that a dataset names, which decide where ids are split."""
+    named = {"dataset": dataset}
+    return KnownFiles(lambda: [str(row["file"]) for row in store.read(cypher("read/known_files"), named)])
 
 
 def known_commits(store: Store, dataset: str) -> list[Commit]:

@@ -8,6 +8,10 @@ from pathlib import Path
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import cypher_folder
+from graphkit.files.texts import read_text
+
+#: The ``limit`` of a named query that is to return every row. ArcadeDB refuses 2**31 - 1.
+NO_LIMIT = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +84,14 @@ def parse_value(text: str) -> object:
 
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
 def read_query(path: Path) -> Query:
     """Read one query file."""
     header: dict[str, str] = {}
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = read_text(path).splitlines()
     for line in lines:
         if not line.startswith("// ") or ":" not in line:
             break

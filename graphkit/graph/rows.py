@@ -11,11 +11,12 @@ from typing import Any
 import msgspec
 
 from graphkit.graph import form
-from graphkit.measures.case import Case
+from graphkit.measures.case import Case, Gold
 from graphkit.measures.repositories import named, of_relevant_ids
+from graphkit.measures.text import last_component
 from graphkit.records.commits import CommitGraph, is_whole
 from graphkit.records.gold import gold_hash
-from graphkit.records.ids import crosses, file_of, path_of, repo_of, symbol_of
+from graphkit.records.ids import KnownFiles, crosses, file_of, repo_of, split_node
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct
 from graphkit.records.words import shortened
@@ -96,7 +97,7 @@ def artifact_row(artifact: ArtifactStruct, commits: CommitGraph) -> dict[str, An
     repo = artifact.repo or repo_of(artifact.id)
     sha = commits.meant(repo, artifact.commit).sha if repo and artifact.commit else None
     return {
-        **node_row(artifact.id),
+        **node_row(artifact.id, commits.files),
         **{name: value for name in ("repo", "path", "symbol") if (value := getattr(artifact, name)) is not None},
         "kind": artifact.kind,
         "commit_repo": repo,
@@ -107,9 +108,10 @@ def artifact_row(artifact: ArtifactStruct, commits: CommitGraph) -> dict[str, An
     }
 
 
-def node_row(node: str) -> dict[str, Any]:
-    """Return the row of a node of which only the id is known."""
-    return {"id": node, "repo": repo_of(node), "path": path_of(node), "symbol": symbol_of(node)}
+def node_row(node: str, files: KnownFiles | None = None) -> dict[str, Any]:
+    """Return the row of a node of which only the id is known; ``files`` decide where it is split."""
+    path, symbol = split_node(node, files)
+    return {"id": node, "repo": repo_of(node), "path": path, "symbol": symbol}
 
 
 def question_row(
@@ -123,6 +125,7 @@ def question_row(
     )
     paths: Rows = []
     steps: Rows = []
+    ranks = {id(gold): rank for rank, gold in enumerate(sorted(case.gold, key=Gold.sort_key))}
     for index, gold in enumerate(case.gold):
         nodes = [node for source, _, target in gold.edges for node in (source, target)]
         required = [node for source, _, target in gold.required for node in (source, target)]
@@ -130,6 +133,7 @@ def question_row(
             {
                 "question": question.id,
                 "index": index,
+                "rank": ranks[id(gold)],
                 "id": gold.id,
                 "group": gold.group,
                 "unit": f"path {index}" if gold.group is None else f"group {gold.group}",
@@ -167,8 +171,9 @@ def question_row(
         "relevant_ids": [node for _, node in relevant],
         "gains": [float(gain) for gain, _ in relevant],
         "relevant_repositories": sorted(of_relevant_ids(case)),
-        "expected_files": sorted({file_of(name) for name in question.expected_files}),
+        "expected_files": sorted({file_of(name, case.known_files) for name in question.expected_files}),
         "expected_symbols": sorted(set(question.expected_symbols)),
+        "symbol_match": question.symbol_match,
         "stack": question.stack,
         "stack_key": f"{dataset}/{question.stack}" if question.stack else None,
         "pins": [commit_key(repo, sha) for repo, sha in pins],
@@ -203,9 +208,12 @@ def _without_null(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value is not None}
 
 
-def answer_row(answer: AnswerStruct) -> dict[str, Any]:
-    """Return the row of an answer with its retrieved paths, traversed steps, chunks and calls of tools."""
-    case = Case(_NO_GOLD, answer)
+def answer_row(answer: AnswerStruct, files: KnownFiles) -> dict[str, Any]:
+    """Return the row of an answer with its retrieved paths, traversed steps, chunks and calls of tools.
+
+    ``files`` are those of its dataset: they decide where ids are split.
+    """
+    case = Case(_NO_GOLD, answer, CommitGraph(files=files))
     key = answer_key(answer.run, answer.question_id)
     mark = {"run": answer.run, "question": answer.question_id}
     paths: Rows = []
@@ -300,7 +308,7 @@ def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
     retrieved: Rows = []
     seen: set[str] = set()
     for rank, chunk in enumerate(case.chunks, 1):
-        node = node_row(chunk.id)
+        node = node_row(chunk.id, case.known_files)
         repo, path = chunk.repo or node["repo"], chunk.path or node["path"]
         properties = {
             "id": chunk.id,
@@ -308,6 +316,7 @@ def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
             "path": path,
             "file": (f"{repo}/{path}" if repo else path) if path else None,
             "symbol": chunk.symbol or node["symbol"],
+            "last_symbol": last_component(chunk.symbol or node["symbol"] or "") or None,
             "commit": chunk.commit or None,
             "commit_key": commit_key(repo, chunk.commit),
             "named": is_name(chunk.commit) or None,

@@ -22,9 +22,11 @@ from graphkit.graph.digests import content_digest
 from graphkit.graph.executed_code import clear_executions
 from graphkit.graph.gradings import clear_scores
 from graphkit.graph.judgements import clear_verdicts
+from graphkit.graph.knowledge import known_files
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.writing import Progress, batched, clear, name_artifacts, quiet
+from graphkit.records.ids import KnownFiles
 from graphkit.records.structs import AnswerStruct
 
 #: Answers of one transaction.
@@ -216,6 +218,7 @@ def _write_run(
 ) -> RunLoad:
     there = {str(row["question"]) for row in store.read(cypher("load/run_answers"), {"run": run})}
     resumed, written, failed, opened = len(there), 0, 0, False
+    files = known_files(store, dataset)
     kept = (answer for answer in records.answers if answer.question_id in records.questions)
     for batch in batched(kept, RECORDS):
         fresh = []
@@ -223,12 +226,12 @@ def _write_run(
             failed += answer.error is not None
             if answer.question_id not in there:
                 there.add(answer.question_id)
-                fresh.append(to_rows.answer_row(answer))
+                fresh.append(to_rows.answer_row(answer, files))
         if fresh:
             if not opened and any(row["open"] for row in fresh):
                 opened = True
                 store.write(cypher("load/run_open"), {"id": run})
-            _write_answers(store, run, fresh)
+            _write_answers(store, run, fresh, files)
             written += len(fresh)
             progress("answers", len(fresh))
             held.beat()
@@ -237,13 +240,13 @@ def _write_run(
     return RunLoad(run, written, resumed)
 
 
-def _write_answers(store: Store, run: str, rows: list[dict[str, Any]]) -> None:
+def _write_answers(store: Store, run: str, rows: list[dict[str, Any]], files: KnownFiles) -> None:
     """Write answers with all that belongs to them in one transaction, so that each is there whole or not at all."""
     steps = [step for row in rows for step in row["steps"]]
     chunks = {chunk["key"]: chunk for row in rows for chunk in row["chunks"]}
     calls = [call for row in rows for call in row["calls"]]
     walked = {node for step in steps for node in (step["source"], step["target"])}
-    name_artifacts(store, walked.union(*(call["seen"] for call in calls)))
+    name_artifacts(store, walked.union(*(call["seen"] for call in calls)), files)
     store.write_many(
         [
             (

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from graphkit.database.store import Store
 from graphkit.graph import rows as to_rows
 from graphkit.graph.queries import cypher
+from graphkit.records.ids import KnownFiles
 from graphkit.records.models import Commit
 
 T = TypeVar("T")
@@ -38,14 +39,14 @@ def clear(store: Store, query: str, parameters: dict[str, Any]) -> None:
         pass
 
 
-def name_artifacts(store: Store, nodes: Iterable[str]) -> list[str]:
+def name_artifacts(store: Store, nodes: Iterable[str], files: KnownFiles | None = None) -> list[str]:
     """Create the artifacts that the graph doesn't hold yet from their ids, and return which those were."""
     wanted = sorted(nodes)
     if not wanted:
         return []
     missing = [str(row["id"]) for row in store.read(cypher("load/missing_artifacts"), {"ids": wanted})]
     if missing:
-        store.write(cypher("load/named_artifacts"), {"rows": [to_rows.node_row(node) for node in missing]})
+        store.write(cypher("load/named_artifacts"), {"rows": [to_rows.node_row(node, files) for node in missing]})
     return missing
 
 

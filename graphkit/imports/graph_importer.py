@@ -13,6 +13,7 @@ from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset, storable_name
 from graphkit.files.jsonl import create_binary, find_file, is_compressed
 from graphkit.files.known import gold_ids
+from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.imports.graph_files import Columns, GraphTable, edges_of_row, format_of, read_file
 from graphkit.imports.graph_records import NO_PARTS, GraphOptions, GraphRecords, GraphTold
@@ -65,6 +66,8 @@ def import_graph(
 
     Parameters
     ----------
+    dataset
+        Its folder, which needs no questions yet.
     files
         GraphML, node-link JSON, or tables of nodes and of edges.
     uri, query
@@ -97,8 +100,12 @@ def import_graph(
     """
     paths = [Path(file) for file in ([files] if isinstance(files, str | Path) else files)]
     _check_source(paths, uri, query)
-    source = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
+    source = dataset if isinstance(dataset, Dataset) else Dataset(dataset, questions=False)
     targets = _targets(source, storable_name(graph, "the graph's name"), replace)
+    for which, target in targets.items():
+        # What stands there is the dataset's own graph, whatever form it has: whoever replaces it knows that.
+        given = [*paths, *([Path(ids)] if isinstance(ids, str | Path) else [])]
+        check_output(target, "artifacts" if which == "artifacts" else "edges", given, force=True)
     table = ids if isinstance(ids, Mapping) else read_ids(Path(ids)) if ids is not None else None
     pattern = IdPattern(id_pattern) if id_pattern is not None else None
     told = GraphTold()

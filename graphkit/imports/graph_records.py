@@ -188,6 +188,14 @@ class _Seen:
         self._connection.close()
 
 
+class _Waiting(msgspec.Struct):
+    """An edge that waits for its nodes: its parts as the graph has them, of any length, or empty."""
+
+    source: str
+    relation: str | None
+    target: str
+
+
 @dataclass(frozen=True, slots=True)
 class GraphOptions:
     """What is told of a graph beside itself.
@@ -241,7 +249,7 @@ class GraphRecords:
         self._properties: dict[str, None] = {}
         self._held: list[EdgeStruct] = []
         self._files = False
-        self._waiting: Spool[EdgeStruct] = Spool(EdgeStruct)
+        self._waiting: Spool[_Waiting] = Spool(_Waiting)
         self._seen = _Seen()
 
     def close(self) -> None:
@@ -379,7 +387,7 @@ class GraphRecords:
                 self._told.unread[f"{key} of edges"] += 1
         ends = self._ends(edge.source, edge.target, edge.names)
         if ends is None:
-            self._waiting.put(EdgeStruct(edge.source, relation or "", edge.target))
+            self._waiting.put(_Waiting(edge.source, relation, edge.target))
         elif ends[0] is not None and ends[1] is not None:
             yield from self._placed(ends[0], relation, ends[1])
 

@@ -7,7 +7,7 @@ entities, by which a small file becomes a very large one or names other files, a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from xml.parsers import expat
 from graphkit.errors import InputError
 from graphkit.files.jsonl import MAX_LINE, open_binary, read_block
 from graphkit.records.graph_parts import GraphEdge, GraphNode
+from graphkit.records.words import shortened
 
 #: The elements whose text is a value. The last two are yEd's, which writes names so.
 _TEXTS = {"data", "default", "NodeLabel", "EdgeLabel"}
@@ -36,7 +37,7 @@ class _Open:
 class _GraphmlHandler:
     """Takes what the parser comes upon, and keeps the parts that are whole until they are fetched."""
 
-    def __init__(self, unread: Counter[str], notes: Counter[str]) -> None:
+    def __init__(self, unread: Counter[str], notes: Counter[str], line: Callable[[], int]) -> None:
         self.parts: list[GraphNode | GraphEdge] = []
         self.root: str | None = None
         self._unread = unread
@@ -48,6 +49,13 @@ class _GraphmlHandler:
         self._key: str | None = None
         self._text: list[str] | None = None
         self._size = 0
+        self._line = line
+        self._nodes: set[str] = set()
+        self._awaited: dict[str, int] = {}
+
+    def missing(self) -> tuple[str, int] | None:
+        """Return the first node that an edge names and no element describes so far, with the line of the edge."""
+        return next(((node, line) for node, line in self._awaited.items() if node not in self._nodes), None)
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition(":")[2]
@@ -55,6 +63,10 @@ class _GraphmlHandler:
             self.root = name
         if name in ("node", "edge", "key"):
             self._open.append(_Open(name, attributes))
+            if name == "node":
+                self._nodes.add(attributes.get("id", ""))
+            elif name == "edge":
+                self._await(attributes)
         elif name == "graph":
             self._undirected.append(attributes.get("edgedefault") == "undirected")
         elif name == "hyperedge":
@@ -62,6 +74,12 @@ class _GraphmlHandler:
         if name in _TEXTS:
             self._key = attributes.get("key") if name == "data" else self._key
             self._text, self._size = [], 0
+
+    def _await(self, edge: Mapping[str, str]) -> None:
+        """Note the ends of an edge that no node has had so far: a node may follow its edges."""
+        for end in ("source", "target"):
+            if (node := edge.get(end, "")) not in self._nodes:
+                self._awaited.setdefault(node, self._line())
 
     def characters(self, text: str) -> None:
         if self._text is not None:
@@ -132,14 +150,14 @@ def read_graphml(path: Path, unread: Counter[str], notes: Counter[str]) -> Itera
     Raises
     ------
     InputError
-        It isn't GraphML, is damaged, or declares entities.
+        It isn't GraphML, is damaged, declares entities, or has an edge whose node it lacks.
     """
 
     def entity(*_: Any) -> int:
         raise _EntityError
 
-    handler = _GraphmlHandler(unread, notes)
     parser = expat.ParserCreate()
+    handler = _GraphmlHandler(unread, notes, lambda: parser.CurrentLineNumber)
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler = handler.start, handler.end
     parser.CharacterDataHandler = handler.characters
@@ -166,3 +184,7 @@ def read_graphml(path: Path, unread: Counter[str], notes: Counter[str]) -> Itera
                 raise InputError(what, where=str(path), remedy="networkx.write_graphml writes it.")
             yield from handler.parts
             handler.parts.clear()
+    if (missing := handler.missing()) is not None:
+        node, line = missing
+        what = f"the edge names the node {shortened(node)!r}, which the file lacks" if node else "the edge lacks an end"
+        raise InputError(what, where=f"{path}:{line}", remedy="Write the file anew, with all nodes of its edges.")

@@ -13,15 +13,19 @@ import msgspec
 
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
-from graphkit.files.dataset import Dataset, storable_name
-from graphkit.files.known import Known, read_known
+from graphkit.files.dataset import Dataset, given_run_name
+from graphkit.files.intake import LOG_PIPE_BYTES, pipes_up_to
+from graphkit.files.known import Known, gold_ids, read_known
+from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.imports.names import IdPattern, Names, read_ids
 from graphkit.imports.recorder import Questions, Recorder
-from graphkit.imports.sources import is_json, text_of, values_of, whole_text
+from graphkit.imports.sources import is_json, is_lines, text_of, values_of, whole_text
 from graphkit.imports.told import SHOWN, Told, as_json
 from graphkit.readers.known_formats import reader_of, recognised
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
+from graphkit.readers.own_records import READER as OWN
+from graphkit.readers.own_records import records_of_file
 from graphkit.readers.payloads import EMPTY, NOTHING
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.structs import QuestionStruct
@@ -55,6 +59,7 @@ class ImportedLog:
     figures: dict[str, Any] = field(repr=False)
 
 
+@pipes_up_to(LOG_PIPE_BYTES)
 def import_log(
     files: str | Path | Sequence[str | Path],
     format: str = AUTO,  # noqa: A002
@@ -111,15 +116,20 @@ def import_log(
     if not paths:
         raise InputError("there is no log to import", remedy="Name its file.")
     target = Path(out) if out is not None else None
-    if target is not None and target.exists() and not replace:
-        raise InputError("there is a file already", where=str(target), remedy="Name another, or replace it by --force.")
-    name = storable_name(run or run_name_of(target or paths[0]), "the run's name")
-    if not name:
-        raise InputError("the run needs a name", remedy="Give it by --run.")
+    if target is not None:
+        check_output(
+            target, "a run", [*paths, *(Path(one) for one in (ids, parquet) if isinstance(one, str | Path))], force=True
+        )
+        if target.exists() and not replace:
+            remedy = "Name another, or replace it by --force."
+            raise InputError("there is a file already", where=str(target), remedy=remedy)
+    name = given_run_name(run if run is not None else run_name_of(target or paths[0]))
     table = ids if isinstance(ids, Mapping) else read_ids(Path(ids)) if ids is not None else None
     pattern = IdPattern(id_pattern) if id_pattern is not None else None
     readers = [_reader(path, format) for path in paths]
     source = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
+    if target is not None:
+        check_output(target, "a run", [source.folder], force=True)
     questions, known, edges = _read_dataset(source)
     if question is not None and question not in questions.ids:
         raise InputError(f"the dataset has no question {question!r}", where=str(source.folder))
@@ -129,7 +139,11 @@ def import_log(
     if parquet is not None and all(reader.name != "graphrag" for reader, _ in readers):
         raise InputError("the log isn't Microsoft GraphRAG's, and only its index is in Parquet", where=str(paths[0]))
     options = ReadOptions(question_key, columns, chunks_only, Path(parquet) if parquet is not None else None)
-    records = _records(paths, readers, options, recorder, told)
+    values = (
+        (path, how, reader, _values(path, reader, source.questions_file))
+        for path, (reader, how) in zip(paths, readers, strict=True)
+    )
+    records = _records(values, options, recorder, told)
     kept: list[dict[str, Any]] = []
     if target is None:
         kept.extend(record for record, _ in records)
@@ -162,8 +176,10 @@ def _reader(path: Path, format: str) -> tuple[Reader, str]:  # noqa: A002
     return reader, f"{path.name}: {how}, {reader.title}"
 
 
-def _values(path: Path, reader: Reader) -> Iterator[tuple[str, Any]]:
+def _values(path: Path, reader: Reader, questions: Path) -> Iterator[tuple[str, Any]]:
     """Yield what a file holds, in the form that its reader takes."""
+    if reader.name == OWN.name and is_lines(path):
+        return records_of_file(path, questions)
     if reader.lines:
         return text_of(path)
     return values_of(path) if is_json(path) else whole_text(path)
@@ -175,25 +191,24 @@ def _read_dataset(dataset: Dataset) -> tuple[Questions, Known, KnowledgeEdges]:
 
     def questions() -> Iterator[QuestionStruct]:
         for _, question in dataset.questions(Problems("skip")):
-            found.add(question.id, question.question)
+            found.add(question.id, question.question, gold_ids(question))
             yield question
 
     return found, *read_known(dataset, questions())
 
 
 def _records(
-    paths: Iterable[Path],
-    readers: Iterable[tuple[Reader, str]],
+    logs: Iterable[tuple[Path, str, Reader, Iterator[tuple[str, Any]]]],
     options: ReadOptions,
     recorder: Recorder,
     told: Told,
 ) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Yield the records, each with its JSON."""
-    for path, (reader, how) in zip(paths, readers, strict=True):
+    """Yield the records, each with its JSON, of logs that are a file, how its reader was chosen, it and the values."""
+    for path, how, reader, values in logs:
         told.readers.append(how)
         told.lacks.update(dict.fromkeys(reader.lacks))
         empty: list[LoggedAnswer] = []  # which wait for what else is logged of their questions
-        answers = reader.read(_values(path, reader), options, told.unread)
+        answers = reader.read(values, options, told.unread)
         for logged in _named_by_file(answers, path, recorder.questions):
             if NOTHING in logged.notes:
                 empty.append(logged)

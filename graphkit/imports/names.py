@@ -142,6 +142,10 @@ class Names:
         self._pattern = pattern
         self._found: dict[str, str] = {}
 
+    def of(self, known: Collection[str]) -> Names:
+        """Return the same for other ids that are known."""
+        return Names(known, self._table if self.given else None, self._pattern)
+
     def id_of(self, name: str) -> str:
         """Return the id of a name."""
         found = self._found.get(name)
@@ -175,7 +179,22 @@ class Names:
                 return ends[0], "by the end of the path" if how == "as they are" else f"{how}, and the end of the path"
             if len(ends) > 1:
                 self.several.setdefault(name, (ends[0], ends[1]))
+        if name.startswith("/") and (within := self._within_folder(name)) is not None:
+            return within, "by the path within a folder"
         return candidates[0]
+
+    def _within_folder(self, name: str) -> str | None:
+        """Return what an absolute path means: the file whose path, of two parts at least, it ends with."""
+        file, sign, symbol = name.partition("#")
+        ends = [
+            one for one in self._files_by_name.get(file.rpartition("/")[2], ()) if file.endswith(f"/{path_of(one)}")
+        ]
+        longest = max((len(path_of(one) or "") for one in ends), default=0)
+        best = [one for one in ends if len(path_of(one) or "") == longest]
+        if len(best) > 1:
+            self.several.setdefault(name, (best[0], best[1]))
+        found = f"{best[0]}{sign}{symbol}" if len(best) == 1 else None
+        return found if found in self.known else None
 
     @cached_property
     def _table_by_case(self) -> dict[str, str | None]:

@@ -10,21 +10,23 @@ import gzip
 import io
 import json
 import os
+import socket
 import sys
 import threading
 import time
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from io import RawIOBase
+from io import BufferedReader, RawIOBase
 from pathlib import Path
 from socketserver import TCPServer
 from typing import Any, Self
 
 from graphkit.errors import InputError
+from graphkit.files.intake import Density
 from graphkit.readers.logged import UnreadableLogError
 from graphkit.readers.otlp_protobuf import export_of
 from graphkit.readers.spans import span_ids
@@ -36,12 +38,21 @@ LOOPBACK = "127.0.0.1"
 PORT = 4318
 PATH = "/v1/traces"
 
-#: The longest body that is taken, as sent and as unpacked, in bytes; and how long a sender may be silent, in seconds.
+#: The longest body that is taken, as sent and as unpacked, in bytes; and the longest head of a request.
 LONGEST = 32 << 20
-SILENCE = 30.0
+LONGEST_HEAD = 1 << 16
 
-#: How many senders are listened to at once; the others wait.
-AT_ONCE = 16
+#: How long a connection may wait for its next request, and how long a request may take until it is here, in seconds.
+SILENCE = 30.0
+DEADLINE = 10.0
+
+#: What each sender may send at any time, in bytes, and how many may send more at once; the others wait. A sender that
+#: is slow takes nobody's place until it has sent so much.
+SMALL = 1 << 20
+AT_ONCE = 4
+
+#: How many connections are open at once; further ones are closed.
+CONNECTIONS = 128
 
 #: After how many quiet seconds a trace that ended is complete.
 QUIET = 2.0
@@ -84,7 +95,7 @@ class TraceReceiver:
         self.refusals: Counter[str] = Counter()
         self._refused = refused
         self._lock = threading.Lock()
-        self._slots = threading.BoundedSemaphore(AT_ONCE)
+        self.slots = threading.BoundedSemaphore(AT_ONCE)
         self._ended = 0
         self._last = 0.0
         try:
@@ -127,7 +138,7 @@ class TraceReceiver:
         with self._lock:
             return self._ended if time.monotonic() - self._last >= QUIET else None
 
-    def take(self, kind: str, encoding: str, body: bytes) -> None:
+    def take(self, kind: str, encoding: str, body: bytes | bytearray) -> None:
         """Keep the spans of a body.
 
         Raises
@@ -136,7 +147,7 @@ class TraceReceiver:
             It isn't an export of spans.
         """
         with self._lock:  # one after the other: unpacked, a body is many times as large
-            export = _export(kind, _unpacked(encoding, body))
+            export = _export(kind, _unpacked(kind, encoding, body))
             try:
                 ids = span_ids(export)
             except UnreadableLogError as error:
@@ -170,12 +181,8 @@ class TraceReceiver:
         if is_new:
             self._refused(why)
 
-    def slot(self) -> threading.BoundedSemaphore:
-        """Return what holds back all but some senders."""
-        return self._slots
 
-
-def _unpacked(encoding: str, body: bytes) -> bytes:
+def _unpacked(kind: str, encoding: str, body: bytes | bytearray) -> bytes | bytearray:
     if encoding in ("", "identity"):
         return body
     if encoding != "gzip":
@@ -183,19 +190,23 @@ def _unpacked(encoding: str, body: bytes) -> bytes:
             415, f"the encoding {shortened(encoding)!r} isn't read: set OTEL_EXPORTER_OTLP_COMPRESSION=gzip"
         )
     try:
+        plain, density = bytearray(), Density()
         with gzip.GzipFile(fileobj=io.BytesIO(body)) as stream:
-            plain = stream.read(LONGEST + 1)
+            while piece := stream.read(1 << 16):
+                plain += piece
+                if len(plain) > LONGEST:
+                    raise _too_long()
+                if kind == JSON and density.add(piece):
+                    raise _too_dense()
     except (OSError, EOFError, zlib.error):
         raise RefusedError(400, "the body isn't whole gzip") from None
-    if len(plain) > LONGEST:
-        raise _too_long()
     return plain
 
 
-def _export(kind: str, body: bytes) -> Any:
+def _export(kind: str, body: bytes | bytearray) -> Any:
     if kind == PROTOBUF:
         try:
-            return export_of(body)
+            return export_of(bytes(body))
         except UnreadableLogError as error:
             raise RefusedError(400, str(error)) from None
     if kind == JSON:
@@ -208,6 +219,14 @@ def _export(kind: str, body: bytes) -> Any:
         f"the content type {shortened(kind)!r} isn't read: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, "
         "or http/json where the SDK has it",
     )
+
+
+def _too_dense() -> RefusedError:
+    return RefusedError(413, "a body of millions of values isn't taken: send less at once")
+
+
+def _too_late() -> str:
+    return f"a request wasn't here within {DEADLINE:.0f} seconds"
 
 
 def _too_long() -> RefusedError:
@@ -223,7 +242,22 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, address: tuple[str, int], receiver: TraceReceiver) -> None:
         self.receiver = receiver
+        self._open = threading.BoundedSemaphore(CONNECTIONS)
         super().__init__(address, _Handler)
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Take a connection unless too many are open."""
+        if not self._open.acquire(blocking=False):
+            self.receiver.tell(f"more than {CONNECTIONS} connections at once aren't taken")
+            return False
+        return True
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer the requests of a connection."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._open.release()
 
     def server_bind(self) -> None:
         """Bind without asking for the name of this machine, as the base class does."""
@@ -237,10 +271,80 @@ class _Server(ThreadingHTTPServer):
             self.receiver.tell(f"a request wasn't understood ({type(error).__name__}: {error})")
 
 
+class _Late(RawIOBase):
+    """What a sender sends, as long as its request is in time and its head isn't too long."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self.begin()
+
+    def begin(self) -> None:
+        """Wait for the next request."""
+        self._deadline: float | None = None
+        self._left: int | None = LONGEST_HEAD
+
+    def head_is_read(self) -> None:
+        """Take any number of bytes from now on: those of the body are counted by who reads it."""
+        self._left = None
+
+    @property
+    def is_late(self) -> bool:
+        """Whether a request began, and wasn't here in time."""
+        return self._deadline is not None
+
+    def readable(self) -> bool:
+        """Say that this is read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Take some bytes.
+
+        Raises
+        ------
+        TimeoutError
+            The sender is silent for too long, or its request takes too long.
+        RefusedError
+            The head of the request is too long.
+        """
+        wait = SILENCE if self._deadline is None else self._deadline - time.monotonic()
+        if wait <= 0:
+            raise TimeoutError
+        self._connection.settimeout(wait)
+        size = self._connection.recv_into(buffer)
+        self._connection.settimeout(SILENCE)
+        if self._deadline is None:
+            self._deadline = time.monotonic() + DEADLINE
+        if self._left is not None:
+            self._left -= size
+            if self._left < 0:
+                raise RefusedError(431, f"a head of more than {LONGEST_HEAD >> 10} KiB isn't taken")
+        return size
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = SILENCE
     server: _Server
+
+    def setup(self) -> None:
+        """Read from a connection whose requests have a deadline."""
+        super().setup()
+        self._late = _Late(self.connection)
+        self.rfile = BufferedReader(self._late)
+
+    def handle_one_request(self) -> None:
+        """Take one request, or tell that it came too late or with too long a head."""
+        self._late.begin()
+        try:
+            super().handle_one_request()
+        except RefusedError as refusal:
+            self.requestline, self.request_version, self.command = "", self.protocol_version, "POST"
+            self._refuse(refusal)
+
+    def log_error(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Tell of a request that took too long: it is what the base class logs."""
+        if self._late.is_late:
+            self.server.receiver.tell(_too_late())
 
     def version_string(self) -> str:
         return "graphkit"
@@ -259,10 +363,14 @@ class _Handler(BaseHTTPRequestHandler):
         receiver = self.server.receiver
         try:
             self._check()
-            with receiver.slot():
-                kind = self.headers.get("Content-Type", "").split(";")[0].strip().lower()
-                encoding = self.headers.get("Content-Encoding", "").strip().lower()
+            self._late.head_is_read()
+            kind = self.headers.get("Content-Type", "").split(";")[0].strip().lower()
+            encoding = self.headers.get("Content-Encoding", "").strip().lower()
+            self._density = Density() if kind == JSON and encoding in ("", "identity") else None
+            with ExitStack() as self._place:
                 receiver.take(kind, encoding, self._body())
+        except TimeoutError:
+            self._refuse(RefusedError(408, _too_late()))
         except RefusedError as refusal:
             self._refuse(refusal)
         else:
@@ -281,7 +389,7 @@ class _Handler(BaseHTTPRequestHandler):
                 why += "; set OTEL_METRICS_EXPORTER=none and OTEL_LOGS_EXPORTER=none"
             raise RefusedError(404, why)
 
-    def _body(self) -> bytes:
+    def _body(self) -> bytearray:
         """Return the body, whose length is told at its beginning or chunk by chunk."""
         if self.headers.get("Transfer-Encoding", "").strip().lower() == "chunked":
             return self._chunks()
@@ -290,9 +398,11 @@ class _Handler(BaseHTTPRequestHandler):
             raise RefusedError(411, "the body's length isn't told")
         if len(given) > 12 or int(given) > LONGEST:
             raise _too_long()
-        return self._read(int(given))
+        body = bytearray()
+        self._read(int(given), body)
+        return body
 
-    def _chunks(self) -> bytes:
+    def _chunks(self) -> bytearray:
         body = bytearray()
         while True:
             size = self.rfile.readline(64).split(b";")[0].strip()
@@ -301,17 +411,24 @@ class _Handler(BaseHTTPRequestHandler):
             length = int(size, 16)
             if len(body) + length > LONGEST:
                 raise _too_long()
-            body += self._read(length)
+            self._read(length, body)
             if self.rfile.readline(64 if length else 1024).strip():
                 raise RefusedError(400, "a chunk of the body is longer than it says")
             if not length:
-                return bytes(body)
+                return body
 
-    def _read(self, length: int) -> bytes:
-        body = self.rfile.read(length)
-        if len(body) < length:
-            raise RefusedError(400, "the body is shorter than it says")
-        return body
+    def _read(self, length: int, body: bytearray) -> None:
+        """Add so many bytes to a body; one that is no longer small waits for a place."""
+        wanted = len(body) + length
+        while len(body) < wanted:
+            block = self.rfile.read(min(wanted - len(body), 1 << 16))
+            if not block:
+                raise RefusedError(400, "the body is shorter than it says")
+            if len(body) <= SMALL < len(body) + len(block):
+                self._place.enter_context(self.server.receiver.slots)
+            body += block
+            if self._density is not None and self._density.add(block):
+                raise _too_dense()
 
     def _refuse(self, refusal: RefusedError) -> None:
         self.server.receiver.tell(str(refusal))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +12,9 @@ from graphkit.imports.told import Told
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
 from graphkit.records.arguments import holdable
-from graphkit.records.directions import KnowledgeEdges, PlacedEdge
-from graphkit.records.ids import repo_of
+from graphkit.records.directions import KnowledgeEdges, PlacedEdge, without_names
+from graphkit.records.doubts import OPENED_FILES, UNKNOWN_NAMES, UNKNOWN_WALK
+from graphkit.records.ids import file_id, path_of, repo_of, symbol_of
 from graphkit.records.words import shortened
 
 _AMOUNTS = ("latency_ms", "cost")
@@ -26,10 +27,15 @@ class Questions:
 
     ids: set[str] = field(default_factory=set)
     by_text: dict[str, str | None] = field(default_factory=dict)
+    #: By question, the files of which gold names symbols.
+    files_of_symbols: dict[str, frozenset[str]] = field(default_factory=dict)
 
-    def add(self, name: str, text: str) -> None:
-        """Add one."""
+    def add(self, name: str, text: str, gold: Iterable[str] = ()) -> None:
+        """Add one, with the ids that its gold names."""
         self.ids.add(name)
+        files = frozenset(file_id(one) for one in gold if symbol_of(one) is not None)
+        if files:
+            self.files_of_symbols[name] = files
         if self.by_text.setdefault(_plain(text), name) != name:
             self.by_text[_plain(text)] = None
 
@@ -70,11 +76,13 @@ class Recorder:
         self._run = run
         self.questions = questions
         self._names = names
+        self._files = names.of(told.known.files)
         self._edges = edges
         self._commits = commits
         self._told = told
         self._question = question
         self._answered: set[str] = set()
+        self._folders: list[str] = []
 
     def record(self, logged: LoggedAnswer) -> dict[str, Any] | None:
         """Return the record of an answer, without the fields of which the log says nothing.
@@ -93,14 +101,21 @@ class Recorder:
             told.leave_out("further answers to a question that has one", f"{logged.where}: {question}")
             return None
         self._answered.add(question)
-        told.notes.update(dict.fromkeys(logged.notes, 1))
         if by_text:
             told.taken["question found by its text"] += 1
         record: dict[str, Any] = {"run": self._run, "question_id": question}
+        if logged.record is not None:
+            return self._renamed({**logged.record, **record}, logged.where)
         if logged.retrieved is not None:
-            record["retrieved"] = [chunk for one in logged.retrieved if (chunk := self._chunk(one, logged.where))]
-            told.rankings += 1
-        walk = self._opened(logged) if logged.walk is None else self._walk(logged)
+            found = [chunk for one in logged.retrieved if (chunk := self._chunk(one, logged.where))]
+            if found or not logged.retrieved:  # names of which no record can hold one aren't a search for nothing
+                record["retrieved"] = found
+                told.rankings += 1
+        self._folders = sorted(logged.folders, key=len)
+        if logged.walk is None and logged.opened is not None:
+            walk = self._opened(logged, record, self.questions.files_of_symbols.get(question, frozenset()))
+        else:
+            walk = self._walk(logged) if logged.walk is not None else None
         if walk is not None:
             record["traversal"] = walk
             told.walks += 1
@@ -121,11 +136,46 @@ class Recorder:
         if logged.tool_calls is not None:
             record["tool_calls"] = [self._tool_call(call, logged.where) for call in logged.tool_calls]
             told.with_calls += 1
+        if logged.notes:
+            told.notes.update(dict.fromkeys(logged.notes, 1))
+            record["doubts"] = [note[:LONGEST_NAME] for note in dict.fromkeys(logged.notes)]
         if logged.run is not None:
             told.runs[shortened(logged.run)] += 1
         if logged.model is not None:
             told.models[shortened(logged.model)] += 1
         told.answers += 1
+        return record
+
+    def _renamed(self, record: dict[str, Any], where: str) -> dict[str, Any]:
+        """Return a record of graphkit's own with its ids looked up, and nothing else changed."""
+        told = self._told
+
+        def found(name: str, counted: bool = True) -> str:
+            return self._id(name, where, counted=counted) or name
+
+        for chunk in record.get("retrieved", ()):
+            chunk["id"] = found(chunk["id"])
+            told.chunks.add(chunk["id"])
+            if (commit := self._commit(chunk["id"])) is not None:
+                chunk.setdefault("commit", commit)
+        for step in record.get("traversal", ()):
+            for end in ("source", "target"):
+                step[end] = found(step[end])
+                if (commit := self._commit(step[end])) is not None:
+                    step.setdefault(f"{end}_commit", commit)
+            held = self._edges.held(step["source"], step.get("relation"), step["target"])
+            told.count_edge(step["source"], step.get("relation"), step["target"], held)
+        if "citations" in record:
+            record["citations"] = [found(name, counted=False) for name in record["citations"]]
+        for call in record.get("tool_calls", ()):
+            if "seen" in call:
+                call["seen"] = list(dict.fromkeys(found(name, counted=False) for name in call["seen"]))
+        told.answers += 1
+        told.rankings += "retrieved" in record
+        told.walks += "traversal" in record
+        told.unordered += "traversal" in record and not record["ordered"]
+        told.with_calls += "tool_calls" in record
+        told.failed += "error" in record
         return record
 
     def _figures(self, logged: LoggedAnswer) -> dict[str, float | int]:
@@ -172,50 +222,73 @@ class Recorder:
         if call.failed:
             record["failed"] = True
         if call.seen is not None:
-            ids = (self._id(name, where, counted=False) for name in call.seen)
+            ids = (self._id(name, where, counted=False, opened=True) for name in call.seen)
             record["seen"] = list(dict.fromkeys(one for one in ids if one is not None))
         return record
 
-    def _walk(self, logged: LoggedAnswer) -> list[dict[str, Any]]:
+    def _walk(self, logged: LoggedAnswer) -> list[dict[str, Any]] | None:
+        """Return the steps of a walk; None where it has edges of which no record can hold one."""
         steps: list[dict[str, Any]] = []
         for number, path in enumerate(logged.walk or ()):
-            position = 0
-            for edge in path:
-                step = self._step(edge, logged.where)
-                if step is not None:
-                    steps.append({**step, "path": number, "position": position} if logged.ordered else step)
-                    position += 1
-        return steps
+            found = (step for edge in path for step in self._steps(edge, logged.where))
+            for position, step in enumerate(found):
+                steps.append({**step, "path": number, "position": position} if logged.ordered else step)
+        return steps if steps or not any(logged.walk or ()) else None
 
-    def _opened(self, logged: LoggedAnswer) -> list[dict[str, Any]] | None:
-        """Return the edges between what was opened and what had been opened before; None where none can be known."""
-        if logged.opened is None or not len(self._edges):
-            return None
+    def _opened(
+        self, logged: LoggedAnswer, record: dict[str, Any], files_of_symbols: Collection[str]
+    ) -> list[dict[str, Any]] | None:
+        """Return the edges between what was opened and what had been opened before; None where they aren't known.
+
+        The files that were opened become evidence files.
+        """
+        found = (self._id(name, logged.where, opened=True) for name in logged.opened or ())
+        opened = list(dict.fromkeys(one for one in found if one is not None))
+        files = [file_id(one) for one in opened if path_of(one) is not None]
+        if files or not (opened or logged.unknown_calls or "retrieved" in record):
+            chunks = (file_id(one["id"]) for one in record.get("retrieved", ()) if path_of(one["id"]) is not None)
+            record["evidence_files"] = list(dict.fromkeys((*files, *chunks)))
         seen: dict[str, None] = {}
         steps: list[dict[str, Any]] = []
-        for name in logged.opened:
-            found = self._id(name, logged.where)
-            if found is None or found in seen:
-                continue
-            for placed in self._edges.between(seen, found):
+        for name in opened if len(self._edges) else ():
+            for placed in self._edges.between(seen, name):
                 self._told.edge(placed)
                 steps.append(self._written(placed))
-            seen[found] = None
+            seen[name] = None
+        if _by_file(opened, files_of_symbols):
+            logged.notes.append(OPENED_FILES)
+            if not any(symbol_of(step["source"]) and symbol_of(step["target"]) for step in steps):
+                return None
+        if not len(self._edges):
+            return None
+        if not steps and (doubt := self._unknown(logged, opened)):
+            logged.notes.append(doubt)
+            return None
         if logged.ordered:
             steps = [{**step, "path": 0, "position": position} for position, step in enumerate(steps)]
         return steps
 
-    def _step(self, edge: LoggedEdge, where: str) -> dict[str, Any] | None:
+    def _unknown(self, logged: LoggedAnswer, opened: Sequence[str]) -> str | None:
+        """Return why a walk without an edge isn't known to be one; None where it is."""
+        if logged.unknown_calls:
+            return UNKNOWN_WALK
+        known = (one in self._names.known or one in self._files.known for one in opened)
+        return UNKNOWN_NAMES if opened and not any(known) else None
+
+    def _steps(self, edge: LoggedEdge, where: str) -> Iterator[dict[str, Any]]:
+        """Yield the steps that an edge is: several where its words name several relations of the two ends."""
         source, target = self._id(edge.source, where), self._id(edge.target, where)
         if source is None or target is None:
-            return None
+            return
         relation = edge.relation or None
         if relation is not None and len(relation) > LONGEST_NAME:
             self._told.leave_out("relations that are too long", f"{where}: {shortened(relation)}")
             relation = None
         placed = self._edges.placed(source, relation, target, edge.directed)
-        self._told.edge(placed)
-        return self._written(placed)
+        words = without_names(edge.said, (edge.source, edge.target)) if edge.said else ""
+        for one in self._edges.named_in(words, placed):
+            self._told.edge(one)
+            yield self._written(one)
 
     def _written(self, placed: PlacedEdge) -> dict[str, Any]:
         step = {"source": placed.source, "relation": placed.relation, "target": placed.target}
@@ -225,9 +298,11 @@ class Recorder:
     def _commit(self, name: str) -> str | None:
         return self._commits.get(repo_of(name) or "") if self._commits else None
 
-    def _id(self, name: str, where: str, counted: bool = True) -> str | None:
-        """Return the id of a name; None where no record can hold it."""
-        found = self._names.id_of(name) if 0 < len(name) <= LONGEST_NAME else name
+    def _id(self, name: str, where: str, counted: bool = True, opened: bool = False) -> str | None:
+        """Return the id of a name, which may be that of an opened file; None where no record can hold it."""
+        found = name
+        if 0 < len(name) <= LONGEST_NAME:
+            found = self._opened_name(name) if opened else self._names.id_of(name)
         if not 0 < len(found) <= LONGEST_NAME:
             what = "names that are too long to be ids" if found else "names that are empty"
             self._told.leave_out(what, f"{where}: {shortened(name)!r}")
@@ -235,3 +310,26 @@ class Recorder:
         if counted:
             self._told.ids.setdefault(found, name)
         return found
+
+    def _opened_name(self, name: str) -> str:
+        """Return the id of what was opened.
+
+        The name of a file may begin with the folder in which an agent worked, and the dataset may know its symbols
+        alone.
+        """
+        within = [name.removeprefix(f"{folder}/") for folder in self._folders if name.startswith(f"{folder}/")]
+        for names in (self._names, self._files):
+            for one in (name, *within):
+                if (found := names.id_of(one)) in names.known:
+                    if names is self._files:
+                        self._told.opened_files.add(found)
+                    return found
+        return self._names.id_of(name)
+
+
+def _by_file(opened: Sequence[str], files_of_symbols: Collection[str]) -> bool:
+    """Tell whether gold names symbols, and somebody opened the files that hold them, or nothing but files."""
+    if not files_of_symbols or not opened:
+        return False
+    only_files = all(path_of(one) is not None and symbol_of(one) is None for one in opened)
+    return only_files or any(one in files_of_symbols for one in opened)

@@ -37,7 +37,7 @@ def values_of(path: Path) -> Iterator[tuple[str, Any]]:
         from graphkit.readers.inspect_logs import archived
 
         return archived(path)
-    return _lines(path) if _is_lines(path) else json_documents(path)
+    return _lines(path) if is_lines(path) else json_documents(path)
 
 
 def text_of(path: Path) -> Iterator[tuple[str, str]]:
@@ -92,7 +92,7 @@ def _beginning(path: Path) -> tuple[bytes, bool]:
     return bytes(text).partition(b"\n")[0], False
 
 
-def _is_lines(path: Path) -> bool:
+def is_lines(path: Path) -> bool:
     """Tell JSON Lines, whose first line is a value, from documents and arrays in any other layout."""
     line, more = _beginning(path)
     try:

@@ -14,10 +14,13 @@ from dataclasses import dataclass, replace
 from graphkit.errors import InputError
 from graphkit.measures.text import last_component
 from graphkit.records.aliases import LONGEST_NAME
-from graphkit.records.ids import path_of, repo_of, symbol_of
+from graphkit.records.ids import KnownFiles, repo_of, split_node
 
 #: How many numbers a mark such as ``[2-5]`` may stand for; a wider one is no mark.
 _WIDEST_MARK = 20
+
+#: The flags that a pattern may begin with.
+_FLAGS = re.compile(r"\A\(\?[aimsux]+\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,18 @@ def citation_pattern(text: str) -> re.Pattern[str]:
             remedy=r"Write it around what a citation names: \(source: (?P<target>[^()]+)\).",
         )
     return pattern
+
+
+def pattern_text(pattern: re.Pattern[str]) -> str:
+    r"""Return the text of a compiled pattern, with its flags: compiled again, it finds the same.
+
+    >>> pattern_text(re.compile(r"<(?P<target>\w+)>", re.IGNORECASE))
+    '(?i)<(?P<target>\\w+)>'
+    """
+    letters = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+    flags = "".join(letter for letter, flag in letters.items() if pattern.flags & flag)
+    text = _FLAGS.sub("", pattern.pattern, count=1)
+    return f"(?{flags}){text}" if flags else text
 
 
 def find_citations(
@@ -134,10 +149,13 @@ def _meant(target: str, retrieved: Sequence[Place]) -> list[str]:
     bare = _LINE.sub("", target)
     if exact := [place.id for place in retrieved if place.id == bare]:
         return exact
+    # What was retrieved tells where the path ends: it may hold a # itself.
+    sources = KnownFiles(lambda: [place.source for place in retrieved])
     if (repo := repo_of(bare)) is not None:
-        source, symbol = f"{repo}/{path_of(bare)}", symbol_of(bare)
-        return [place.id for place in retrieved if place.source == source and _same_symbol(symbol, place.symbol)]
-    source, _, symbol = bare.partition("#")
+        path, own = split_node(bare, sources)
+        source = f"{repo}/{path}"
+        return [place.id for place in retrieved if place.source == source and _same_symbol(own, place.symbol)]
+    source, symbol = sources.split("", bare) or (bare.partition("#")[0], bare.partition("#")[2])
     of_file = [place for place in retrieved if place.source == source]
     of_file = of_file or [place for place in retrieved if place.path == source]
     return [place.id for place in of_file if not symbol or _same_symbol(symbol, place.symbol)]

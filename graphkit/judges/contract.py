@@ -62,6 +62,16 @@ class Judge(Protocol):
         ...
 
 
+def model_of(judge: Judge) -> str | None:
+    """Return the model that a judge asks for; None of a judge that asks none."""
+    return getattr(judge, "model_name", None)
+
+
+def effort_of(judge: Judge) -> str | None:
+    """Return how much a judge lets its model think; None for the model's default, or of a judge that asks none."""
+    return getattr(judge, "effort", None)
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What a verdict is worth by one measure: a value, or None with the reason why there is none."""

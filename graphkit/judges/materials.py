@@ -13,11 +13,11 @@ from functools import cached_property
 
 from graphkit.judges.citations import FoundCitation, Place, find_citations, resolved
 from graphkit.judges.sentences import Sentence, sentences_of
-from graphkit.measures.base import MISSING, NO_RETRIEVAL, failed
+from graphkit.measures.base import NO_RETRIEVAL
 from graphkit.measures.case import Case
-from graphkit.measures.integration import NO_ANSWER, source_of
+from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.matching import Edge, contained
-from graphkit.records.ids import path_of, symbol_of
+from graphkit.records.ids import split_node
 from graphkit.records.words import counted
 
 #: How many tokens of context a judge is shown where nobody says otherwise.
@@ -118,10 +118,8 @@ class Materials:
 
 def unjudged(case: Case) -> str | None:
     """Return why there is nothing to judge: no record, an error, or no text of an answer; None where there is."""
-    if case.answer is None:
-        return MISSING
-    if case.answer.error is not None:
-        return failed(case.answer.error)
+    if case.answer is None or case.failure is not None:
+        return case.failure
     return NO_ANSWER if case.answer.answer is None else None
 
 
@@ -173,8 +171,9 @@ def _chunks(case: Case, budget: int) -> tuple[tuple[ShownChunk, ...], tuple[str,
         if (chunk.id, chunk.text) in seen:
             continue
         seen.add((chunk.id, chunk.text))
-        source, symbol = source_of(chunk), chunk.symbol or symbol_of(chunk.id)
-        places.append(Place(chunk.id, source, chunk.path or path_of(chunk.id), symbol))
+        path, own = split_node(chunk.id, case.known_files)
+        source, symbol = case.source_of(chunk), chunk.symbol or own
+        places.append(Place(chunk.id, source, chunk.path or path, symbol))
         if chunk.text is None or len(chunk.text) > room:
             left_out.append(chunk.id)
             continue

@@ -36,6 +36,7 @@ class _Claim:
     """A claim that isn't hedged, after its statements were checked.
 
     ``joint`` are the chunks that support it only together; empty where there are none, or one of them doesn't count.
+    ``parts`` are the chunks that support it together with each other or with the walked edge, on the same condition.
     """
 
     text: str
@@ -43,6 +44,7 @@ class _Claim:
     support: Support
     evidence: tuple[Evidence, ...]
     joint: frozenset[str]
+    parts: frozenset[str]
     edge: WalkedEdge | None
     said: ClaimVerdict
     mismatch: str | None
@@ -144,7 +146,7 @@ def _checked(said: ClaimVerdict, materials: Materials, places: dict[str, tuple[i
         evidence = []
     support = _support(said, evidence, edge)
     valid = [one for one in evidence if one.occurs]
-    joint = frozenset(one.chunk for one in valid if not one.alone) if said.together and not broken else frozenset()
+    parts = frozenset[str]() if broken else frozenset(one.chunk for one in valid if not one.alone)
     mismatch = "; ".join(wrong) or None
     if mismatch is not None:
         notes.append(f"{shortened(said.text)!r}: {mismatch}")
@@ -153,7 +155,8 @@ def _checked(said: ClaimVerdict, materials: Materials, places: dict[str, tuple[i
         sentence=sentence,
         support=support,
         evidence=tuple(evidence),
-        joint=joint,
+        joint=parts if said.together else frozenset(),
+        parts=parts if said.together or edge is not None else frozenset(),
         edge=edge,
         said=said,
         mismatch=mismatch,
@@ -213,7 +216,8 @@ def _citation(number: int, found: FoundCitation, claims: Sequence[_Claim], mater
 def _correct(found: FoundCitation, at: Sequence[_Claim], materials: Materials) -> tuple[bool | None, str | None]:
     if not found.chunks:
         return (False, NOT_RETRIEVED) if materials.chunks_logged else (None, NO_RETRIEVAL)
-    if any(not (claim.alone | claim.joint).isdisjoint(found.chunks) for claim in at):
+    # A quote that is enough only together with the walked edge is evidence: whoever follows the citation finds it.
+    if any(not (claim.alone | claim.parts).isdisjoint(found.chunks) for claim in at):
         return True, None
     if not at:
         return None, NO_CLAIM_AT_IT

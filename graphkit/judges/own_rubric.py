@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, create_model
 from pydantic.types import StrictBool, StrictFloat, StrictInt, StrictStr
 
 from graphkit.errors import InputError
+from graphkit.files.texts import read_text
 from graphkit.judges.contract import Finding, Grader, Reading, UnusableVerdictError
 from graphkit.judges.forms import VerdictForm
 from graphkit.judges.materials import Materials
@@ -65,7 +66,7 @@ def load_rubric(folder: Path) -> Grader:
         )
     if kind_named(name) is not None:
         raise InputError(f"{name!r} is the name of a measure", where=str(folder), remedy="Rename the folder.")
-    instruction = _read_text(folder / "prompt.txt", "It holds, in plain words, what the judge is asked.").strip()
+    instruction = read_text(folder / "prompt.txt", "It holds, in plain words, what the judge is asked.").strip()
     if not instruction:
         raise InputError("the file is empty", where=str(folder / "prompt.txt"), remedy="Write what the judge is asked.")
     form = _form(folder / "schema.json", name)
@@ -88,18 +89,9 @@ def load_rubric(folder: Path) -> Grader:
     return Grader(name, form, PARTS, tuple(measures.values()), read, instruction=instruction)
 
 
-def _read_text(path: Path, remedy: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("the file is missing", where=str(path), remedy=remedy) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the file can't be read: {error}", where=str(path), remedy="It must be UTF-8 text.") from None
-
-
 def _form(path: Path, name: str) -> type[BaseModel]:
     """Return the form that a JSON Schema describes: an object of numbers, booleans and texts."""
-    where, text = str(path), _read_text(path, _FORM)
+    where, text = str(path), read_text(path, _FORM)
     try:
         schema = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -13,12 +13,15 @@ import re
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
+from graphkit.files.intake import is_too_dense
+from graphkit.llm import bodies
 from graphkit.llm.gate import Gate
 from graphkit.llm.requests import BEFORE_REPEAT, Block, ModelError, Reply, Request, Usage
+from graphkit.records.secrets import masked
 
 if TYPE_CHECKING:
     import anthropic
@@ -78,6 +81,9 @@ class AnthropicModel:
         time-out and a broken connection. Pauses double from ``backoff`` seconds, with some chance in them (``seed``).
     timeout
         Seconds for each attempt.
+    deadline
+        Seconds for all attempts at one request together, with the pauses between them; what a server asks to wait for
+        because of its rate isn't counted.
     user
         Who wants to ask, for the messages.
 
@@ -93,11 +99,13 @@ class AnthropicModel:
         concurrency: int = 8,
         attempts: int = 8,
         timeout: float = 120.0,
+        deadline: float = 600.0,
         backoff: float = 0.5,
         seed: int = 0,
         user: str = "the judge anthropic",
     ) -> None:
         self._timeout = timeout
+        self._deadline = deadline
         self._attempts = max(1, attempts)
         self._backoff = backoff
         self._chance = random.Random(seed)  # noqa: S311 - it spreads pauses
@@ -119,7 +127,9 @@ class AnthropicModel:
                 remedy="pip install 'graphkit[anthropic]'. All that asks no model works without, as the judge lexical.",
             ) from None
         try:
-            client = anthropic.AsyncAnthropic(timeout=self._timeout, max_retries=0)
+            headers = {"accept-encoding": bodies.ENCODING}
+            network = anthropic.DefaultAsyncHttpxClient(event_hooks={"response": [bodies.bound]}, headers=headers)
+            client = anthropic.AsyncAnthropic(timeout=self._timeout, max_retries=0, http_client=network)
         except (anthropic.AnthropicError, ValueError, OSError) as error:
             raise InputError(f"the Anthropic client can't be made: {error}") from None
         except Exception as error:
@@ -201,22 +211,28 @@ class AnthropicModel:
             As :meth:`ask`.
         """
         attempt = lost = 0
+        left = max(self._deadline, timeout or 0.0)
         while True:
             attempt += 1
+            began = time.monotonic()
             try:
-                async with self._gate.passed() as sent, asyncio.timeout(timeout or self._timeout):
-                    value = json.loads(await send())
+                async with self._gate.passed() as sent:
+                    began = time.monotonic()  # others may have been let through before
+                    async with asyncio.timeout(min(timeout or self._timeout, left)):
+                        value = _value(await send())
                 self._gate.widen()
             except Exception as error:
                 failure = self._failure(error)
+                left -= time.monotonic() - began
                 lost += failure.lost
                 if failure.limited:
                     self._gate.narrow(sent)
                 pause = self._pause(failure.wait, attempt)
                 doubled = failure.unsure and not repeatable
                 final = doubled or not failure.again
-                if final or attempt == self._attempts or pause > _LONGEST_WAIT:
-                    waits = f"; it asks for a pause of {pause:.0f} s" if not final and pause > _LONGEST_WAIT else ""
+                left -= 0.0 if failure.limited else pause
+                if final or attempt == self._attempts or pause > _LONGEST_WAIT or left <= 0:
+                    waits = "" if final else self._given_up(attempt, pause)
                     lost = max(lost, int(doubled))
                     raise ModelError(f"{failure.what}{waits}", attempts=attempt, lost=lost) from error
                 if failure.lost and (before_repeat := BEFORE_REPEAT.get()) is not None:
@@ -231,6 +247,14 @@ class AnthropicModel:
                     await asyncio.sleep(pause)
             else:
                 return Received(value, attempt, lost)
+
+    def _given_up(self, attempt: int, pause: float) -> str:
+        """Return why a request isn't sent again that could be."""
+        if attempt == self._attempts:
+            return f" (given up after {attempt} attempts)" if attempt > 1 else ""
+        if pause > _LONGEST_WAIT:
+            return f"; it asks for a pause of {pause:.0f} s"
+        return f" (given up after {attempt} attempts in {self._deadline:.0f} s)"
 
     def _pause(self, wait: float | None, attempt: int) -> float:
         """Return how long to pause: what the server asks for, else twice as long each time; never all at one moment.
@@ -260,10 +284,14 @@ class AnthropicModel:
 
         if isinstance(error, anthropic.APIStatusError):
             return self._refused(error)
+        if isinstance(error, bodies.ReplyTooLongError):  # also while it was read as a stream
+            return replace(_lost(f"the reply of {self._address} isn't taken: {error}"), again=False)
         if isinstance(error, TimeoutError):
             return _lost(f"no reply from {self._address} in time")
         if isinstance(error, anthropic.APIConnectionError):  # also one that took too long
             cause = error.__cause__
+            if isinstance(cause, bodies.ReplyTooLongError):
+                return replace(_lost(f"the reply of {self._address} isn't taken: {cause}"), again=False)
             if type(cause).__name__ == "LocalProtocolError" and "header" in str(cause):
                 # The network's own words repeat the header, and that may be a secret.
                 raise InputError(
@@ -316,6 +344,13 @@ class _Failure:
     unsure: bool = False
     limited: bool = False
     wait: float | None = None
+
+
+def _value(body: bytes) -> Any:
+    """Return the JSON of a reply."""
+    if is_too_dense(body):
+        raise bodies.ReplyTooLongError("it holds millions of values")
+    return json.loads(body)
 
 
 def _of_network(error: Exception) -> bool:
@@ -473,9 +508,9 @@ def reply_of(message: Any, attempts: int = 1, lost: int = 0, batch: bool = False
     texts = [part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") == "text"]
     stop, model = message.get("stop_reason"), message.get("model")
     return Reply(
-        text=_clean("".join(text for text in texts if isinstance(text, str))),
-        model=model if isinstance(model, str) else "",
-        stop_reason=stop if isinstance(stop, str) else None,
+        text=masked(_clean("".join(text for text in texts if isinstance(text, str)))),
+        model=masked(model) if isinstance(model, str) else "",
+        stop_reason=masked(stop) if isinstance(stop, str) else None,
         usage=Usage(
             _count(usage, "input_tokens"),
             _count(usage, "output_tokens"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
+from graphkit.files.texts import read_toml
 from graphkit.llm.requests import Request, Usage
 from graphkit.records.usage import Prices
 
@@ -54,11 +54,11 @@ class PriceTable:
         InputError
             The file can't be read, or holds what is no price.
         """
-        shipped = _load(_SHIPPED)
+        shipped = read_toml(_SHIPPED)
         table = cls(_prices(shipped, _SHIPPED), str(shipped["as_of"]), shipped["currency"], shipped["source"])
         if override is None:
             return table
-        given = _load(override)
+        given = read_toml(override, _FORM)
         currency = given.get("currency", table.currency)
         if not isinstance(currency, str) or not currency:
             raise InputError("currency is no text", where=str(override), remedy='Write it as currency = "USD".')
@@ -129,15 +129,6 @@ def _bytes(request: Request) -> int:
 def _dearest(prices: Prices, prompt_tokens: int, output_tokens: int) -> float:
     dearest = max(prices.prompt, prices.cache_write or 0.0, prices.cache_read or 0.0)
     return Prices(dearest, prices.output).of(prompt_tokens, output_tokens)
-
-
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"the prices can't be read: {error.strerror}", where=str(path)) from None
-    except (UnicodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"the prices are no TOML: {error}", where=str(path), remedy=_FORM) from None
 
 
 def _prices(given: Mapping[str, Any], path: Path) -> dict[str, Prices]:

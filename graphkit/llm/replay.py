@@ -37,14 +37,16 @@ class RecordedModel:
             self.hits += 1
             return found
         closest = nearest(self._cache, request)
+        lines: list[str] = []
         if closest is None:
             told = "nothing at all is recorded there"
         else:
-            lines = "".join(f"\n    {line}" for line in differences(closest[1], request))
-            told = f"the nearest is {closest[0][:12]}, which differs so (- recorded, + asked for):{lines}"
+            lines = [f"  {line}" for line in differences(closest[1], request)]
+            told = f"the nearest is {closest[0][:12]}, which differs so (- recorded, + asked for):"
         raise InputError(
             f"there is no recorded reply to the request {request.digest[:12]}; {told}",
             where=str(self._cache.path),
+            details=lines,
             remedy="Grade once without --replay to record it.",
         )
 

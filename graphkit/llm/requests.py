@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
+from graphkit.records.secrets import masked_message
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -161,12 +163,12 @@ BEFORE_REPEAT: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar("be
 class ModelError(Exception):
     """A request that got no reply, with what the server or the network said; ``label`` is one word for it.
 
-    It isn't a mistake of the user's, and ends no run: the verdict is kept as a failure. ``attempts`` is how often it
-    was sent, ``lost`` how many of these may have been charged.
+    Known secrets are masked in it. It isn't a mistake of the user's, and ends no run: the verdict is kept as a failure.
+    ``attempts`` is how often it was sent, ``lost`` how many of these may have been charged.
     """
 
     def __init__(self, what: str, label: str = "no_reply", attempts: int = 1, lost: int = 0) -> None:
-        super().__init__(what)
+        super().__init__(masked_message(what))
         self.label = label
         self.attempts = attempts
         self.lost = lost

@@ -14,7 +14,6 @@ from graphkit.measures.case import Case
 #: The cut-off where neither the question nor the measure names one.
 DEFAULT_K = 5
 
-MISSING = "the run has no record for this question"
 NO_GOLD = "no gold path with a required step"
 NO_RELEVANT = "no relevant ids"
 NOTHING_TRAVERSED = "nothing was traversed"
@@ -26,20 +25,15 @@ NO_ORDER = "the traversal is a set of edges: it has no order"
 NEITHER_LOGGED = "the record doesn't say what was retrieved, or what was traversed (not logged)"
 
 
-#: How the reason begins where a record has an error.
-FAILED = "failed: "
-
-
-def failed(error: str) -> str:
-    """Return the reason why a record with an error isn't scored."""
-    return f"{FAILED}{error}"
-
-
 @dataclass(frozen=True, slots=True)
 class Unscored:
-    """No value, and the reason why. Never 0: a mean leaves it out, and says how many it left out."""
+    """No value, and the reason why. Never 0: a mean leaves it out, and says how many it left out.
+
+    ``of_question`` says that the reason lies in the question alone, such as missing gold: no answer could be scored.
+    """
 
     reason: str
+    of_question: bool = dataclasses.field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +112,23 @@ class Measure(ABC):
     def score(self, case: Case) -> float | Unscored:
         """Return the value for one case, or the reason why there is none.
 
-        A question without a record in the run, or with a record that carries an error, is not scored.
+        A question without a record in the run, or with a record that carries an error, is not scored: the reason is
+        that of the question where no answer to it could be scored, and the failure otherwise.
         """
-        answer = case.answer
-        if answer is None:
-            return Unscored(MISSING)
-        if answer.error is not None:
-            return Unscored(failed(answer.error))
-        return self.value(case)
+        failure = case.failure
+        if failure is None:
+            return self.value(case)
+        return self._of_question(case) or Unscored(failure)
+
+    def _of_question(self, case: Case) -> Unscored | None:
+        """Return why no answer to this question could be scored; None where one could."""
+        try:
+            value = self.value(case.unanswered)
+        except Exception:
+            if self.is_users_own():  # it may expect more of an answer than an empty one has
+                return None
+            raise
+        return value if isinstance(value, Unscored) and value.of_question else None
 
     @abstractmethod
     def value(self, case: Case) -> float | Unscored:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from graphkit.measures.lazy import filled_by, lazy
 from graphkit.measures.matching import Edge, all_typed, boundary
 from graphkit.records.commits import CommitGraph, Version
-from graphkit.records.ids import file_of, path_of, repo_of, symbol_of
+from graphkit.records.evidence import beyond_static
+from graphkit.records.ids import KnownFiles, declared_file, file_of, repo_of, split_node
 from graphkit.records.structs import (
     AnswerStruct,
     ChunkStruct,
@@ -18,6 +19,7 @@ from graphkit.records.structs import (
     WalkStepStruct,
     struct_of,
 )
+from graphkit.records.unanswered import MISSING, failed
 
 if TYPE_CHECKING:
     from graphkit.records.models import Answer, Question
@@ -55,8 +57,16 @@ class Gold:
 
     @property
     def manual(self) -> list[bool]:
-        """Of each edge, whether it is a real relation that the static graph does not hold."""
-        return [step.evidence == "manual" for step in self._steps]
+        """Of each edge, whether it is a real relation that the static graph does not hold: by hand, or by a trace."""
+        return [beyond_static(step.evidence) for step in self._steps]
+
+    def sort_key(self) -> tuple[object, ...]:
+        """Return what alternatives are ordered by: the number of required edges, then the steps as texts, then the id.
+
+        The order depends on what the paths hold, never on where they stand in the file.
+        """
+        texts = [(source, relation or "", target) for source, relation, target in self.edges]
+        return len(self.needed), texts, self.optional, self.manual, self.id or ""
 
 
 class Case:
@@ -82,7 +92,8 @@ class Case:
         relevant id that was retrieved, best first; the positive gains of the question, largest first.
     gold, units, gold_edges
         The gold paths that hold a step, in order; what has to be found, each unit one required path or the
-        alternatives that share a group; the distinct edges of all gold paths, optional ones included.
+        alternatives that share a group, sorted by :meth:`Gold.sort_key`; the distinct edges of all gold paths, optional
+        ones included.
     walked_paths, walked, irregular
         The retrieved paths as edges in the order of their positions, the distinct edges of all of them, and those paths
         whose positions aren't 0, 1, 2 and so on.
@@ -102,6 +113,18 @@ class Case:
         self.commits = commits if commits is not None else _NO_COMMITS
         self.ordered = not unordered and (self.answer is None or self.answer.ordered)
 
+    @property
+    def failure(self) -> str | None:
+        """Why there is no answer to score: the run has no record, or one with an error; None where there is one."""
+        if self.answer is None:
+            return MISSING
+        return None if self.answer.error is None else failed(self.answer.error)
+
+    @lazy
+    def unanswered(self) -> Case:
+        """The same question with an answer that retrieved, walked, called and says nothing."""
+        return Case(self.question, _EMPTY, self.commits, not self.ordered)
+
     @lazy
     def chunks_logged(self) -> bool:
         """Whether the record says what was retrieved, be it nothing; one that isn't there says nothing."""
@@ -111,6 +134,11 @@ class Case:
     def walk_logged(self) -> bool:
         """Whether the record says what was traversed, be it nothing; one that isn't there says nothing."""
         return self.answer is not None and self.answer.traversal is not None
+
+    @property
+    def evidence_logged(self) -> bool:
+        """Whether the record says what its evidence files are: by their names, or by what was retrieved."""
+        return self.chunks_logged or (self.answer is not None and self.answer.evidence_files is not None)
 
     @property
     def all_logged(self) -> bool:
@@ -169,6 +197,9 @@ class Case:
         units: dict[object, list[Gold]] = {}
         for number, path in enumerate(gold):
             units.setdefault(number if path.group is None else path.group, []).append(path)
+        for unit in units.values():
+            if len(unit) > 1:
+                unit.sort(key=Gold.sort_key)
         self.units = list(units.values())
         self.gold_edges = {edge for path in gold for edge in path.edges}
         self._gold_typed = all_typed(self.gold_edges)
@@ -264,6 +295,36 @@ class Case:
                 found.append((walk[0].path, "the positions have a gap"))
         return found
 
+    # Ids -------------------------------------------------------------------------------------------------------------
+
+    @lazy
+    def known_files(self) -> KnownFiles:
+        """The files that decide where an id is split: those of the dataset, and those that the question expects."""
+        dataset, own = self.commits.files, self.question.expected_files
+        # The dataset names the files of its questions, too; a question alone has no dataset.
+        return dataset if dataset.given or not own else KnownFiles(lambda: map(declared_file, own))
+
+    @lazy
+    def _places(self) -> list[tuple[str | None, str | None]]:
+        """The path and the symbol of each chunk's id."""
+        known = self.known_files
+        places: list[tuple[str | None, str | None]] = []
+        undecided = not known.hashed
+        for chunk in self.chunks:
+            path, _, symbol = chunk.id.partition(":")[2].rpartition("#")
+            if undecided and path and "#" not in path:  # most ids: one # between both
+                places.append((path, symbol or None))
+            else:
+                places.append(split_node(chunk.id, known))
+        return places
+
+    def source_of(self, chunk: ChunkStruct) -> str:
+        """Return the source of a chunk as ``repo/path``; one that names no path is a source of its own, by its id."""
+        repo, path = chunk.repo or repo_of(chunk.id), chunk.path or split_node(chunk.id, self.known_files)[0]
+        if path is None:
+            return chunk.id
+        return f"{repo}/{path}" if repo is not None else path
+
     # Versions and names ----------------------------------------------------------------------------------------------
 
     def version(self, chunk: ChunkStruct) -> Version:
@@ -335,10 +396,10 @@ class Case:
     def files(self) -> set[str]:
         """The evidence files as ``repo/path``: those the run names, else those of its retrieved chunks."""
         if self.answer is not None and self.answer.evidence_files is not None:
-            return {file_of(name) for name in self.answer.evidence_files}
+            return {file_of(name, self.known_files) for name in self.answer.evidence_files}
         found = set()
-        for chunk in self.chunks:
-            repo, path = chunk.repo or repo_of(chunk.id), chunk.path or path_of(chunk.id)
+        for chunk, (own, _) in zip(self.chunks, self._places, strict=True):
+            repo, path = chunk.repo or repo_of(chunk.id), chunk.path or own
             if path is not None:
                 found.add(f"{repo}/{path}" if repo is not None else path)
         return found
@@ -346,10 +407,14 @@ class Case:
     @lazy
     def symbols(self) -> set[str]:
         """The symbols of the retrieved chunks."""
-        return {symbol for chunk in self.chunks if (symbol := chunk.symbol or symbol_of(chunk.id))}
+        places = zip(self.chunks, self._places, strict=True)
+        return {symbol for chunk, (_, own) in places if (symbol := chunk.symbol or own)}
 
 
 _NO_COMMITS = CommitGraph()
+_EMPTY = AnswerStruct(
+    run="none", question_id="none", retrieved=[], traversal=[], answer="", evidence_files=[], tool_calls=[]
+)
 _commit_of = attrgetter("commit")
 
 #: The positions of a path that is written as one expects: longer paths are looked at closely, too.

@@ -132,7 +132,7 @@ class OffPin(Measure):
 
     def value(self, case: Case) -> float | Unscored:
         if not case.pins:
-            return Unscored(NO_PIN)
+            return Unscored(NO_PIN, of_question=True)
         if not case.touched:
             return _unversioned(case)
         return float(any(case.pins.get(repo) != sha for repo, sha in case.touched))

@@ -68,7 +68,7 @@ class Completeness(_KeyTerms):
 
     def value(self, case: Case) -> float | Unscored:
         facts = [fact.text for fact in case.question.facts]
-        return self._share(facts, case) if facts else Unscored(NO_FACTS)
+        return self._share(facts, case) if facts else Unscored(NO_FACTS, of_question=True)
 
 
 @dataclass(frozen=True)
@@ -87,17 +87,17 @@ class ConflictResolution(_KeyTerms):
     def value(self, case: Case) -> float | Unscored:
         conflicts = list(case.question.conflicts)
         if not conflicts:
-            return Unscored(NO_CONFLICTS)
+            return Unscored(NO_CONFLICTS, of_question=True)
         resolutions = [
             conflict.resolution for conflict in conflicts if conflict.resolution and conflict.resolution.strip()
         ]
-        return self._share(resolutions, case) if resolutions else Unscored(NO_RESOLUTION)
+        return self._share(resolutions, case) if resolutions else Unscored(NO_RESOLUTION, of_question=True)
 
 
 def symbols_of(case: Case) -> frozenset[str]:
     """Return the last components of the symbols that the question is about."""
     nodes = (node for source, _, target in case.gold_edges for node in (source, target))
-    symbols = [*case.question.expected_symbols, *(symbol_of(node) or "" for node in nodes)]
+    symbols = [*case.question.expected_symbols, *(symbol_of(node, case.known_files) or "" for node in nodes)]
     return frozenset(map(last_component, symbols)) - {""}
 
 
@@ -144,7 +144,8 @@ def content_words(text: str) -> frozenset[str]:
 
 
 _WORD = re.compile(r"\w+")
-_QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”")
+#: No quotation holds another opener, so that many of them without an end are passed over in one step each.
+_QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^“”\n]+)”")
 _AROUND = ".,;:!?()[]{}<>\"'`*“”‘’…"
 _POSSESSIVE = re.compile(r"['’]s?$")
 _IDENTIFIER = re.compile(

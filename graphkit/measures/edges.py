@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphkit.measures.base import NO_GOLD, NO_TRAVERSAL, NOTHING_TRAVERSED, Measure, Unscored
+from graphkit.measures.base import NO_GOLD, NO_RETRIEVAL, NO_TRAVERSAL, NOTHING_TRAVERSED, Measure, Unscored
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, as_compared, best_alternatives, contained
+from graphkit.records.ids import file_of, path_of
 
 NO_PATH = "no gold path"
 NO_BOUNDARY = "gold crosses no repository boundary"
@@ -26,6 +27,14 @@ class EdgeMeasure(Measure):
     source = "edge comparison of the gold and the traversed subgraph"
 
 
+def _required(gold: Gold, static: bool) -> set[Edge]:
+    """Return the edges that a path requires: all of them, or those that a static graph has to hold."""
+    if not static:
+        return gold.needed
+    marks = zip(gold.edges, gold.optional, gold.manual, strict=True)
+    return {edge for edge, optional, manual in marks if not optional and not manual}
+
+
 def edge_recall(
     case: Case, relation: bool, boundary: bool, static: bool = False, directed: bool = True
 ) -> tuple[int, int]:
@@ -36,13 +45,7 @@ def edge_recall(
         return len(case.common), len(case.gold_edges)
 
     def items(gold: Gold) -> set[Edge]:
-        edges = gold.needed
-        if static:
-            edges = {
-                edge
-                for edge, optional, manual in zip(gold.edges, gold.optional, gold.manual, strict=True)
-                if not optional and not manual
-            }
+        edges = _required(gold, static)
         if boundary:
             edges = edges & case.gold_boundary
         return edges if relation and directed else as_compared(edges, relation, directed)
@@ -53,6 +56,23 @@ def edge_recall(
         walked = case.walked if relation and directed else as_compared(case.walked, relation, directed)
         required, found = best_alternatives(case.units, items, lambda wanted: contained(wanted, walked, relation))
     return len(found), len(required)
+
+
+def _share_of_files(case: Case, static: bool) -> float | Unscored:
+    """Return the share of the required gold edges of which the files of both ends are evidence files."""
+
+    known = case.known_files
+
+    def items(gold: Gold) -> set[Edge]:
+        return {edge for edge in _required(gold, static) if path_of(edge[0], known) and path_of(edge[2], known)}
+
+    def matched(wanted: set[Edge]) -> set[Edge]:
+        return {edge for edge in wanted if {file_of(edge[0], known), file_of(edge[2], known)} <= case.files}
+
+    required, found = best_alternatives(case.units, items, matched)
+    if not required:
+        return Unscored(NO_GOLD, of_question=True)
+    return len(found) / len(required) if case.evidence_logged else Unscored(NO_RETRIEVAL)
 
 
 def edge_precision(case: Case, relation: bool, boundary: bool, directed: bool = True) -> tuple[int, int, bool]:
@@ -68,7 +88,7 @@ def edge_precision(case: Case, relation: bool, boundary: bool, directed: bool = 
 
 def _share(found: int, required: int, case: Case, none_required: str) -> float | Unscored:
     if not required:
-        return Unscored(none_required)
+        return Unscored(none_required, of_question=True)
     return found / required if case.walk_logged else Unscored(NO_TRAVERSAL)
 
 
@@ -76,11 +96,16 @@ def _share(found: int, required: int, case: Case, none_required: str) -> float |
 class EdgeRecall(EdgeMeasure):
     """Traversal accuracy: required gold edges that the traversal contains over all required gold edges.
 
-    Each edge counts once, over the union of the retrieved paths. With ``static`` the gold steps whose evidence is
-    ``"manual"`` are left out: those that no static graph holds.
+    Each edge counts once, over the union of the retrieved paths. With ``static`` the gold steps are left out that no
+    static graph has to hold: those with any ``evidence`` but ``"static"``, such as ``"manual"`` or ``"trace"``.
+
+    With ``files=True`` an edge counts where the files of both its ends are among the evidence files, as FileRecall has
+    them, whatever was traversed: that is what can be said of an agent that opens whole files where gold names symbols.
+    Gold edges with an end that names no file are left out.
     """
 
     static: bool = False
+    files: bool = False
 
     definition = "required gold edges that the traversal contains / required gold edges, each edge once"
     query = "edge_recall"
@@ -89,7 +114,13 @@ class EdgeRecall(EdgeMeasure):
     severe = 0.5
     aliases = ("traversal_accuracy",)
 
+    def __post_init__(self) -> None:
+        if self.files:
+            object.__setattr__(self, "query", None)
+
     def value(self, case: Case) -> float | Unscored:
+        if self.files:
+            return _share_of_files(case, self.static)
         found, required = edge_recall(case, self.relation, boundary=False, static=self.static, directed=self.directed)
         return _share(found, required, case, NO_GOLD)
 
@@ -110,7 +141,7 @@ class EdgePrecision(EdgeMeasure):
     def value(self, case: Case) -> float | Unscored:
         right, traversed, gold = edge_precision(case, self.relation, boundary=False, directed=self.directed)
         if not gold:
-            return Unscored(NO_PATH)
+            return Unscored(NO_PATH, of_question=True)
         if not case.walk_logged:
             return Unscored(NO_TRAVERSAL)
         return right / traversed if traversed else Unscored(NOTHING_TRAVERSED)
@@ -127,7 +158,7 @@ class EdgeF1(EdgeMeasure):
     def value(self, case: Case) -> float | Unscored:
         found, required = edge_recall(case, self.relation, boundary=False, directed=self.directed)
         if not required:
-            return Unscored(NO_GOLD)
+            return Unscored(NO_GOLD, of_question=True)
         if not case.walk_logged:
             return Unscored(NO_TRAVERSAL)
         right, traversed, _ = edge_precision(case, self.relation, boundary=False, directed=self.directed)
@@ -166,7 +197,7 @@ class BoundaryPrecision(EdgeMeasure):
     def value(self, case: Case) -> float | Unscored:
         right, traversed, gold = edge_precision(case, self.relation, boundary=True, directed=self.directed)
         if not gold:
-            return Unscored(NO_BOUNDARY)
+            return Unscored(NO_BOUNDARY, of_question=True)
         if not case.walk_logged:
             return Unscored(NO_TRAVERSAL)
         return right / traversed if traversed else Unscored(NO_BOUNDARY_WALKED)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from graphkit.measures.base import NO_RETRIEVAL, Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
+from graphkit.measures.text import last_component
 from graphkit.records.ids import file_of
 
 NO_FILES = "no expected files"
@@ -16,12 +17,8 @@ NO_SYMBOLS = "no expected symbols"
 
 def expected_files(case: Case) -> set[str]:
     """Return the question's expected files as ``repo/path``."""
-    return {file_of(name) for name in case.question.expected_files}
-
-
-def _evidence_logged(case: Case) -> bool:
-    """Tell whether the record says what its evidence files are: by their names, or by what was retrieved."""
-    return case.chunks_logged or (case.answer is not None and case.answer.evidence_files is not None)
+    files = case.known_files
+    return {file_of(name, files) for name in case.question.expected_files}
 
 
 @dataclass(frozen=True)
@@ -39,8 +36,8 @@ class FilePrecision(Measure):
     def value(self, case: Case) -> float | Unscored:
         expected = expected_files(case)
         if not expected:
-            return Unscored(NO_FILES)
-        if not _evidence_logged(case):
+            return Unscored(NO_FILES, of_question=True)
+        if not case.evidence_logged:
             return Unscored(NO_RETRIEVAL)
         return len(expected & case.files) / len(case.files) if case.files else 0.0
 
@@ -57,13 +54,17 @@ class FileRecall(Measure):
     def value(self, case: Case) -> float | Unscored:
         expected = expected_files(case)
         if not expected:
-            return Unscored(NO_FILES)
-        return len(expected & case.files) / len(expected) if _evidence_logged(case) else Unscored(NO_RETRIEVAL)
+            return Unscored(NO_FILES, of_question=True)
+        return len(expected & case.files) / len(expected) if case.evidence_logged else Unscored(NO_RETRIEVAL)
 
 
 @dataclass(frozen=True)
 class SymbolRecall(Measure):
     """Expected symbols among the retrieved symbols, over the expected symbols.
+
+    Symbols are compared as they are written. A question whose ``symbol_match`` is ``"last_component"`` (gold of a diff
+    that was imported without a checkout) names symbols without what they are in: an expected ``handle`` is then found
+    where the last component of a retrieved symbol is ``handle``.
 
     With ``where="answer"`` a symbol counts where the answer's text holds it as a whole word; a record without an answer
     isn't scored then.
@@ -85,9 +86,12 @@ class SymbolRecall(Measure):
     def value(self, case: Case) -> float | Unscored:
         expected = set(case.question.expected_symbols)
         if not expected:
-            return Unscored(NO_SYMBOLS)
+            return Unscored(NO_SYMBOLS, of_question=True)
         if self.where == "retrieved":
-            return len(expected & case.symbols) / len(expected) if case.chunks_logged else Unscored(NO_RETRIEVAL)
+            retrieved = case.symbols
+            if case.question.symbol_match is not None:
+                retrieved = retrieved.union(map(last_component, retrieved))
+            return len(expected & retrieved) / len(expected) if case.chunks_logged else Unscored(NO_RETRIEVAL)
         answer = case.answer.answer if case.answer is not None else None
         if answer is None:
             return Unscored(NO_ANSWER)

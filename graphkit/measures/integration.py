@@ -8,7 +8,7 @@ from graphkit.measures.base import NO_RETRIEVAL, Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.identifiers import SHORTEST, defined_identifiers
 from graphkit.measures.text import last_component, named, words_of
-from graphkit.records.ids import path_of, repo_of, symbol_of
+from graphkit.records.ids import KnownFiles, split_node
 from graphkit.records.structs import ChunkStruct
 
 NO_ANSWER = "the run logs no answer text"
@@ -41,7 +41,7 @@ class Integration(Measure):
             return Unscored(NO_ANSWER)
         expected = sources_expected(case)
         if expected == 0:
-            return Unscored(NO_SOURCE)
+            return Unscored(NO_SOURCE, of_question=True)
         if not case.chunks_logged:
             return Unscored(NO_RETRIEVAL)
         return min(len(used_sources(case)) / expected, 1.0)
@@ -59,26 +59,19 @@ def used_sources(case: Case) -> set[str]:
     words = words_of(text)
     used: set[str] = set()
     for chunk in case.chunks:
-        source = source_of(chunk)
-        if source not in used and any(named(name, text, words) for name in identifiers_of(chunk)):
+        source = case.source_of(chunk)
+        if source not in used and any(named(name, text, words) for name in identifiers_of(chunk, case.known_files)):
             used.add(source)
     return used
 
 
-def source_of(chunk: ChunkStruct) -> str:
-    """Return the source of a chunk as ``repo/path``; one that names no path is a source of its own, by its id."""
-    repo, path = chunk.repo or repo_of(chunk.id), chunk.path or path_of(chunk.id)
-    if path is None:
-        return chunk.id
-    return f"{repo}/{path}" if repo is not None else path
-
-
-def identifiers_of(chunk: ChunkStruct) -> set[str]:
-    """Return the identifiers longer than 4 characters that a chunk defines."""
+def identifiers_of(chunk: ChunkStruct, files: KnownFiles | None = None) -> set[str]:
+    """Return the identifiers longer than 4 characters that a chunk defines; ``files`` decide where its id is split."""
+    path, own = split_node(chunk.id, files)
     names: set[str] = set()
     if chunk.text:
-        names |= defined_identifiers(chunk.text, chunk.path or path_of(chunk.id))
-    symbol = last_component(chunk.symbol or symbol_of(chunk.id) or "")
+        names |= defined_identifiers(chunk.text, chunk.path or path)
+    symbol = last_component(chunk.symbol or own or "")
     if len(symbol) >= SHORTEST:
         names.add(symbol)
     return names

@@ -71,8 +71,9 @@ class HallucinationRate(JudgedMeasure):
 class Attribution(JudgedMeasure):
     """Correct citations over citations.
 
-    A citation is wrong where its source isn't in the retrieved context, or doesn't support the claim. Without a
-    citation the answer is not scored.
+    A citation is wrong where its source isn't in the retrieved context, or doesn't support the claim. A source supports
+    a claim where a quote from it does so alone, together with the other quotes, or together with the walked edge on
+    which the claim rests. Without a citation the answer is not scored.
     """
 
     definition = "correct citations / citations"
@@ -82,7 +83,10 @@ class Attribution(JudgedMeasure):
 
 @dataclass(frozen=True)
 class CitationRecall(JudgedMeasure):
-    """Claims whose citations together support them over claims."""
+    """Claims whose citations together support them over claims.
+
+    A walked edge is no citation: a claim that needs one beside its citations isn't supported by them.
+    """
 
     definition = "claims whose citations together support them / claims"
     aliases = ("citation_recall",)
@@ -92,7 +96,8 @@ class CitationRecall(JudgedMeasure):
 class CitationPrecision(JudgedMeasure):
     """Citations that their claim needs over citations.
 
-    A citation is needed where it supports its claim alone, or the claim would lose its support without it.
+    A citation is needed where it supports its claim alone, or the claim's citations support it together and wouldn't
+    without this one. A walked edge is no citation.
     """
 
     definition = "citations without which their claim loses support, or that support it alone / citations"

@@ -60,7 +60,8 @@ def best_alternatives(
     """Return what is required and what of it was matched, over all units.
 
     ``items`` tells what a gold path requires, ``matched`` which of these the run has. Of alternatives the one with the
-    largest share matched counts (the first of equals); one that requires nothing is no choice.
+    largest share matched counts, and of equals the first: ``Case.units`` sorts alternatives by what they hold, so that
+    their order in the file doesn't matter. One that requires nothing is no choice.
     """
     if len(units) == 1 and len(units[0]) == 1:
         wanted = items(units[0][0])

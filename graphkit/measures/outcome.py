@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from graphkit.measures.base import MISSING, NO_RETRIEVAL, NO_TRAVERSAL, Unscored, failed
+from graphkit.measures.base import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.completeness import Completeness
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.files import expected_files
 from graphkit.measures.identifiers import SHORTEST
-from graphkit.measures.integration import NO_ANSWER, source_of, used_sources
+from graphkit.measures.integration import NO_ANSWER, used_sources
 from graphkit.measures.text import last_component, named, normalised, words_of
 from graphkit.records.ids import file_of, symbol_of
 from graphkit.records.words import counted
@@ -140,7 +140,7 @@ def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
         reason = f"{counted(len(absent), 'required gold node')} {_be(absent)} not in the graph"
         return Stage(question, NOT_IN_GRAPH, reason, absent)
     if case.answer is None or case.answer.error is not None:
-        return Stage(question, UNDECIDED, _no_record(case) or "")
+        return Stage(question, UNDECIDED, case.failure or "")
     expected, lacking, kind = _not_retrieved(case)
     unlogged = NO_RETRIEVAL if not case.chunks_logged else NO_TRAVERSAL if not case.walk_logged else None
     if lacking and unlogged is not None:
@@ -155,7 +155,7 @@ def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
             right.reason if isinstance(right, Unscored) else "the answer is wrong, and no file, id or step is expected"
         )
         return Stage(question, UNDECIDED, reason)
-    sources = {file_of(name) for name in expected}
+    sources = {file_of(name, case.known_files) for name in expected}
     if not sources & _used(case):
         if unlogged is not None:
             return Stage(question, UNDECIDED, unlogged)
@@ -205,7 +205,7 @@ def right_answer(case: Case) -> bool | Unscored:
     if list(case.question.facts):
         complete = Completeness().score(case)
         return complete if isinstance(complete, Unscored) else complete == 1
-    if (reason := _no_record(case)) is not None:
+    if (reason := case.failure) is not None:
         return Unscored(reason)
     span = case.question.expected_output
     if not span or not span.strip():
@@ -218,13 +218,6 @@ def right_path(case: Case) -> bool | Unscored:
     """Tell whether the traversal holds every required gold edge: EdgeRecall is 1."""
     recall = EdgeRecall().score(case)
     return recall if isinstance(recall, Unscored) else recall == 1
-
-
-def _no_record(case: Case) -> str | None:
-    """Return why the run has nothing to outcomes, or None where it has."""
-    if case.answer is None:
-        return MISSING
-    return None if case.answer.error is None else failed(case.answer.error)
 
 
 def _ends(path: Gold) -> list[str]:
@@ -254,7 +247,8 @@ def _not_retrieved(case: Case) -> tuple[list[str], tuple[str, ...], str]:
     if files:
         # Not `case.files`: that is what the run says it used, where it says so.
         wanted = sorted(files)
-        seen = {source_of(chunk) for chunk in case.chunks} | {file_of(node) for node in nodes}
+        known = case.known_files
+        seen = {case.source_of(chunk) for chunk in case.chunks} | {file_of(node, known) for node in nodes}
         return wanted, tuple(node for node in wanted if node not in seen), "expected file"
     relevant = [node for node, gain in case.question.relevant.items() if gain > 0]
     if relevant:
@@ -274,7 +268,7 @@ def _used(case: Case) -> set[str]:
     used = used_sources(case)
     for source, _, target in case.walked:
         for node in (source, target):
-            symbol = last_component(symbol_of(node) or "")
+            symbol = last_component(symbol_of(node, case.known_files) or "")
             if len(symbol) >= SHORTEST and named(symbol, text, words):
-                used.add(file_of(node))
+                used.add(file_of(node, case.known_files))
     return used

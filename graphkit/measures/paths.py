@@ -85,7 +85,7 @@ class PathMeasure(Measure):
             if options:
                 shares.append(options[0] if len(options) == 1 else max(options, key=_quotient))
         if not shares:
-            return Unscored(NO_GOLD)
+            return Unscored(NO_GOLD, of_question=True)
         if not case.walk_logged:
             return Unscored(NO_TRAVERSAL)
         if not case.ordered:
@@ -204,7 +204,8 @@ def first_divergences(case: Case) -> list[Divergence]:
     """Return the first divergence of each required path that was not followed to its end, in the order of the paths.
 
     Of alternatives, and of retrieved paths, the one that follows most is looked at; of equals, one that went on from
-    the node where it left the gold path, then the first. Of a walk that wasn't logged nothing can be said.
+    the node where it left the gold path, then the first in the order of ``Case.units``. Of a walk that wasn't logged
+    nothing can be said.
     """
     if not case.walk_logged:
         return []

@@ -38,7 +38,7 @@ class Success(CutMeasure):
 
     def value(self, case: Case) -> float | Unscored:
         if not case.gains:
-            return Unscored(NO_RELEVANT)
+            return Unscored(NO_RELEVANT, of_question=True)
         if not case.chunks_logged:
             return Unscored(NO_RETRIEVAL)
         return 1.0 if case.hits and case.hits[0][0] <= self.cutoff(case) else 0.0
@@ -58,7 +58,7 @@ class Recall(CutMeasure):
 
     def value(self, case: Case) -> float | Unscored:
         if not case.gains:
-            return Unscored(NO_RELEVANT)
+            return Unscored(NO_RELEVANT, of_question=True)
         if not case.chunks_logged:
             return Unscored(NO_RETRIEVAL)
         k = self.cutoff(case)
@@ -77,7 +77,7 @@ class P(CutMeasure):
 
     def value(self, case: Case) -> float | Unscored:
         if not case.gains:
-            return Unscored(NO_RELEVANT)
+            return Unscored(NO_RELEVANT, of_question=True)
         if not case.chunks_logged:
             return Unscored(NO_RETRIEVAL)
         k = self.cutoff(case)
@@ -98,7 +98,7 @@ class RR(Measure):
 
     def value(self, case: Case) -> float | Unscored:
         if not case.gains:
-            return Unscored(NO_RELEVANT)
+            return Unscored(NO_RELEVANT, of_question=True)
         if not case.chunks_logged:
             return Unscored(NO_RETRIEVAL)
         return 1.0 / case.hits[0][0] if case.hits else 0.0
@@ -118,7 +118,7 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
 
     def value(self, case: Case) -> float | Unscored:
         if not case.question.relevant:
-            return Unscored(NO_RELEVANT)
+            return Unscored(NO_RELEVANT, of_question=True)
         if not case.chunks_logged:
             return Unscored(NO_RETRIEVAL)
         k = self.cutoff(case)
@@ -126,7 +126,7 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
         try:
             ideal = math.fsum(map(mul, case.gains[:k], discounts))
         except OverflowError:
-            return Unscored(LARGE_GAINS)
+            return Unscored(LARGE_GAINS, of_question=True)
         if ideal == 0:
             return 0.0
         return math.fsum([gain * discounts[rank - 1] for rank, gain in case.hits if rank <= k]) / ideal
@@ -148,7 +148,7 @@ class AnswerContainment(CutMeasure):
     def value(self, case: Case) -> float | Unscored:
         span = case.question.expected_output or case.question.gold_answer
         if not span or not span.strip():
-            return Unscored("no expected answer span")
+            return Unscored("no expected answer span", of_question=True)
         if not case.chunks_logged:
             return Unscored(NO_RETRIEVAL)
         top = case.chunks[: self.cutoff(case)]

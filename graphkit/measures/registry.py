@@ -284,6 +284,16 @@ def bounds_of(measure: str) -> tuple[float | None, float | None]:
     return (kind.lowest, kind.highest) if kind is not None else (None, None)
 
 
+def worst_of(measure: str) -> float | None:
+    """Return the worst value of a measure, by its direction; None where it has no bound there, or isn't known.
+
+    >>> worst_of("EdgeRecall"), worst_of("HallucinationRate"), worst_of("StepsToGold")
+    (0.0, 1.0, None)
+    """
+    lowest, highest = bounds_of(measure)
+    return highest if lower_is_better(measure) else lowest
+
+
 def is_judged(measure: str) -> bool:
     """Tell whether a measure is one that a judge gives; a text that isn't known is of another tool.
 

@@ -47,7 +47,7 @@ class CrossRepoPrecision(Measure):
     def value(self, case: Case) -> float | Unscored:
         relevant = relevant_repositories(case)
         if not relevant:
-            return Unscored(NO_REPOSITORY)
+            return Unscored(NO_REPOSITORY, of_question=True)
         retrieved = case.repositories
         if not retrieved:
             return 0.0 if case.all_logged else Unscored(NEITHER_LOGGED)
@@ -76,7 +76,7 @@ class CrossRepoRecall(Measure):
         required, _ = best_alternatives(case.units, items, lambda wanted: wanted & retrieved)
         required = required | of_relevant_ids(case)
         if not required:
-            return Unscored(NO_REPOSITORY)
+            return Unscored(NO_REPOSITORY, of_question=True)
         if not retrieved and not case.all_logged:
             return Unscored(NEITHER_LOGGED)
         return len(required & retrieved) / len(required)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,13 +12,16 @@ from graphkit.measures.identifiers import SHORTEST
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.text import last_component, named, words_of
 from graphkit.measures.tools import NO_CALLS, NOTHING_CALLED
-from graphkit.records.ids import path_of, symbol_of
+from graphkit.records.ids import KnownFiles, split_node
 from graphkit.records.structs import ToolCallStruct
 
 NO_GOLD_IDS = "no gold path with a required step, and no relevant ids"
 NOTHING_SEEN = "no call showed anything"
 NOT_KNOWN = "what the calls showed isn't known"
 NOT_KNOWN_BEFORE = "what a call showed isn't known that came before all gold was seen"
+
+#: An id that is a number, however it is written.
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class StepsToGold(Measure):
     def value(self, case: Case) -> float | Unscored:
         units = gold_ids(case)
         if not units:
-            return Unscored(NO_GOLD_IDS)
+            return Unscored(NO_GOLD_IDS, of_question=True)
         calls = case.answer.tool_calls if case.answer is not None else None
         if calls is None:
             return Unscored(NO_CALLS)
@@ -86,7 +90,8 @@ class UsedShare(Measure):
     """Distinct ids that the calls of tools showed and the answer names, over the distinct ids that they showed.
 
     An answer names an id that it cites, and one whose text it holds as a whole word and in the same case, or the path
-    of a file, or the last component of a symbol of more than 4 characters. Ids that are numbers have to be cited. Calls
+    of a file, or the last component of a symbol of more than 4 characters. Ids that are numbers (``7``, ``7.5``,
+    ``1e30``) have to be cited: in a text the same digits are mostly a figure. Calls
     of which it isn't known what they showed are left out; without any other it is not scored, nor where nothing was
     shown, or no answer was logged.
     """
@@ -103,9 +108,9 @@ class UsedShare(Measure):
         if isinstance(shown, Unscored):
             return shown
         ids = set().union(*shown)
-        cited, text = set(answer.citations), answer.answer
+        cited, text, files = set(answer.citations), answer.answer, case.known_files
         words = words_of(text)
-        used = [one for one in ids if one in cited or any(named(name, text, words) for name in _names(one))]
+        used = [one for one in ids if one in cited or any(named(name, text, words) for name in _names(one, files))]
         return len(used) / len(ids)
 
 
@@ -141,13 +146,13 @@ def _shown(case: Case) -> list[set[str]] | Unscored:
     return Unscored(NOTHING_SEEN if len(shown) == len(calls) else NOT_KNOWN)
 
 
-def _names(one: str) -> Iterator[str]:
+def _names(one: str, files: KnownFiles) -> Iterator[str]:
     """Yield what an answer may call an id by."""
-    if one and not one.isdecimal():
+    if one and not _NUMBER.fullmatch(one):
         yield one
-    symbol = symbol_of(one)
+    path, symbol = split_node(one, files)
     if symbol is None:
-        if (path := path_of(one)) is not None:
+        if path is not None:
             yield path
     elif len(last := last_component(symbol)) >= SHORTEST:
         yield last

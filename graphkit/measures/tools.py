@@ -1,7 +1,8 @@
 """Measures of which tools were called, with what, and in which order: the calls of a run against those expected.
 
 A failed call is a call, unless ``failed=False`` leaves those out. Two arguments are equal where their JSON is: whatever
-the order of an object's keys, and 1 equals 1.0, but not true. An expected call without arguments takes any.
+the order of an object's keys, and 1 equals 1.0, but not true. An expected call whose arguments are null takes any; one
+whose arguments are ``{}`` asks for a call without arguments.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
@@ -39,7 +41,7 @@ class CallMeasure(Measure):
     def value(self, case: Case) -> float | Unscored:
         expected = case.question.expected_tool_calls
         if not expected:
-            return Unscored(NOTHING_EXPECTED)
+            return Unscored(NOTHING_EXPECTED, of_question=True)
         calls = case.answer.tool_calls if case.answer is not None else None
         if calls is None:
             return Unscored(NO_CALLS)
@@ -62,7 +64,8 @@ class ToolRecall(ToolMeasure):
     """Expected calls that were made, over the expected calls; each call is one expected call at most.
 
     Calls match by the tool's name; with ``arguments=True`` their arguments have to be equal as well, unless the
-    expected call names none. With ``failed=False`` calls that failed aren't counted. No call is 0. It is 1 just where
+    expected call names none (null); ``{}`` asks for a call without arguments. With ``failed=False`` calls that failed
+    aren't counted. No call is 0. It is 1 just where
     the trajectory match of agentevals is true in the mode "superset" (tool arguments "ignore", or "exact").
     """
 
@@ -125,7 +128,8 @@ class ArgumentMatch(CallMeasure):
 
     Expected calls that name arguments are matched with calls of the same tool, one with one and as many as can be, so
     that most arguments are equal, and of such matchings so that fewest are expected. Arguments beyond the expected ones
-    don't matter. Where no such tool was called it is not scored: ToolRecall tells that. With ``failed=False`` calls
+    don't matter, but where ``{}`` is expected: it asks for a call without arguments, and counts as one argument that
+    such a call has. Where no such tool was called it is not scored: ToolRecall tells that. With ``failed=False`` calls
     that failed aren't matched.
     """
 
@@ -135,10 +139,10 @@ class ArgumentMatch(CallMeasure):
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
         wanted: dict[str, list[dict[str, str]]] = {}
         for one in expected:
-            if one.arguments:
-                wanted.setdefault(one.name, []).append({name: canonical(held) for name, held in one.arguments.items()})
+            if one.arguments is not None:
+                wanted.setdefault(one.name, []).append(_texts(one.arguments))
         if not wanted:
-            return Unscored(NO_ARGUMENTS)
+            return Unscored(NO_ARGUMENTS, of_question=True)
         made: dict[str, list[ToolCallStruct]] = {}
         for call in calls:
             if call.name in wanted:
@@ -155,7 +159,7 @@ def _most_equal(wanted: list[dict[str, str]], calls: list[ToolCallStruct]) -> tu
     """Return how many arguments the best matching has equal, and how many are expected of those matched."""
     from scipy.optimize import linear_sum_assignment
 
-    texts = [{name: canonical(held) for name, held in call.arguments.items()} for call in calls]
+    texts = [_texts(call.arguments) for call in calls]
     equal = [[sum(there.get(name) == held for name, held in one.items()) for there in texts] for one in wanted]
     # One more equal argument outweighs all that may be expected.
     weight = sum(map(len, wanted)) + 1
@@ -163,6 +167,11 @@ def _most_equal(wanted: list[dict[str, str]], calls: list[ToolCallStruct]) -> tu
     rows, columns = linear_sum_assignment(worth, maximize=True)
     pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
     return sum(equal[row][column] for row, column in pairs), sum(len(wanted[row]) for row, _ in pairs)
+
+
+def _texts(arguments: dict[str, Any]) -> dict[str, str]:
+    """Return the text of each argument; no arguments are the one entry that only no arguments share."""
+    return {name: canonical(held) for name, held in arguments.items()} or {"": ""}
 
 
 def fits(expected: ExpectedToolCallStruct, call: ToolCallStruct, arguments: bool) -> bool:

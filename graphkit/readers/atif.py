@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from graphkit.readers.conversations import added
+from graphkit.readers.conversations import ENDS_WITH_CALL, added
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, ReadOptions
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, number, text, whole
-from graphkit.readers.tool_calls import Trail, content_text
+from graphkit.readers.tool_calls import Trail, content_text, hands_in
 
 #: How deep trajectories of agents that agents called may lie within each other.
 DEPTH = 8
@@ -47,6 +47,7 @@ class _Walk:
     trail: Trail = field(default_factory=Trail)
     question: str | None = None
     answer: str | None = None
+    thought: bool = False
     asked: datetime | None = None
     first: datetime | None = None
     last: datetime | None = None
@@ -65,8 +66,9 @@ class AtifReader:
     title = "Agent Trajectory Interchange Format (ATIF) v1.0 to v1.8"
     lines = False
     lacks = (
-        "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...): a shell's commands "
-        "aren't read, and a search opens nothing.",
+        "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...), and a search opens "
+        "nothing. Of a shell's commands those are read that certainly print a file or name what matched (cat, sed -n, "
+        "head, tail, nl, less, grep, rg, git show).",
         "Relations aren't logged: a step is an edge wherever the knowledge graph holds one.",
         "What a search found is taken from observations that are JSON, not from plain text.",
         "Latency is from the user's step, else the first, to the last: how long the last took isn't known.",
@@ -111,6 +113,8 @@ def _read(answer: LoggedAnswer, trajectory: dict[str, Any], unread: Counter[str]
     answer.question_text = answer.question_text or walk.question
     if answer.answer is None:
         answer.answer = walk.trail.submitted or walk.answer
+        if answer.answer is None and walk.thought:
+            walk.notes[ENDS_WITH_CALL] = None
     _costs(answer, walk, totals)
     model = text(agent.get("model_name"))
     if len(walk.models) > 1:
@@ -174,7 +178,11 @@ def _speak(step: dict[str, Any], walk: _Walk, default: str | None, unread: Count
         walk.asked = time
     if source != "agent":
         return
-    if words and words.strip():
+    said = bool(words and words.strip())
+    if any(not hands_in(text(call.get("function_name")) or "") for call in _objects(step.get("tool_calls"))):
+        walk.thought = walk.thought or said or walk.answer is not None
+        walk.answer = None  # what was said so far was on the way to this call
+    elif said:
         walk.answer = words
     calls = whole(step.get("llm_call_count"))
     walk.model_calls += 1 if calls is None else calls

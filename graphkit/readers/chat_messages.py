@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from graphkit.readers.conversations import Conversation, conversation, is_conversation, is_message, tokens_of
+from graphkit.readers.conversations import (
+    ENDS_WITH_CALL,
+    Conversation,
+    conversation,
+    is_conversation,
+    is_message,
+    tokens_of,
+)
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
 from graphkit.readers.message_forms import ROLES, plain_message, reply
 from graphkit.readers.payloads import (
@@ -42,8 +49,9 @@ class MessagesReader:
     )
     lines = False
     lacks = (
-        "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...): a shell's commands "
-        "aren't read, and a search opens nothing.",
+        "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...), and a search opens "
+        "nothing. Of a shell's commands those are read that certainly print a file or name what matched (cat, sed -n, "
+        "head, tail, nl, less, grep, rg, git show).",
         "Relations aren't logged: a step is an edge wherever the knowledge graph holds one.",
         "What a search found is taken from results that are JSON or name their sources, not from plain text.",
         "Without a call and without a list of the tools it isn't known whether there was anything to open.",
@@ -189,19 +197,28 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
         keys, request, replied = _exchange(payload)
         around = payload if request is None else payload[request]
         gave = (reply(payload if replied == "" else payload[replied]) or {}) if replied is not None else {}
+        answer.answer = answer.answer or _handed_in(payload)
         if replied != "":
-            count_unread(payload, (*_USED, *keys, request or "", replied or "", *wrapped.names), unread)
+            used = (*_USED, *keys, request or "", replied or "", *wrapped.names)
+            count_unread(payload, (*used, "info") if answer.answer else used, unread)
         payload = [message for key in keys if key for message in around[key]] + gave.get("messages", [])
     said = conversation(payload, unread)
     said.trail.into(answer, tools=bool(around.get("tools") or around.get("functions")))
     answer.question_text = answer.question_text or said.question
-    answer.answer = answer.answer if answer.answer is not None else said.answer
-    answer.notes += said.notes
+    known = answer.answer is not None
+    answer.answer = answer.answer if known else said.answer
+    answer.notes += [note for note in said.notes if not (known and note == ENDS_WITH_CALL)]
     if gave and said.model_calls > 1:
         gave = {key: one for key, one in gave.items() if key != "usage"}
         answer.notes.append(LAST_CALL)
     _costs(answer, said, {**around, **gave})
     return answer
+
+
+def _handed_in(payload: dict[str, Any]) -> str | None:
+    """Return what an agent handed in, as mini-swe-agent and SWE-agent keep it beside the messages."""
+    info = payload.get("info")
+    return (text(info.get("submission")) or None) if isinstance(info, dict) else None
 
 
 def _costs(answer: LoggedAnswer, said: Conversation, around: dict[str, Any]) -> None:

@@ -30,17 +30,21 @@ _KNOWN = (
     *("queries", "results", "server_label", "approval_request_id", "stop_sequence", "stop_details", "phase"),
 )
 
-ENDS_WITH_CALL = "the conversation ends with a call of a tool: its last text is taken for the answer"
+ENDS_WITH_CALL = (
+    "the conversation ends with a call of a tool and hands nothing in: what was said before it was a thought, and the "
+    "answer isn't known"
+)
 MANY_QUESTIONS = "the user speaks more than once: the first text is taken for the question"
 
 
 @dataclass(slots=True)
 class Conversation:
-    """What a conversation says."""
+    """What a conversation says; ``thought`` is its last text where that isn't the answer."""
 
     trail: Trail = field(default_factory=Trail)
     question: str | None = None
     answer: str | None = None
+    thought: str | None = None
     models: list[str] = field(default_factory=list)
     model_calls: int = 0
     prompt_tokens: int | None = None
@@ -109,6 +113,8 @@ def conversation(
             if isinstance(error, dict):
                 content = content or error.get("message")
             said.trail.returned(content, call, error is not None or message.get("status") == "error")
+        elif message.get("role") == "exit":
+            said.trail.submitted = _submission(message) or said.trail.submitted
         elif role == "user":
             _results(content, said.trail)
             words = _words(content)
@@ -119,7 +125,8 @@ def conversation(
             last_call = number
     if said.trail.submitted is not None:
         said.answer = said.trail.submitted
-    elif said.answer is not None and last_call >= last_text:
+    elif said.answer is not None and last_call >= last_text and not (said.trail.handed_in and last_call == last_text):
+        said.answer, said.thought = None, said.answer
         said.notes.append(ENDS_WITH_CALL)
     if questions > 1:
         said.notes.append(MANY_QUESTIONS)
@@ -184,6 +191,14 @@ def _results(content: Any, trail: Trail) -> None:
     for block in _objects(content):
         if "tool_use_id" in block:
             trail.returned(block.get("content"), block["tool_use_id"], block.get("is_error") is True)
+
+
+def _submission(message: dict[str, Any]) -> str | None:
+    """Return what the last message of mini-swe-agent hands in, where the agent didn't run into a limit."""
+    extra = _object(message.get("extra"))
+    if "exit_status" in extra or "submission" in extra:
+        return text(extra.get("submission")) or None
+    return text(message.get("content")) or None
 
 
 def _words(content: Any) -> str | None:

@@ -108,8 +108,12 @@ class GraphObjects:
         return LoggedEdge(start, relation if isinstance(relation, str) else None, end, directed)
 
     def _take(self, is_path: bool, edges: Iterable[LoggedEdge | None]) -> None:
-        self.walked = True
-        self.found.append((is_path, [edge for edge in edges if edge is not None]))
+        """Take edges, None in the place of those that can't be read: if all can't, the walk isn't known."""
+        given = list(edges)
+        found = [edge for edge in given if edge is not None]
+        if found or not given:
+            self.walked = True
+            self.found.append((is_path, found))
 
     def _described(self, value: Described) -> None:
         fields = value.fields

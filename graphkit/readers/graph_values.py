@@ -26,6 +26,7 @@ from graphkit.readers.graph_names import (
 )
 from graphkit.readers.graph_objects import GraphObjects, is_relationship
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
+from graphkit.readers.logged_rankings import Ranking, distinct
 from graphkit.readers.payloads import number
 from graphkit.readers.reprs import Described
 
@@ -59,7 +60,9 @@ class Gathered:
 
     options: ReadOptions
     query: str | None = None  # the Cypher whose rows these are
-    chunks: dict[str, LoggedChunk] = field(default_factory=dict)
+    ranking: Ranking = field(default_factory=Ranking)
+    named: bool = False  # whether anything retrieved has a name
+    unnamed: int = 0
     asked: bool = False  # whether the log has a place for what was retrieved
     places: int = 0  # where chunks could be, with a name or without
     paths: list[list[LoggedEdge]] = field(default_factory=list)
@@ -75,31 +78,44 @@ class Gathered:
         """Tell what is doubtful, once."""
         self.notes[words] = None
 
-    def retrieved(self, chunk: LoggedChunk) -> None:
-        """Take a chunk; of those of one name the first, which is the best."""
+    def retrieved(self, chunk: LoggedChunk, triples: Sequence[LoggedEdge] = ()) -> None:
+        """Take a chunk, and the triples that its text begins with."""
         self.places += 1
+        self.named = True
         if is_element_id(chunk.name):
             self.note(ONLY_ELEMENT_IDS)
-        self.chunks.setdefault(chunk.name, chunk)
+        self.ranking.item(chunk, triples)
 
-    def nameless(self) -> None:
-        """Keep the rank of something that has no name."""
+    def triples(self, triples: Sequence[LoggedEdge]) -> None:
+        """Take an item that is triples and nothing else."""
+        self.places += 2 * len(triples)
+        self.named = True
+        self.ranking.item(None, triples)
+
+    def nameless(self, triples: Sequence[LoggedEdge] = ()) -> None:
+        """Take something without a name: the triples that came with it stand for it, else it keeps its rank."""
+        if triples:
+            self.triples(triples)
+            return
         self.places += 1
-        self.chunks[f"(no name: {self.places})"] = LoggedChunk(f"(no name: {self.places})")
+        self.unnamed += 1
+        self.ranking.item(LoggedChunk(f"(no name: {self.places})"))
 
     def say(self, answer: LoggedAnswer) -> None:
         """Write into an answer what was gathered."""
-        named = any(not name.startswith("(no name: ") for name in self.chunks)
-        if named or (self.asked and not self.places):
-            answer.retrieved = list(self.chunks.values())
-        if len(self.chunks) and any(name.startswith("(no name: ") for name in self.chunks):
-            self.note(NAMELESS if named else NO_NAMES)
+        everything = distinct([*(edge for path in self.paths for edge in path), *self.edges])
+        if not self.options.chunks_only:
+            self.ranking.beside(everything)
+            self.named = self.named or bool(everything)
+        if self.named or (self.asked and not self.places):
+            answer.retrieved = self.ranking.chunks()
+        if self.unnamed:
+            self.note(NAMELESS if self.named else NO_NAMES)
         if self.options.chunks_only:
             self.note(CHUNKS_ONLY)
         elif self.walked:
             answer.ordered = not self.edges and any(len(path) > 1 for path in self.paths)
-            everything = [*(edge for path in self.paths for edge in path), *self.edges]
-            paths = self.paths if answer.ordered else [_distinct(everything)]
+            paths = self.paths if answer.ordered else [everything]
             answer.walk = [path for path in {_key(path): path for path in paths}.values() if path]
         answer.notes.extend(self.notes)
 
@@ -109,9 +125,10 @@ class Gathered:
         for key, value in metadata.items():
             if plain(key) in EDGES and isinstance(value, list | tuple):
                 read.add(key)
-                self.walked = True
+                before = len(self.edges) + len(self.paths)
                 for part in value:
                     self._edge(part)
+                self.walked = self.walked or not value or len(self.edges) + len(self.paths) > before
         return read
 
     def _edge(self, part: Any) -> None:
@@ -130,7 +147,6 @@ class Gathered:
         for words in found.notes:
             self.note(words)
         for nodes_path, edges in found.resolved():
-            self.walked = True
             if nodes_path:
                 self.paths.append(edges)
             else:
@@ -147,24 +163,25 @@ class Gathered:
         rest = {key: value for key, value in row.items() if key not in inner}
         for told in inner.values():
             own |= told
+        before = len(self.edges)
         edges = self.metadata({**own, **rest})
+        its_edges = self.edges[before:]
         own |= {key: value for key, value in rest.items() if not isinstance(value, Mapping | list | tuple | Described)}
         for key, value in rest.items():
             if value is None:
                 self.null_columns.add(key)
             elif key not in edges:
-                before = len(found.found) + found.paths_seen
+                seen = len(found.found) + found.paths_seen
                 found.collect(value)
-                if len(found.found) + found.paths_seen > before:
+                if len(found.found) + found.paths_seen > seen:
                     self.edge_columns.add(key)
         self._objects(found)
-        ends = None if found.walked or edges else self._lines(rest) or self._columns(rest)
-        name = None if ends else name_of(own)
+        triples = [] if found.walked or edges else self._lines(rest) or self._columns(rest)
+        name = None if triples else name_of(own)
         if name and not (is_element_id(name) and found.nodes):
             self.retrieved(chunk_of(own, name))
-        elif ends:
-            for end in ends:
-                self.retrieved(LoggedChunk(end))
+        elif triples:
+            self.triples(triples)
         elif found.nodes:
             score = number(first_of(own, SCORES)[1])
             for node in found.nodes:
@@ -172,30 +189,27 @@ class Gathered:
                 chunk.score = score if chunk.score is None else chunk.score
                 self.retrieved(chunk)
         elif any(path for _, path in found.found):
-            for _, path in found.resolved():
-                for end in (end for edge in path for end in (edge.source, edge.target)):
-                    self.retrieved(LoggedChunk(end))
+            self.triples([edge for _, path in found.resolved() for edge in path])
         elif named := named_by_properties(rest):
             for one in named:
                 self.retrieved(chunk_of(own, one))
         else:
-            self.nameless()
-            return False
+            self.nameless(its_edges)
+            return bool(its_edges)
         return True
 
-    def _lines(self, row: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """Take the edges that a query joined into texts, and return their ends."""
+    def _lines(self, row: Mapping[str, Any]) -> list[LoggedEdge]:
+        """Take the edges that a query joined into texts, and return them."""
         texts = (value for value in row.values() if isinstance(value, str) and not is_element_id(value))
         edges = [edge for value in texts for edge in edges_of_lines(value)]
-        if not edges:
-            return None
-        self.note(JOINED_EDGES)
-        self.walked = True
-        self.edges.extend(edges)
-        return tuple(dict.fromkeys(end for edge in edges for end in (edge.source, edge.target)))
+        if edges:
+            self.note(JOINED_EDGES)
+            self.walked = True
+            self.edges.extend(edges)
+        return edges
 
-    def _columns(self, row: Mapping[str, Any]) -> tuple[str, str] | None:
-        """Take the edge that a row's columns hold, and return its ends."""
+    def _columns(self, row: Mapping[str, Any]) -> list[LoggedEdge]:
+        """Take the edge that a row's columns hold, and return it."""
         columns, sure = self.options.columns, True
         if columns is None:
             columns, sure = guessed(row)
@@ -203,14 +217,14 @@ class Gathered:
             several = sum(isinstance(value, str) for value in row.values()) > 1
             if several and (name_of(row) is None or any(map(is_relation, row.items()))):
                 self.note(NAME_THE_COLUMNS)
-            return None
+            return []
         if any(column not in row for column in columns):
             self.note(f"rows without the columns {', '.join(columns)}: they have {', '.join(row)}")
-            return None
+            return []
         source, target = end_of(row[columns[0]]), end_of(row[columns[2]])
         if not source or not target:
             self.note(f"rows whose columns {columns[0]} and {columns[2]} don't name two nodes")
-            return None
+            return []
         relation = row[columns[1]]
         edge = LoggedEdge(source, relation if isinstance(relation, str) else None, target)
         if not sure:
@@ -218,7 +232,7 @@ class Gathered:
             self.note(GUESSED_COLUMNS.format(", ".join(columns)))
         self.walked = True
         self.edges.append(edge)
-        return source, target
+        return [edge]
 
     def _pointed(self, edge: LoggedEdge, columns: Sequence[str]) -> LoggedEdge:
         """Give an edge the direction that its query asked for; without the query it has none."""
@@ -263,7 +277,3 @@ class InOrder:
 
 def _key(path: Iterable[LoggedEdge]) -> tuple[Any, ...]:
     return tuple((edge.source, edge.relation, edge.target, edge.directed) for edge in path)
-
-
-def _distinct(edges: Iterable[LoggedEdge]) -> list[LoggedEdge]:
-    return list({_key([edge]): edge for edge in edges}.values())

@@ -25,7 +25,7 @@ from graphkit.readers.graphrag_tables import (
     tables_of_text,
 )
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
-from graphkit.readers.merging import ranked
+from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import (
     count_unread,
     each_unwrapped,
@@ -55,7 +55,8 @@ class GraphragReader:
     name = "graphrag"
     title = "Microsoft GraphRAG: SearchResult, the (response, context) of graphrag.api, and what graphrag query prints"
     lacks = (
-        "A relationship has no type: its description is prose.",
+        "A relationship has no type: where the knowledge graph holds several relations between its ends, it takes "
+        "those that its description names.",
         "Nothing has a score, and the edges are a set; entities are ranked by their place in the table.",
         "Names are upper-cased by the extraction; nodes and edges are numbered by human_readable_id, texts by place.",
         "Community reports and claims name no nodes: a global search has neither retrieved nodes nor edges.",
@@ -184,17 +185,31 @@ def _read_tables(
         sources = list(_sources(tables, unread, index))
         if any(chunk.name.startswith("Sources (") for chunk in sources):
             logged.notes.append(_NUMBERED_TEXTS)
-        logged.retrieved = ranked([*_entities(tables, unread, logged.notes), *sources])
-    if (searched or nothing) and "relationships" in tables:
-        edges: dict[tuple[str | None, str, str], LoggedEdge] = {}  # two relations of a pair are two numbered rows
-        for row in _in_context(tables["relationships"]):
-            count_unread(row, ("id", "source", "target", "in_context"), unread, "context_data.relationships.")
-            source, target = identifier(row.get("source")), identifier(row.get("target"))
-            if source is not None and target is not None:
-                edges.setdefault((_number(row), source, target), LoggedEdge(source, None, target))
-            else:
-                unread["context_data.relationships without an end"] += 1
-        logged.walk = [list(edges.values())] if edges else []
+        ranking = Ranking()
+        for chunk in (*_entities(tables, unread, logged.notes), *sources):
+            ranking.item(chunk)
+        edges = list(_edges(tables, unread))
+        ranking.beside(edges)
+        logged.retrieved = ranking.chunks()
+        if (searched or nothing) and "relationships" in tables:
+            # Rows of which none can be read are no walk over nothing.
+            logged.walk = [edges] if edges else None if _in_context(tables["relationships"]) else []
+
+
+def _edges(tables: dict[str, list[Row]], unread: Counter[str]) -> Iterator[LoggedEdge]:
+    """Yield each relationship once; two relations of a pair are two rows, of which the descriptions tell them."""
+    seen = set()
+    for row in _in_context(tables.get("relationships", [])):
+        used = ("id", "source", "target", "in_context", "description")
+        count_unread(row, used, unread, "context_data.relationships.")
+        source, target = identifier(row.get("source")), identifier(row.get("target"))
+        if source is None or target is None:
+            unread["context_data.relationships without an end"] += 1
+            continue
+        said = text(row.get("description"))
+        if (key := (_number(row), source, target, said)) not in seen:
+            seen.add(key)
+            yield LoggedEdge(source, None, target, said=said)
 
 
 def _entities(tables: dict[str, list[Row]], unread: Counter[str], notes: list[str]) -> Iterator[LoggedChunk]:

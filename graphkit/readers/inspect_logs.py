@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.files.archives import Archive
-from graphkit.readers.conversations import MANY_QUESTIONS, Conversation, conversation, is_message
+from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation, is_message
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import at, count_unread, identifier, number, text, whole
 from graphkit.readers.tool_calls import content_text
@@ -43,8 +43,9 @@ class InspectReader:
     title = "Inspect: .eval archives and .json logs"
     lines = False
     lacks = (
-        "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...): a shell's commands "
-        "aren't read, and a search opens nothing.",
+        "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...), and a search opens "
+        "nothing. Of a shell's commands those are read that certainly print a file or name what matched (cat, sed -n, "
+        "head, tail, nl, less, grep, rg, git show).",
         "Relations aren't logged: a step is an edge wherever the knowledge graph holds one.",
         "What a search found is taken from results that are JSON or name their sources, not from plain text.",
         "Of a sample that was run several times the first epoch is taken: a run has one answer a question.",
@@ -188,8 +189,12 @@ def _answer(
         messages = _put_back(messages, attached, DEPTH)
     said = conversation(messages, unread, "samples.messages.")
     said.trail.into(answer, tools=False)
-    answer.answer = said.trail.submitted or _completion(sample.get("output"), attached) or said.answer
-    answer.notes += [note for note in said.notes if note != MANY_QUESTIONS]  # the sample's input is the question
+    completed = _completion(sample.get("output"), attached)
+    if completed is not None and said.thought is not None and completed.strip() == said.thought.strip():
+        completed = None
+    answer.answer = said.trail.submitted or completed or said.answer
+    known = {MANY_QUESTIONS} | ({ENDS_WITH_CALL} if answer.answer is not None else set())
+    answer.notes += [note for note in said.notes if note not in known]  # the sample's input is the question
     _costs(answer, sample, model, said)
     error = sample.get("error")
     if isinstance(error, dict):

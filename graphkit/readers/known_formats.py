@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
 from graphkit.errors import did_you_mean
 from graphkit.readers.logged import Reader, UnreadableLogError
+from graphkit.readers.unrecognised import RECORD, advice, described
 
 #: The readers by name, each the ``READER`` of its module, from the most specific to the most general: of two that
 #: recognise equally many values of a file, the earlier one reads it.
 READERS = {
+    "graphkit": "graphkit.readers.own_records",
     "inspect": "graphkit.readers.inspect_logs",
     "atif": "graphkit.readers.atif",
     "openinference": "graphkit.readers.openinference",
@@ -67,21 +69,29 @@ def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple
         No reader recognises any of them.
     """
     readers = [reader_of(name) for name in formats()]
+    seen: list[Any] = []
     shares = _shares([reader for reader in readers if reader.lines], lines)
     form = "text" if shares else "JSON"
     if max(shares.values(), default=0.0) < KNOWN_BY:
-        shares |= _shares([reader for reader in readers if not reader.lines], values)
+        shares |= _shares([reader for reader in readers if not reader.lines], _kept(values, seen))
     best = max(shares.values(), default=0.0)
     if best == 0:
         raise UnreadableLogError(
-            f"no format is recognised in it: it is {form}, and none of {', '.join(formats())} writes such",
+            f"no format is recognised in it: it is {form}, and none of {', '.join(formats())} writes such; "
+            f"{described(seen)}",
             where=where,
-            remedy="Name its format instead of auto; docs/importing.md says how any other log gets in.",
+            details=(advice(seen), *RECORD.splitlines()),
         )
     chosen, *others = [name for name in formats() if shares.get(name) == best]
     part = "" if best == 1 else f" by {best:.0%} of its first values"
     also = f"; it could be {' or '.join(others)} too, and the more specific is taken" if others else ""
     return reader_of(chosen), f"recognised{part} as {chosen}{also}"
+
+
+def _kept(values: Iterable[Any], kept: list[Any]) -> Iterator[Any]:
+    for value in values:
+        kept.append(value)
+        yield value
 
 
 def _shares(readers: Sequence[Reader], values: Iterable[Any]) -> dict[str, float]:

@@ -29,10 +29,11 @@ from graphkit.readers.langchain_messages import (
     sum_of_all,
     usage_of,
 )
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
 from graphkit.readers.payloads import identifier, number, text
 from graphkit.readers.reprs import Described, ReprError, parse_repr
 from graphkit.readers.tool_calls import Trail
+from graphkit.readers.triples import edges_in, relations_in, split_text
 
 #: The keys of a chain's output that hold documents, the earlier one is believed; and, as plain keys, answers.
 DOCUMENTS = (
@@ -156,19 +157,36 @@ def say_documents(documents: list[Any], gathered: Gathered, unread: Counter[str]
             continue
         given = document.get("metadata")
         metadata: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+        before = len(gathered.edges)
         read = gathered.metadata(metadata)
         content = text(document.get("page_content"))
         name = _name(document, metadata, content)
+        triples, content = _triples(content, name, gathered)
         known = {*NAMES, *ELEMENT_IDS, *SCORES, *COMMITS, *TEXTS}
         for key, value in metadata.items():
             if key not in read and plain(key) not in known and not (plain(key) in FILES and identifier(value) == name):
                 unread[f"metadata.{key}"] += 1
         if name is None:
-            gathered.nameless()
+            gathered.nameless(gathered.edges[before:])
             continue
         chunk = chunk_of(metadata, name)
         score = number(document.get("score"))
-        gathered.retrieved(LoggedChunk(name, content, chunk.score if score is None else score, chunk.commit))
+        whole = LoggedChunk(name, content, chunk.score if score is None else score, chunk.commit)
+        gathered.retrieved(whole, triples)
+
+
+def _triples(content: str | None, name: str | None, gathered: Gathered) -> tuple[list[LoggedEdge], str | None]:
+    """Take the triples that a document's text begins with, or is where nothing names it; return them and the rest."""
+    notes: set[str] = set()
+    split = split_text(content or "", notes)
+    if not split.parts or (split.alone and name is not None):
+        return [], content
+    triples = edges_in(split, relations_in([split]), notes)
+    gathered.walked = gathered.walked or bool(triples)
+    gathered.edges += triples
+    for words in sorted(notes):
+        gathered.note(words)
+    return triples, split.text
 
 
 def _name(document: Mapping[str, Any], metadata: Mapping[str, Any], content: str | None) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from graphkit.readers.lightrag_contexts import chunks_of, is_context, is_prompt, is_refusal, tables_of
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
-from graphkit.readers.merging import ranked
+from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import ANSWER_ALONE, count_unread, each_unwrapped, holds, identifier, number, text
 from graphkit.records.ids import id_of_text
 
@@ -238,8 +238,9 @@ def _read_answer(response: Any, logged: LoggedAnswer) -> None:
 def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Counter[str]) -> None:
     """Add what was retrieved and which edges: None where the mode looks for none."""
     entities, relationships, chunks = (_rows(tables.get(name)) for name in _TABLES[:3])
-    if mode != "bypass" and any(isinstance(tables.get(name), list) for name in ("entities", "chunks")):
-        logged.retrieved = ranked([*_entities(entities, unread), *_chunks(chunks, tables, unread)])
+    ranking = Ranking()
+    for chunk in (*_entities(entities, unread), *_chunks(chunks, tables, unread)):
+        ranking.item(chunk)
     # Without a mode, chunks without a node or an edge are a naive query's.
     if mode in _WITHOUT_A_WALK or (mode is None and chunks and not entities and not relationships):
         logged.notes.append(_MODE_WITHOUT_WALK)
@@ -248,7 +249,13 @@ def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Co
         for edge in _edges(relationships, unread):
             # A pair has one edge: a hybrid context as text may have it from each search, once by either end.
             edges.setdefault(frozenset((edge.source, edge.target)), edge)
-        logged.walk = [list(edges.values())] if edges else []
+        nothing: list[list[LoggedEdge]] | None = (
+            None if relationships else []
+        )  # rows of which none can be read are no walk over nothing
+        logged.walk = [list(edges.values())] if edges else nothing
+        ranking.beside(edges.values())
+    if mode != "bypass" and any(isinstance(tables.get(name), list) for name in _TABLES[:3]):
+        logged.retrieved = ranking.chunks()
 
 
 def _rows(table: Any) -> list[Row]:

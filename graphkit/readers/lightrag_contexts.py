@@ -39,12 +39,8 @@ _REFUSED = "[no-context]"  # ends what aquery() says instead of an answer or a c
 _REFERENCE = re.compile(r"\[(\d{1,6})\][ \t]*(\S.*)")
 
 #: The tables of a context before 1.3. A text in one may hold fences, so that each ends where the next begins.
-_CSV = re.compile(
-    r"-----Entities-----\s*```csv\r?\n(.*?)\n\s*```\s*"
-    r"-----Relationships-----\s*```csv\r?\n(.*?)\n\s*```\s*"
-    r"-----Sources-----\s*```csv\r?\n(.*)\n\s*```",
-    re.DOTALL,
-)
+_CSV_OPENING = re.compile(r"-----Entities-----\s*```csv\r?\n")
+_CSV_NEXT = tuple(re.compile(rf"```\s*-----{name}-----\s*```csv\r?\n") for name in ("Relationships", "Sources"))
 _CSV_TABLES = ("entities", "relationships", "chunks")
 _RENAMED = {"source": "entity1", "target": "entity2"}
 _NEXT_CHUNK = "\n--New Chunk--\n"
@@ -80,12 +76,47 @@ def tables_of(context: str, unread: Counter[str], notes: list[str]) -> Tables:
     if begin is None:
         return {"chunks": chunks_of(context)}
     context = context[begin.start() :]
-    found = _CSV.match(context.lstrip())
-    if found is None:
+    bodies = _csv_tables(context.lstrip())
+    if bodies is None:
         return _tables_of_json(context, unread)
-    return {
-        name: list(_csv_rows(name, body, unread, notes)) for name, body in zip(_CSV_TABLES, found.groups(), strict=True)
-    }
+    return {name: list(_csv_rows(name, body, unread, notes)) for name, body in zip(_CSV_TABLES, bodies, strict=True)}
+
+
+def _csv_tables(context: str) -> tuple[str, ...] | None:
+    """Return the three tables of a context before 1.3; None of another. The last one ends with the last fence."""
+    opening = _CSV_OPENING.match(context)
+    if opening is None:
+        return None
+    bodies, start = [], opening.end()
+    for following in _CSV_NEXT:
+        body = next((found for found in _fences(following, context, start)), None)
+        if body is None:
+            return None
+        bodies.append(context[start : body[0]])
+        start = body[1]
+    last = None
+    at = len(context)
+    while last is None and (at := context.rfind("```", start, at)) >= 0:
+        if _line_end_before(context, at, start) is not None:
+            last = context.rfind("\n", start, at)
+    return None if last is None else (*bodies, context[start:last])
+
+
+def _fences(following: re.Pattern[str], context: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield where a table ends whose fence stands on a line of its own, and where the next table begins."""
+    for found in following.finditer(context, start):
+        end = _line_end_before(context, found.start(), start)
+        if end is not None:
+            yield end, found.end()
+
+
+def _line_end_before(context: str, fence: int, start: int) -> int | None:
+    """Return where the white space before a fence has its first line end; None where it has none."""
+    begin = fence
+    while begin > start and context[begin - 1].isspace():
+        begin -= 1
+    end = context.find("\n", begin, fence)
+    return end if end >= 0 else None
 
 
 def chunks_of(text: str) -> list[Row]:

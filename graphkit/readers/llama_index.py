@@ -11,20 +11,28 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from graphkit.readers.cypher_texts import CYPHER, printed, rows_in, said_by_rows
 from graphkit.readers.llama_index_events import is_event, without_events
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
-from graphkit.readers.merging import ranked
+from graphkit.readers.logged_rankings import Ranking, distinct
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, json_within, number, text
 from graphkit.readers.tool_calls import Trail
+from graphkit.readers.triples import (
+    KEYS,
+    NOT_AN_EDGE,
+    UNSPLIT,
+    SplitText,
+    edges_in,
+    edges_of_metadata,
+    relations_in,
+    split_own_preambles,
+    split_text,
+)
 
-_ARROW = " -> "
-_PREAMBLE = "Here are some facts extracted from the provided text:"
 _LONGEST_PRINTED = 10_000
-_ABOVE_EDGES = 4  # lines of a preamble of the user's own
 _PRINTED = ("Node ID: ", "NodeWithScore(", "node=TextNode(")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _SOURCE = ("1", "SOURCE", "NodeRelationship.SOURCE", "source")
@@ -45,12 +53,6 @@ _FORM = (
     "text_template",
 )
 
-_AMBIGUOUS = (
-    "edges whose names hold ' -> ' can be split in several ways; of these the one whose relation is known counts"
-)
-_UNSPLIT = "edges whose names hold ' -> ' can be split in several ways, and are left out"
-_NOT_EDGES = "lines among the edges of a text aren't edges (names with line breaks?), and are left out"
-_OWN_PREAMBLE = "edges stand at the head of texts that don't begin as LlamaIndex's do by default"
 _PATHS_AS_TEXT = "the paths of a knowledge graph index's store are text, which isn't read: its edges are left out"
 _ROWS_AS_TEXT = (
     "rows of Cypher are text of more than plain values, which isn't read: give them as metadata "
@@ -62,16 +64,21 @@ Node = dict[str, Any]
 
 @dataclass(slots=True)
 class _Read:
-    """What a node says: the parts of its edges as they were split, its own text, and what it is called."""
+    """What a node says: its text apart from its edges, what it is called, and what its metadata hold."""
 
     name: str
     score: float | None
-    parts: list[list[str]] = field(default_factory=list)
-    text: str | None = None
+    split: SplitText
+    is_chunk: bool = True
+    beside: list[LoggedEdge] | None = None  # edges in its metadata
     rows: list[Any] | None = None
     query: str | None = None  # the Cypher whose rows these are
     paths: dict[str, Any] | None = None
-    is_chunk: bool = True
+
+    @property
+    def chunk(self) -> LoggedChunk | None:
+        """Return the node as a chunk, or None where nothing names it."""
+        return LoggedChunk(self.name, self.split.text, self.score) if self.is_chunk else None
 
 
 class LlamaIndexReader:
@@ -82,7 +89,7 @@ class LlamaIndexReader:
     lacks = (
         "The edges are a set: their order changes from run to run.",
         "Which of an edge's nodes was found isn't said: a score is that of the better one, 0.0 that neither was found.",
-        "The ends of edges come in the order of the nodes that name them, before the chunk that they come from.",
+        "Nodes rank by their scores where each has one, else by their place.",
         "There are no latency, tokens, model and cost.",
     )
     lines = False
@@ -233,34 +240,38 @@ def _read_nodes(
         )
     notes: set[str] = set()
     read = [_read_node(node, notes, unread) for node in nodes]
-    _read_own_preambles(read, notes)
-    relations.update(parts[1] for one in read for parts in one.parts if len(parts) == 3)
-    edges: dict[tuple[str, str | None, str], LoggedEdge] = {}
-    chunks: list[LoggedChunk] = []
+    split_own_preambles([one.split for one in read if one.is_chunk and one.split.text and not one.split.parts], notes)
+    relations |= relations_in([one.split for one in read])
+    ranking = Ranking()
+    edges: list[LoggedEdge] = []
     asked = in_rows = False
     for one in read:
-        its = [edge for parts in one.parts if (edge := _edge(parts, relations, notes)) is not None]
+        its = edges_in(one.split, relations, notes)
         if one.paths is not None:
             its += _edges_of_paths(one.paths, notes)
-        for edge in its:
-            edges.setdefault((edge.source, edge.relation, edge.target), edge)
-            chunks += LoggedChunk(edge.source), LoggedChunk(edge.target)
+        edges += [*its, *(one.beside or ())]
         if one.rows is not None:
             found = said_by_rows(one.rows, one.query, options)
-            edges |= {(edge.source, edge.relation, edge.target): edge for path in found.walk or () for edge in path}
-            chunks += found.retrieved or ()
+            edges += [edge for path in found.walk or () for edge in path]
+            ranking.several(found.retrieved or (), one.score)
             asked = asked or found.retrieved is not None
-            in_rows = in_rows or found.walk is not None or options.columns is not None
+            in_rows = in_rows or found.walk is not None or (options.columns is not None and not one.rows)
             notes.update(found.notes)
-        if one.is_chunk:
-            chunks.append(LoggedChunk(one.name, one.text, one.score))
+        elif one.split.alone:
+            ranking.item(None, its, one.score)
+            ranking.beside(chunk=one.chunk)
+        else:
+            ranking.item(one.chunk, its, one.score)
+        ranking.beside(one.beside or ())
     if edges:
-        logged.walk, logged.ordered = [list(edges.values())], False
-    elif in_rows or any(one.parts or one.paths is not None for one in read):
-        logged.walk = []
+        logged.walk, logged.ordered = [distinct(edges)], False
+    elif in_rows or any(one.paths is not None or one.beside is not None for one in read):
+        # Edges that are there and can't be read are no walk over nothing.
+        logged.walk = None if notes & {UNSPLIT, NOT_AN_EDGE, _PATHS_AS_TEXT} else []
+    chunks = ranking.chunks(by_score=True)
     only_rows = not (chunks or asked) and logged.walk is None and any(not one.is_chunk for one in read)
     if nodes or logged.retrieved is None:  # else what an agent's tools found is what is known
-        logged.retrieved = None if only_rows else ranked(chunks)
+        logged.retrieved = None if only_rows else chunks
     logged.notes += sorted(notes)
 
 
@@ -270,7 +281,7 @@ def _read_node(value: Node, notes: set[str], unread: Counter[str]) -> _Read:
     metadata = node.get("metadata") if isinstance(node.get("metadata"), dict) else node.get("extra_info")
     metadata = metadata if isinstance(metadata, dict) else {}
     content = _text(node)
-    one = _Read(_name(node, metadata), number(value.get("score", node.get("score"))), text=content or None)
+    one = _Read(_name(node, metadata), number(value.get("score", node.get("score"))), SplitText(content or None))
     if node is not value:
         count_unread(value, ("node", "score", *_FORM), unread)
     used = ("id_", "text", "text_resource", "metadata", "extra_info", "relationships", "score")
@@ -280,7 +291,7 @@ def _read_node(value: Node, notes: set[str], unread: Counter[str]) -> _Read:
         count_unread(relationships, _SOURCE, unread, "node.relationships.")
     rows_as_text = content.startswith("[{") and not metadata and _source(node) is None
     if content.startswith(CYPHER) or rows_as_text or metadata.keys() == {"query", "response"}:
-        one.is_chunk, one.text = False, None
+        one.is_chunk = False
         query, rows = rows_in(content)
         response = metadata.get("response", rows)
         if response is None:
@@ -289,48 +300,14 @@ def _read_node(value: Node, notes: set[str], unread: Counter[str]) -> _Read:
             one.rows = response if isinstance(response, list) else [response]
             one.query = text(metadata.get("query")) or query
         return one
-    count_unread(metadata, (*_FILES, *_PATHS), unread, "node.metadata.")
+    count_unread(metadata, (*_FILES, *_PATHS, *KEYS), unread, "node.metadata.")
+    one.beside = edges_of_metadata(metadata, notes)
     if isinstance(metadata.get("kg_rel_map"), dict):
-        one.is_chunk, one.text, one.paths = False, None, metadata
-    elif content.startswith(_PREAMBLE):
-        block, _, rest = content.removeprefix(_PREAMBLE).lstrip().partition("\n\n")
-        one.text = rest or None
-        for line in block.split("\n"):
-            parts = _parts(line)
-            if parts is not None:
-                one.parts.append(parts)
-            elif line.strip():
-                notes.add(_NOT_EDGES)
-    elif node.get("start_char_idx") is None and "\n" not in content and (parts := _parts(content)) is not None:
-        one.parts.append(parts)
-        one.is_chunk = _source(node) is not None  # else its id is drawn at random
+        one.is_chunk, one.paths = False, metadata
+    elif (split := split_text(content, notes)).parts and not (split.alone and node.get("start_char_idx") is not None):
+        one.split = split
+        one.is_chunk = not split.alone or _source(node) is not None or _UUID.fullmatch(one.name) is None
     return one
-
-
-def _read_own_preambles(read: list[_Read], notes: set[str]) -> None:
-    """Find edges at the head of texts below another preamble or none: where each of the nodes has some.
-
-    One chunk of many that begins with arrows is prose.
-    """
-    without = [one for one in read if one.is_chunk and not one.parts and one.text is not None]
-    heads = [_edges_at_head(one.text or "") for one in without]
-    for one, head in zip(without, heads, strict=True):
-        if head is not None and all(heads):
-            one.parts, rest = head
-            one.text = rest or None
-            notes.add(_OWN_PREAMBLE)
-
-
-def _edges_at_head(content: str) -> tuple[list[list[str]], str] | None:
-    """Return the edges of a text's first or second paragraph, and what follows them below an empty line."""
-    *paragraphs, last = content.split("\n\n", 2)
-    for place, paragraph in enumerate(paragraphs):
-        split = [_parts(line) for line in paragraph.split("\n")]
-        first = next((index for index, parts in enumerate(split) if parts is not None), _ABOVE_EDGES)
-        edges = [parts for parts in split[first:] if parts is not None]
-        if edges and first < _ABOVE_EDGES and len(edges) == len(split) - first:
-            return edges, "\n\n".join([*paragraphs[place + 1 :], last])
-    return None
 
 
 def _text(node: Node) -> str:
@@ -354,37 +331,6 @@ def _name(node: Node, metadata: dict[str, Any]) -> str:
     chosen = [name for name in (own, source) if name is not None and _UUID.fullmatch(name) is None]
     files = filter(None, (identifier(metadata.get(key)) for key in _FILES))
     return next(iter((*chosen, *files)), None) or source or own or "a node without an id"
-
-
-def _parts(line: str) -> list[str] | None:
-    """Return a text split at its arrows, without the properties in parentheses, or None where it is no edge.
-
-    >>> _parts("Ann -> KNOWS -> Bob"), _parts("Ann ({'a': 'x -> y'}) -> KNOWS -> Bob ({'b': 1})"), _parts("a -> b")
-    (['Ann', 'KNOWS', 'Bob'], ['Ann', 'KNOWS', 'Bob'], None)
-    """
-    parts: list[str] = []
-    opened: list[str] = []  # of properties whose values hold arrows themselves
-    for piece in line.split(_ARROW):
-        opened.append(piece)
-        if (len(opened) > 1 or " ({" in piece) and not piece.endswith("})"):
-            continue
-        name = _ARROW.join(opened)
-        parts.append(name[: name.index(" ({")].strip() if name.endswith("})") and " ({" in name else name.strip())
-        opened = []
-    return parts if len(parts) >= 3 and not opened and all(parts) else None
-
-
-def _edge(parts: list[str], relations: set[str], notes: set[str]) -> LoggedEdge | None:
-    """Return the edge of a text; where names hold arrows, that with a relation which other edges have."""
-    if len(parts) == 3:
-        return LoggedEdge(parts[0], parts[1], parts[2])
-    at_relation = [index for index in range(1, len(parts) - 1) if parts[index] in relations]
-    if len(at_relation) != 1:
-        notes.add(_UNSPLIT)
-        return None
-    notes.add(_AMBIGUOUS)
-    index = at_relation[0]
-    return LoggedEdge(_ARROW.join(parts[:index]), parts[index], _ARROW.join(parts[index + 1 :]))
 
 
 def _edges_of_paths(metadata: dict[str, Any], notes: set[str]) -> Iterator[LoggedEdge]:

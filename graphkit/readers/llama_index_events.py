@@ -44,7 +44,9 @@ def without_events(values: Iterable[tuple[str, Any]], unread: Counter[str]) -> I
             _, told = waiting.setdefault(asked, (where, {**_tags(value), "question": asked, "nodes": []}))
             told["nodes"] = [*told["nodes"], *value["nodes"]]
         elif kind == _ANSWERED:
-            _, told = waiting.pop(asked, (where, {**_tags(value), "question": asked, "nodes": []}))
+            # Without a retrieval and its nodes it isn't known what was retrieved.
+            unknown = {"question_id": asked, **_tags(value), "question": asked}
+            _, told = waiting.pop(asked, (where, unknown))
             response = value.get("response")
             inner = response if isinstance(response, dict) else {"response": response}
             if isinstance(inner.get("source_nodes"), list):

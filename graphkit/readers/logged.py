@@ -27,12 +27,21 @@ class LoggedChunk:
 
 @dataclass(slots=True)
 class LoggedEdge:
-    """An edge that was walked, or retrieved. Where it isn't ``directed``, the log has lost which end is which."""
+    """An edge that was walked, or retrieved.
+
+    Attributes
+    ----------
+    directed
+        Whether the log tells which end is which.
+    said
+        What the log says of it in words, which may name its relation where no field does.
+    """
 
     source: str
     relation: str | None
     target: str
     directed: bool = True
+    said: str | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True)
@@ -68,12 +77,18 @@ class LoggedAnswer:
         What was opened, in order, by those who walk with tools. It becomes a walk: an edge wherever the knowledge graph
         holds one between what had been opened and what was opened then. None where nothing is known of tools, and
         empty where there were tools and none opened anything.
+    unknown_calls
+        How many of the calls opened what isn't known: without an edge among what is known, the walk isn't known either.
+    folders
+        The absolute folders in which an agent worked: a file's name may begin with one of them.
     tool_calls
         The tools that were called, in order.
     notes
         What is doubtful about it, in sentences that are told once a file with their count.
     taken
         What was taken from beside the library's output, to the key that it was taken from.
+    record
+        The whole record, where it is graphkit's own: then only its ids are looked up.
     """
 
     where: str
@@ -84,6 +99,8 @@ class LoggedAnswer:
     walk: list[list[LoggedEdge]] | None = None
     ordered: bool = False
     opened: list[str] | None = None
+    unknown_calls: int = 0
+    folders: list[str] = field(default_factory=list)
     tool_calls: list[LoggedToolCall] | None = None
     answer: str | None = None
     citations: list[str] | None = None
@@ -97,6 +114,7 @@ class LoggedAnswer:
     error_type: str | None = None
     notes: list[str] = field(default_factory=list)
     taken: dict[str, str] = field(default_factory=dict)
+    record: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,13 +217,14 @@ def _item(item: dict[str, Any], gathered: Gathered, unread: Counter[str], prefix
     if isinstance(told, Described):
         gathered.row(fields, metadata)
         return
+    before = len(gathered.edges)
     gathered.metadata(metadata)
     properties = told if isinstance(told, Mapping) else {}
     name = name_of(metadata)
     if name is None or is_element_id(name):
         name = name_of(properties) or name
     if name is None:
-        gathered.nameless()
+        gathered.nameless(gathered.edges[before:])
         return
     chunk = chunk_of({**properties, **metadata}, name)
     if chunk.text is None:

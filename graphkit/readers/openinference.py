@@ -9,15 +9,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from graphkit.readers.cypher_texts import CYPHER, rows_in, said_by_rows
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
+from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.message_forms import plain_message
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Span, holds_spans, nested, numbered
-from graphkit.readers.traces import ModelUse, ToolUse, Tree, read_traces
-from graphkit.readers.triples import KEYS, edges_of_metadata, edges_of_text
+from graphkit.readers.traces import ModelUse, ToolUse, TracedRetrieval, Tree, read_traces
+from graphkit.readers.triples import (
+    KEYS,
+    SplitText,
+    edges_in,
+    edges_of_metadata,
+    relations_in,
+    split_own_preambles,
+    split_text,
+)
 
 _KIND = "openinference.span.kind"
 _DOCUMENTS = "retrieval.documents"
@@ -90,6 +100,10 @@ class OpenInferenceConventions:
     """What the attributes mean."""
 
     conversation = "session.id"
+
+    def __init__(self) -> None:
+        self._relations: set[str] = set()  # that the file was seen to have
+
     used: tuple[str, ...] = (
         _KIND,
         _DOCUMENTS,
@@ -179,53 +193,106 @@ class OpenInferenceConventions:
         given = span.attributes.get("output.value")
         return _words(given, _ANSWERED) or _words(given if isinstance(given, str) else None, ())
 
-    def retrieved(
-        self, tree: Tree, unread: Counter[str], notes: list[str]
-    ) -> tuple[list[LoggedChunk] | None, list[LoggedEdge] | None]:
+    def retrieved(self, tree: Tree, unread: Counter[str], notes: list[str]) -> TracedRetrieval:
         """Return the documents of the outermost retrievals, and the edges where the documents hold them."""
         spans = tree.outermost(lambda span: self.is_retrieval(span) and _tells_documents(span))
         if not spans:
-            return None, None
+            return TracedRetrieval()
         if len(spans) > 1:
             notes.append("there are several retrievals: their documents follow one another")
-        chunks: list[LoggedChunk] = []
-        edges: list[LoggedEdge] | None = None
-        named = False
-        for span in spans:
-            for place, document in enumerate(_documents(span)):
-                metadata = json_within(nested(document, "document.metadata"))
-                if isinstance(metadata, str):
-                    notes.append("the metadata of a document aren't whole JSON: they may have been cut")
-                known = metadata if isinstance(metadata, dict) else {}
-                own = identifier(document.get("document.id"))
-                name = (_first(known, _NAMES) or own) if _drawn(own) else own
-                named = named or name is not None
-                if name is None:
-                    notes.append("a document has no id, neither of its own nor in its metadata")
-                content = text(document.get("document.content"))
-                content = None if content == _HIDDEN else content
-                score = number(document.get("document.score"))
-                if content is not None and content.startswith(CYPHER):
-                    query, rows = rows_in(content)
-                    said = said_by_rows(rows or [], query, ReadOptions())
-                    chunks += said.retrieved or ()
-                    named = named or said.retrieved is not None
-                    if said.walk is not None:
-                        edges = [*(edges or ()), *(edge for path in said.walk for edge in path)]
-                    notes += said.notes if rows is not None else [ROWS_AS_TEXT]
-                    continue
-                found = [edges_of_metadata(metadata), edges_of_text(content)]
-                for some in filter(None, found):
-                    edges = [*(edges or ()), *some.edges]
-                    notes.extend(some.notes)
-                alone = found[1] is not None and "\n" not in (content or "") and _drawn(name)
-                if alone and found[1] is not None:  # the node of an edge, whose id is drawn at random
-                    chunks += (LoggedChunk(end) for edge in found[1].edges for end in (edge.source, edge.target))
-                else:
-                    other = name or f"document {place} of span {span.id}"
-                    chunks.append(LoggedChunk(other, content, score, _first(known, _COMMITS)))
-                count_unread(known, (*_NAMES, *_COMMITS, *KEYS), unread, "document.metadata.")
-        return (chunks if named or not chunks else None), edges
+        doubts: set[str] = set()
+        documents = [document for span in spans for document in _read_documents(span, unread, doubts)]
+        split_own_preambles([one.split for one in documents if one.may_have_preamble], doubts)
+        self._relations |= relations_in([one.split for one in documents])
+        found = TracedRetrieval(Ranking(), by_score=True)
+        for one in documents:
+            one.into(found, edges_in(one.split, self._relations, doubts), doubts)
+        named = not documents or any(one.is_named or one.split.alone for one in documents)
+        if not (named or found.edges):
+            found.ranking = None
+        notes += sorted(doubts)
+        return found
+
+
+@dataclass(slots=True)
+class _Document:
+    """What a document says.
+
+    Attributes
+    ----------
+    is_named
+        Whether it has an id, or metadata that name it.
+    is_drawn
+        Whether its id was drawn at random.
+    beside
+        The edges in its metadata; None where they have no place for them.
+    """
+
+    chunk: LoggedChunk
+    is_named: bool
+    is_drawn: bool
+    split: SplitText
+    beside: list[LoggedEdge] | None = None
+    rows: LoggedAnswer | None = None
+
+    @property
+    def may_have_preamble(self) -> bool:
+        """Whether its text may begin with edges below a preamble of the user's own."""
+        return self.rows is None and self.split.text is not None and not self.split.parts
+
+    def into(self, found: TracedRetrieval, triples: list[LoggedEdge], doubts: set[str]) -> None:
+        """Add the document to what was retrieved."""
+        assert found.ranking is not None
+        score = self.chunk.score
+        if self.rows is not None:
+            found.ranking.several(self.rows.retrieved or (), score)
+            if self.rows.walk is not None:
+                found.add(edge for path in self.rows.walk for edge in path)
+            doubts.update(self.rows.notes)
+            return
+        self.chunk.text = self.split.text
+        if self.split.alone:
+            found.ranking.item(None, triples, score)
+            found.ranking.beside(chunk=None if self.is_drawn else self.chunk)
+        else:
+            if not self.is_named and not triples and self.beside:
+                found.ranking.item(None, self.beside, score)
+            else:
+                found.ranking.item(self.chunk if self.is_named or not triples else None, triples, score)
+        found.ranking.beside(self.beside or ())
+        if triples or self.beside is not None:  # edges that are there and can't be read are no walk over nothing
+            found.add([*triples, *(self.beside or ())])
+
+
+def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Iterator[_Document]:
+    for place, document in enumerate(_documents(span)):
+        metadata = json_within(nested(document, "document.metadata"))
+        if isinstance(metadata, str):
+            doubts.add("the metadata of a document aren't whole JSON: they may have been cut")
+        known = metadata if isinstance(metadata, dict) else {}
+        own = identifier(document.get("document.id"))
+        name = (_first(known, _NAMES) or own) if _drawn(own) else own
+        content = text(document.get("document.content"))
+        content = None if content == _HIDDEN else content
+        chunk = LoggedChunk(
+            name or f"document {place} of span {span.id}",
+            score=number(document.get("document.score")),
+            commit=_first(known, _COMMITS),
+        )
+        if content is not None and content.startswith(CYPHER):
+            query, rows = rows_in(content)
+            if rows is None:
+                doubts.add(ROWS_AS_TEXT)
+            said = said_by_rows(rows or [], query, ReadOptions())
+            yield _Document(chunk, said.retrieved is not None, True, SplitText(None), rows=said)
+            continue
+        if name is None:
+            doubts.add("a document has no id, neither of its own nor in its metadata")
+        split = split_text(content or "", doubts)
+        if split.alone and not _drawn(name) and len(split.parts[0]) > 3:
+            split = SplitText(content)  # prose with arrows
+        count_unread(known, (*_NAMES, *_COMMITS, *KEYS), unread, "document.metadata.")
+        yield _Document(chunk, name is not None, _drawn(name), split, edges_of_metadata(metadata, doubts))
 
 
 def _kind(span: Span) -> str:

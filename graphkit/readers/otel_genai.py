@@ -14,10 +14,11 @@ from typing import Any
 from graphkit.readers.graph_values import Gathered
 from graphkit.readers.langchain_messages import question_in
 from graphkit.readers.langchain_outputs import answer_in, say_documents
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, ReadOptions, UnreadableLogError
+from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, Span, holds_spans
-from graphkit.readers.traces import ModelUse, ToolUse, Tree, read_traces
+from graphkit.readers.traces import ModelUse, ToolUse, TracedRetrieval, Tree, read_traces
 
 _OPERATION = "gen_ai.operation.name"
 _DOCUMENTS = "gen_ai.retrieval.documents"
@@ -139,9 +140,7 @@ class GenAIConventions:
         said = _said(span.attributes.get("gen_ai.output.messages"), "assistant")
         return said or _step(span, _OUTPUT, ("outputs",), answer_in)
 
-    def retrieved(
-        self, tree: Tree, unread: Counter[str], notes: list[str]
-    ) -> tuple[list[LoggedChunk] | None, list[LoggedEdge] | None]:
+    def retrieved(self, tree: Tree, unread: Counter[str], notes: list[str]) -> TracedRetrieval:
         """Return the documents of the outermost retrievals; of edges nothing is known."""
         names = {
             str(given.get(f"{_EVALUATION}name") or "unnamed")
@@ -153,7 +152,7 @@ class GenAIConventions:
         spans = tree.outermost(lambda span: _DOCUMENTS in span.attributes)
         if not spans and (gathered := _steps_documents(tree, unread)) is not None:
             notes.extend(gathered.notes)
-            return gathered.retrieved, [edge for path in gathered.walk for edge in path] if gathered.walk else None
+            return _as_traced(gathered)
         lost = [span for span in tree.spans if self.is_retrieval(span) and span.dropped]
         if not spans and lost:
             raise UnreadableLogError(
@@ -163,8 +162,21 @@ class GenAIConventions:
             )
         if len(spans) > 1:
             notes.append("there are several retrievals: their documents follow one another")
-        chunks = [chunk for span in spans for chunk in _chunks(span, unread, notes)]
-        return (chunks if spans else None), None
+        found = TracedRetrieval(Ranking() if spans else None)
+        for chunk in (chunk for span in spans for chunk in _chunks(span, unread, notes)):
+            assert found.ranking is not None
+            found.ranking.item(chunk)
+        return found
+
+
+def _as_traced(gathered: LoggedAnswer) -> TracedRetrieval:
+    found = TracedRetrieval()
+    if gathered.retrieved is not None:
+        found.ranking = Ranking()
+        found.ranking.several(gathered.retrieved)
+    if gathered.walk is not None:
+        found.add(edge for path in gathered.walk for edge in path)
+    return found
 
 
 def _chunks(span: Span, unread: Counter[str], notes: list[str]) -> Iterator[LoggedChunk]:

@@ -35,6 +35,11 @@ TASK_IDS = ("taskid", "caseid", "testcaseid", "testid", "itemid", "instanceid", 
 QUESTION_TEXTS = ("questiontext", "querytext", "question", "query", "userinput", "input")
 ANSWERS = ("answer", "response", "output", "prediction")
 OUTPUTS = ("result", "results", "response", "output", "data", "context", "payload")
+#: What the key of what a search found contains.
+FOUND = (
+    *("result", "response", "output", "data", "context", "payload", "node", "doc", "retriev", "chunk", "source"),
+    *("passage", "hit", "match", "item", "record", "found", "search", "entit", "relation", "edge", "triple", "ranking"),
+)
 ERRORS = ("error", "exception")
 ERROR_TYPES = ("errortype", "exceptiontype")
 
@@ -161,6 +166,17 @@ def unwrapped(
     return found[0]
 
 
+def nothing_known(value: Any, where: str) -> UnreadableLogError:
+    """Return the refusal of a value in which nothing is what the format writes."""
+    shown = shortened(", ".join(map(str, value)) if isinstance(value, dict) else repr(value)[:200])
+    return UnreadableLogError(
+        f"nothing in it is what this format writes (it holds: {shown})",
+        where=where or None,
+        remedy="Name the format that it has; `auto` recognises each by its content. A line that is no answer, "
+        "such as a header, has to be left out.",
+    )
+
+
 def each_unwrapped(
     value: Any,
     is_payload: Callable[[Any], bool],
@@ -216,18 +232,17 @@ def each_unwrapped(
         elif told is not None and null and told.error is None:
             told.error, told.error_type = f"there is no output: its {null[0]} is null", "no_output"
         elif told is None or told.question is None is told.error:
-            shown = shortened(", ".join(map(str, value)) if isinstance(value, dict) else repr(value)[:200])
-            raise UnreadableLogError(
-                f"nothing in it is what this format writes (it holds: {shown})",
-                where=where or None,
-                remedy="Name the format that it has; `auto` recognises each by its content. A line that is no answer, "
-                "such as a header, has to be left out.",
-            )
+            raise nothing_known(value, where)
         told.error = told.error or next(filter(None, map(_error_in, value.values())), None)
-        told.empty = lists and any(given == [] for given in value.values())
+        told.empty = lists and any(given == [] and _holds_found(name) for name, given in value.items())
         if told.error is None and not told.notes:
             told.notes = (EMPTY if told.empty else NOTHING,)
         yield told
+
+
+def _holds_found(name: str) -> bool:
+    """Tell whether a key is one under which what was found stands: an empty list of tags is no search for nothing."""
+    return any(part in _plain(name) for part in FOUND)
 
 
 def _rows_of(value: Any, options: ReadOptions) -> list[dict[str, Any]] | None:

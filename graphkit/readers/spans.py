@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import QUESTION_IDS, at, each_unwrapped, holds, identifier, json_within
+from graphkit.readers.payloads import QUESTION_IDS, at, each_unwrapped, holds, identifier, json_within, nothing_known
 from graphkit.records.words import shortened
 
 #: What the SDKs keep of a span's attributes, where nothing else is set, and how to set it.
@@ -212,6 +212,8 @@ class SpanReading:
             return
         plain = ReadOptions()  # what the user named is looked for in the spans, too
         for wrapped in each_unwrapped(value, _is_payload, plain, where, lists=True):
+            if wrapped.payload is None:  # a question's id alone, of which spans tell nothing
+                raise nothing_known(value, wrapped.where or where)
             self._unread.update(wrapped.rest)
             question, taken = wrapped.question, wrapped.taken.get("question id")
             key = self._options.question_key

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
@@ -15,6 +16,7 @@ from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedToolCall
 from graphkit.readers.payloads import identifier, json_within, number, text
+from graphkit.readers.shell_commands import ShellReading, read_shell
 from graphkit.records.aliases import LONGEST_NAME
 
 #: The most names that are taken of one call, and how deep in its arguments, or its result, they are looked for.
@@ -88,8 +90,18 @@ _LISTING = frozenset(("find", "list"))
 _OF_FILES = frozenset(("file", "files", "dir", "dirs", "directory", "directories", "folder", "folders"))
 
 #: Tools that hand in the answer, and the arguments that hold it.
-_SUBMIT = frozenset(("submit", "finish", "finalanswer", "submitanswer", "taskcomplete", "attemptcompletion", "done"))
+_SUBMIT = frozenset(
+    (
+        *("submit", "finish", "finalanswer", "submitanswer", "submitfinalanswer", "taskcomplete", "marktaskcomplete"),
+        *("attemptcompletion", "done"),
+    )
+)
 _ANSWERS = ("answer", "final_answer", "message", "result", "output", "text", "submission")
+
+#: Tools that run a command line, by the words of their names, and the arguments that hold it.
+_SHELLS = frozenset(("bash", "shell", "sh", "zsh", "terminal", "console"))
+_COMMANDS = ("command", "cmd", "keystrokes")
+_SCRIPTS = ("script", "code", "input")
 
 #: The types of a content's blocks that name a source, and of any.
 _SOURCES = ("resource", "resource_link", "search_result", "web_search_result")
@@ -100,7 +112,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NO_NAMES = frozenset(("", ".", "..", "*", "/", "./", "../"))
 
 MANY = f"a call names more than {MOST_NAMES} things: what follows isn't read"
-SHELL = "a shell's commands aren't read: what they opened isn't known"
+SHELL = "some shell commands can't be read for certain: what else they opened isn't known"
 UNREAD_ARGUMENTS = "the arguments of a call are no JSON object: what it opened isn't known"
 FAILED = "a call that failed opened nothing"
 PLAIN = "what a search gave back is plain text: what it found isn't taken as retrieved"
@@ -118,6 +130,7 @@ class Trail:
         self._found: list[list[LoggedChunk]] = []
         self._shown: dict[int, list[LoggedChunk]] = {}
         self._unread: set[int] = set()
+        self._shells: dict[int, ShellReading] = {}
 
     def called(self, name: Any, arguments: Any, call: Any = None) -> None:
         """Add a call, with the id by which its result is known."""
@@ -134,7 +147,10 @@ class Trail:
         else:
             self._by_id[key] = len(self.calls)
         self.calls.append(one)
-        if _plain(one.name) in _SUBMIT:
+        line = command_line(one)
+        if line is not None:
+            self._read_shell(len(self.calls) - 1, line)
+        if hands_in(one.name):
             self.submitted = next((words for key in _ANSWERS if (words := text(given.get(key)))), self.submitted)
 
     def returned(self, content: Any, call: Any = None, failed: bool = False) -> None:
@@ -144,6 +160,8 @@ class Trail:
         if index is not None:
             self.calls[index].result = content_text(content)
             self.calls[index].failed = failed
+            if index in self._shells and self._read_shell(index, command_line(self.calls[index]) or "").certain:
+                return  # what a file holds that is printed isn't what a search found
         if failed:
             return
         found = found_in(content)
@@ -153,6 +171,19 @@ class Trail:
                 self._shown.setdefault(index, []).extend(found)
         elif index is not None and searches(self.calls[index].name):
             self.notes[PLAIN] = None
+
+    def _read_shell(self, index: int, line: str) -> ShellReading:
+        """Read the command line of a call, with what it gave back as far as that is there."""
+        call = self.calls[index]
+        reading = self._shells[index] = read_shell(line, call.result, call.failed)
+        self.submitted = reading.submitted or self.submitted
+        return reading
+
+    @property
+    def handed_in(self) -> bool:
+        """Whether the last call hands in the answer, be its text known or not."""
+        last = len(self.calls) - 1
+        return last >= 0 and (hands_in(self.calls[last].name) or (last in self._shells and self._shells[last].submits))
 
     def found(self, chunks: list[LoggedChunk]) -> None:
         """Add what a format itself names as found."""
@@ -170,14 +201,34 @@ class Trail:
         answer.retrieved = self._retrieved()
         if self.calls or tools:
             answer.tool_calls = self.calls
-            opened = [self._opened(call) for call in self.calls]
+            self._place_shells()
+            opened = [self._opened(index) for index in range(len(self.calls))]
             for index, names in enumerate(opened):
                 self.calls[index].seen = self._seen(index, names)
             answer.opened = [name for names in opened for name in names]
+            answer.unknown_calls = sum(call.seen is None for call in self.calls)
+            answer.folders = list(dict.fromkeys(one for each in self._shells.values() for one in each.folders))
             answer.ordered = True
         answer.notes += self.notes
 
-    def _opened(self, call: LoggedToolCall) -> list[str]:
+    def _place_shells(self) -> None:
+        """Leave out names that depend on where an earlier command left the shell: it may have stayed there, or not."""
+        moved = False
+        for index in sorted(self._shells):
+            reading = self._shells[index]
+            if moved and not reading.entered and any(not name.startswith("/") for name in reading.opened):
+                reading.opened = [name for name in reading.opened if name.startswith("/")]
+                reading.certain = False
+            moved = moved or reading.moved
+
+    def _opened(self, index: int) -> list[str]:
+        call = self.calls[index]
+        if index in self._shells:
+            reading = self._shells[index]
+            reading.certain = reading.certain and len(reading.opened) <= MOST_NAMES
+            said = {SHELL: not reading.certain, FAILED: reading.failed, MANY: len(reading.opened) > MOST_NAMES}
+            self.notes |= dict.fromkeys(note for note, holds in said.items() if holds)
+            return reading.opened[:MOST_NAMES]
         if searches(call.name):
             return []
         names = list(islice(_names(call.arguments, DEPTH), MOST_NAMES + 1))
@@ -185,7 +236,7 @@ class Trail:
             if names:
                 self.notes[FAILED] = None
             return []
-        if not names and any(isinstance(call.arguments.get(key), str) for key in ("command", "cmd", "script", "code")):
+        if not names and any(isinstance(call.arguments.get(key), str) for key in (*_COMMANDS, *_SCRIPTS)):
             self.notes[SHELL] = None
         if len(names) > MOST_NAMES:
             self.notes[MANY] = None
@@ -194,9 +245,12 @@ class Trail:
     def _seen(self, index: int, opened: list[str]) -> list[str] | None:
         """Return what a call showed: what it opened, and what its result found; None where that isn't known."""
         call, found = self.calls[index], self._shown.get(index)
-        if call.failed or _plain(call.name) in _SUBMIT:
+        if index in self._shells:
+            if not self._shells[index].certain and found is None:
+                return None
+        elif call.failed or hands_in(call.name):
             return []
-        if found is None and not opened:
+        elif found is None and not opened:
             # An empty result shows nothing; any other text may show something.
             return [] if index not in self._unread and call.result is not None and not call.result.strip() else None
         return list(dict.fromkeys([*opened, *(chunk.name for chunk in found or ())]))
@@ -212,6 +266,33 @@ class Trail:
                     chunk.score = None
                 first.setdefault(chunk.name, chunk)
         return list(first.values())
+
+
+def hands_in(name: str) -> bool:
+    """Tell whether a tool hands in the answer, by its name."""
+    return _plain(name) in _SUBMIT
+
+
+def command_line(call: LoggedToolCall) -> str | None:
+    """Return the command line that a call runs in a shell, or None where it runs none.
+
+    A tool that isn't called like a shell runs one by its ``command`` alone: with the name of a file, or of another
+    thing, the command is a verb of the tool's own.
+
+    >>> command_line(LoggedToolCall("exec", {"cmd": ["bash", "-lc", "cat a.py"]}))
+    "bash -lc 'cat a.py'"
+    >>> command_line(LoggedToolCall("edit", {"command": "view", "path": "a.py"}))
+    """
+    is_shell = any(word.lower() in _SHELLS for word in _WORDS.findall(call.name))
+    if not is_shell and next(_names(call.arguments, DEPTH), None) is not None:
+        return None
+    for key in (*_COMMANDS, *(_SCRIPTS if is_shell else ())):
+        given = call.arguments.get(key)
+        if isinstance(given, str):
+            return given
+        if isinstance(given, list) and given and all(isinstance(one, str) for one in given):
+            return shlex.join(given)
+    return None
 
 
 def searches(name: str) -> bool:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
+from graphkit.readers.logged_rankings import Ranking, distinct
 from graphkit.readers.payloads import identifier
 from graphkit.readers.spans import Span, SpanReading
 from graphkit.readers.tool_calls import Trail
@@ -102,6 +103,29 @@ class ToolUse:
     failed: bool = False
 
 
+@dataclass(slots=True)
+class TracedRetrieval:
+    """What the retrievals of a trace found.
+
+    Attributes
+    ----------
+    ranking
+        What was retrieved; None where no retrieval tells it.
+    by_score
+        Whether a higher score is better than an earlier place.
+    edges
+        The edges in what was retrieved; None where nothing has a place for them.
+    """
+
+    ranking: Ranking | None = None
+    by_score: bool = False
+    edges: list[LoggedEdge] | None = None
+
+    def add(self, edges: Iterable[LoggedEdge]) -> None:
+        """Add edges."""
+        self.edges = [*(self.edges or ()), *edges]
+
+
 class TraceConventions(Protocol):
     """What the attributes of spans mean."""
 
@@ -137,9 +161,7 @@ class TraceConventions(Protocol):
         """Return the answer from what a span gave."""
         ...
 
-    def retrieved(
-        self, tree: Tree, unread: Counter[str], notes: list[str]
-    ) -> tuple[list[LoggedChunk] | None, list[LoggedEdge] | None]:
+    def retrieved(self, tree: Tree, unread: Counter[str], notes: list[str]) -> TracedRetrieval:
         """Return what was retrieved, and the edges where the documents hold them."""
         ...
 
@@ -168,7 +190,7 @@ class _Part:
     def __init__(self, tree: Tree, conventions: TraceConventions, unread: Counter[str]) -> None:
         self.tree = tree
         self.notes: list[str] = []
-        self.chunks, self.edges = conventions.retrieved(tree, unread, self.notes)
+        self.found = conventions.retrieved(tree, unread, self.notes)
         tops = tree.tops
         retrievals = tree.outermost(conventions.is_retrieval)
         calls = tree.innermost(conventions.is_call)
@@ -183,7 +205,7 @@ class _Part:
     @property
     def is_whole(self) -> bool:
         """Whether it holds a retrieval and an answer."""
-        return self.chunks is not None and self.answer is not None
+        return self.found.ranking is not None and self.answer is not None
 
     def _count(self, calls: list[Span], conventions: TraceConventions) -> None:
         """Sum what the innermost calls cost. What an outer span says again of them isn't counted twice."""
@@ -214,7 +236,7 @@ class _Part:
             self.notes.append("several models were called: the last is named")
 
     def _doubt(self, tops: list[Span], retrievals: list[Span]) -> None:
-        if self.chunks is None and retrievals:
+        if self.found.ranking is None and retrievals:
             self.notes.append("a retrieval doesn't tell its documents")
         if any(span.parent is not None for span in tops):
             self.notes.append("the outermost span's parent isn't in the log: latency and answer are what is there")
@@ -257,13 +279,7 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
             trail.returned(use.result, use.call, use.failed)
     if trail.calls:
         trail.into(logged, tools=False)
-    chunks = [part.chunks for part in parts if part.chunks is not None]
-    logged.retrieved = [chunk for some in chunks for chunk in some] if chunks else logged.retrieved
-    edges = [part.edges for part in parts if part.edges is not None]
-    if edges:
-        every = (edge for some in edges for edge in some)
-        once = {(edge.source, edge.relation, edge.target): edge for edge in every}
-        logged.walk, logged.ordered = [list(once.values())] if once else [], False
+    _say_retrieved(logged, [part.found for part in parts])
     logged.answer = next(filter(None, (part.answer for part in reversed(parts))), None)
     logged.model = next(filter(None, (part.model for part in reversed(parts))), None)
     logged.model_calls = sum(part.calls for part in parts)
@@ -278,6 +294,20 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
     if len(parts) > 1:
         logged.notes.append("several traces have this question's id: they are taken together")
     return logged
+
+
+def _say_retrieved(logged: LoggedAnswer, found: list[TracedRetrieval]) -> None:
+    """Write into an answer what the traces of its question retrieved, where any of them tells it."""
+    rankings = [one.ranking for one in found if one.ranking is not None]
+    if rankings:
+        whole = Ranking()
+        for ranking in rankings:
+            whole.extend(ranking)
+        logged.retrieved = whole.chunks(by_score=any(one.by_score for one in found))
+    edges = [one.edges for one in found if one.edges is not None]
+    if edges:
+        once = distinct(edge for some in edges for edge in some)
+        logged.walk, logged.ordered = [once] if once else [], False
 
 
 def _sum(values: Iterable[T | None]) -> T | None:

@@ -1,4 +1,8 @@
-"""Edges within documents: in metadata, where users put them, and in texts as LlamaIndex writes them."""
+"""Edges within documents: in metadata, where users put them, and in texts as LlamaIndex writes them.
+
+A node of LlamaIndex is one ``A -> REL -> B``. With the text of its source it is a preamble, a line for each edge, an
+empty line, and that text.
+"""
 
 from __future__ import annotations
 
@@ -13,51 +17,126 @@ KEYS = EDGES
 
 _PREAMBLE = "Here are some facts extracted from the provided text:"
 _ARROW = " -> "
+_ABOVE_EDGES = 4  # lines of a preamble of the user's own
+
+AMBIGUOUS = (
+    "edges whose names hold ' -> ' can be split in several ways; of these the one whose relation is known counts"
+)
+UNSPLIT = "edges whose names hold ' -> ' can be split in several ways, and are left out"
+NOT_EDGES = "lines among the edges of a text aren't edges (names with line breaks?), and are left out"
+OWN_PREAMBLE = "edges stand at the head of texts that don't begin as LlamaIndex's do by default"
+NOT_AN_EDGE = "an entry of the metadata's edges has no source or no target, and was left out"
 
 
 @dataclass(slots=True)
-class FoundEdges:
-    """The edges of a document, and what is doubtful about them."""
+class SplitText:
+    """A text, and the edges that it is or begins with.
 
-    edges: list[LoggedEdge] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    Attributes
+    ----------
+    text
+        What follows the edges; None where nothing does.
+    parts
+        Each edge split at its arrows: three parts, or more where a name holds an arrow.
+    alone
+        Whether the text is one edge and nothing else.
+    """
+
+    text: str | None
+    parts: list[list[str]] = field(default_factory=list)
+    alone: bool = False
 
 
-def edges_of_metadata(metadata: Any) -> FoundEdges | None:
-    """Return the edges that metadata hold, or None where they have no list of them."""
+def split_text(content: str, notes: set[str]) -> SplitText:
+    """Return a text apart from the edges that it begins with below LlamaIndex's preamble, or that it is."""
+    if content.startswith(_PREAMBLE):
+        block, _, rest = content.removeprefix(_PREAMBLE).lstrip().partition("\n\n")
+        lines = [(line, parts_of(line)) for line in block.split("\n")]
+        if any(parts is None and line.strip() for line, parts in lines):
+            notes.add(NOT_EDGES)
+        return SplitText(rest or None, [parts for _, parts in lines if parts is not None])
+    if "\n" not in content and (parts := parts_of(content)) is not None:
+        return SplitText(content, [parts], alone=True)
+    return SplitText(content or None)
+
+
+def split_own_preambles(texts: list[SplitText], notes: set[str]) -> None:
+    """Take edges from the head of texts below another preamble or none: where each of the texts has some.
+
+    One text of many that begins with arrows is prose.
+    """
+    heads = [_edges_at_head(one.text or "") for one in texts]
+    for one, head in zip(texts, heads, strict=True):
+        if head is not None and all(heads):
+            one.parts, rest = head
+            one.text = rest or None
+            notes.add(OWN_PREAMBLE)
+
+
+def _edges_at_head(content: str) -> tuple[list[list[str]], str] | None:
+    """Return the edges of a text's first or second paragraph, and what follows them below an empty line."""
+    *paragraphs, last = content.split("\n\n", 2)
+    for place, paragraph in enumerate(paragraphs):
+        split = [parts_of(line) for line in paragraph.split("\n")]
+        first = next((index for index, parts in enumerate(split) if parts is not None), _ABOVE_EDGES)
+        edges = [parts for parts in split[first:] if parts is not None]
+        if edges and first < _ABOVE_EDGES and len(edges) == len(split) - first:
+            return edges, "\n\n".join([*paragraphs[place + 1 :], last])
+    return None
+
+
+def parts_of(line: str) -> list[str] | None:
+    """Return a text split at its arrows, without the properties in parentheses, or None where it is no edge.
+
+    >>> parts_of("Ann -> KNOWS -> Bob"), parts_of("a -> b")
+    (['Ann', 'KNOWS', 'Bob'], None)
+    >>> parts_of("Ann ({'a': 'x -> y'}) -> KNOWS -> Bob ({'b': 1})")
+    ['Ann', 'KNOWS', 'Bob']
+    """
+    parts: list[str] = []
+    opened: list[str] = []  # of properties whose values hold arrows themselves
+    for piece in line.split(_ARROW):
+        opened.append(piece)
+        if (len(opened) > 1 or " ({" in piece) and not piece.endswith("})"):
+            continue
+        name = _ARROW.join(opened)
+        parts.append(name[: name.index(" ({")].strip() if name.endswith("})") and " ({" in name else name.strip())
+        opened = []
+    return parts if len(parts) >= 3 and not opened and all(parts) else None
+
+
+def relations_in(texts: list[SplitText]) -> set[str]:
+    """Return the relations of the edges that can be split in one way only."""
+    return {parts[1] for one in texts for parts in one.parts if len(parts) == 3}
+
+
+def edges_in(split: SplitText, relations: set[str], notes: set[str]) -> list[LoggedEdge]:
+    """Return the edges of a text; where names hold arrows, those with a relation that other edges have."""
+    found = (_edge(parts, relations, notes) for parts in split.parts)
+    return [edge for edge in found if edge is not None]
+
+
+def _edge(parts: list[str], relations: set[str], notes: set[str]) -> LoggedEdge | None:
+    if len(parts) == 3:
+        return LoggedEdge(parts[0], parts[1], parts[2])
+    at_relation = [index for index in range(1, len(parts) - 1) if parts[index] in relations]
+    if len(at_relation) != 1:
+        notes.add(UNSPLIT)
+        return None
+    notes.add(AMBIGUOUS)
+    index = at_relation[0]
+    return LoggedEdge(_ARROW.join(parts[:index]), parts[index], _ARROW.join(parts[index + 1 :]))
+
+
+def edges_of_metadata(metadata: Any, notes: set[str]) -> list[LoggedEdge] | None:
+    """Return the edges that metadata hold; None where they have no list of them, or none of it can be read."""
     if not isinstance(metadata, dict):
         return None
     held = next((metadata[key] for key in KEYS if isinstance(metadata.get(key), list)), None)
     if held is None:
         return None
-    found = FoundEdges()
-    for one in held:
-        edge = edge_of(one)
-        if edge is None:
-            found.notes.append("an entry of the metadata's edges has no source or no target, and was left out")
-        else:
-            found.edges.append(edge)
-    return found
-
-
-def edges_of_text(content: str | None) -> FoundEdges | None:
-    """Return the edges that LlamaIndex wrote into the text of a node, or None where it has none.
-
-    A node is one ``A -> REL -> B``; with its source text it is a preamble, such lines, and the text behind a blank one.
-    """
-    if content is None:
-        return None
-    if content.startswith(_PREAMBLE):
-        lines = content[len(_PREAMBLE) :].lstrip("\n").partition("\n\n")[0].split("\n")
-    elif "\n" not in content and content.count(_ARROW) == 2:
-        lines = [content]
-    else:
-        return None
-    found = FoundEdges()
-    for line in lines:
-        ends = line.split(_ARROW)
-        if len(ends) == 3 and all(ends):
-            found.edges.append(LoggedEdge(ends[0], ends[1], ends[2]))
-        elif line:
-            found.notes.append("a line of a document's edges isn't A -> RELATION -> B, and was left out")
-    return found
+    edges = [edge_of(one) for one in held]
+    if None in edges:
+        notes.add(NOT_AN_EDGE)
+    found = [edge for edge in edges if edge is not None]
+    return found if found or not held else None

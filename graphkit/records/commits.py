@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+from graphkit.records.ids import KnownFiles
+
 if TYPE_CHECKING:
     from graphkit.records.models import Commit, Compatibility, Question
     from graphkit.records.structs import QuestionStruct
@@ -90,12 +92,14 @@ class CommitGraph:
     """The commits that are known, and what is known about pairs of them.
 
     A commit is known when it is listed, or named by a compatibility row or a deployment. Whoever names one may do so by
-    its sha, by a tag of its repository, or by the beginning of its sha where no other one begins so.
+    its sha, by a tag of its repository, or by the beginning of its sha where no other one begins so. ``files`` are the
+    files that the dataset names, which decide where ids are split.
     """
 
     commits: dict[tuple[str, str], Commit | None] = field(default_factory=dict)
     stacks: dict[str, Mapping[str, str]] = field(default_factory=dict)
     read_at: ReadAt = read_nothing
+    files: KnownFiles = field(default_factory=KnownFiles)
     _tags: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _shas: dict[str, list[str]] = field(default_factory=dict)
     _meant: dict[tuple[str, str], Meant] = field(default_factory=dict)

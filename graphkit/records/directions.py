@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from graphkit.records.structs import EdgeStruct
@@ -82,6 +83,18 @@ class KnowledgeEdges:
             relation, related = self._relations[source, target][0], True
         return PlacedEdge(source, relation, target, held, turned, related)
 
+    def named_in(self, words: str, placed: PlacedEdge) -> list[PlacedEdge]:
+        """Return an edge by each relation of its two ends that words name; as it is where they name none of them.
+
+        Only an edge without a relation, between two ends that have several, has anything to gain from words.
+        """
+        held = self._relations.get((placed.source, placed.target), ())
+        if placed.relation is not None or not words:
+            return [placed]
+        named = [relation for relation in held if _names(words, relation)]
+        named = named or [relation for relation in held if _names(_plain(words), _plain(relation))]
+        return [replace(placed, relation=relation, related=True) for relation in named] or [placed]
+
     def held(self, source: str, relation: str | None, target: str) -> Held:
         """Return how the knowledge graph holds an edge as it is; one without a relation, by any."""
         forward = self._relations.get((source, target), ())
@@ -91,3 +104,19 @@ class KnowledgeEdges:
         if relation in backward or (relation is None and backward):
             return "reversed"
         return "other" if forward or backward else "unknown"
+
+
+def without_names(words: str, names: Iterable[str]) -> str:
+    """Return words without the first mention of each name, in any letter case: a name may hold a relation's word."""
+    for name in names:
+        words = re.sub(re.escape(name), " ", words, count=1, flags=re.IGNORECASE)
+    return words
+
+
+def _names(words: str, relation: str) -> bool:
+    """Tell whether words hold a relation as a whole word."""
+    return re.search(rf"(?<!\w){re.escape(relation)}(?!\w)", words) is not None
+
+
+def _plain(words: str) -> str:
+    return words.casefold().replace("_", " ")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic.types import StrictStr
 
-from graphkit.records.fields import Amount, Count, Name, Record
+from graphkit.records.fields import Amount, Count, Name, Record, RunName
 
 #: How the run of a test ended. ``no_code`` is said of an answer that holds no code at all.
 ExecutionStatus = Literal[
@@ -73,7 +73,7 @@ class Execution(Record):
         The SHA-256 of the answer, by which an execution of another one is told.
     """
 
-    run: Name
+    run: RunName
     question: Name
     status: ExecutionStatus
     language: Name

@@ -43,6 +43,12 @@ def _storable(time: datetime) -> datetime:
     return time
 
 
+def _not_blank(name: str) -> str:
+    if not name.strip():
+        raise PydanticCustomError("blank", "the name of a run can't be blank")
+    return name
+
+
 def _as_id(value: Any, info: ValidationInfo) -> Any:
     """Return a number as a text, and note it for who asks for it by the context."""
     if isinstance(value, str) or (name := id_of(value)) is None:
@@ -56,10 +62,12 @@ def _as_id(value: Any, info: ValidationInfo) -> Any:
 Text = Annotated[StrictStr, Field(min_length=1)]
 Label = Annotated[StrictStr, Field(max_length=LONGEST_NAME)]
 Name = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME)]
-#: An identifier, which a log may hold as a whole number: 7 is "7".
-Id = Annotated[Name, BeforeValidator(_as_id, json_schema_input_type=Name | StrictInt | StrictFloat)]
+#: The name of a run: of an empty or a blank one nobody could tell whose results they read.
+RunName = Annotated[Name, AfterValidator(_not_blank), Field(json_schema_extra={"pattern": r"\S"})]
+#: An identifier, which a log may hold as a whole number: 7 is "7". To JSON Schema 7.0 is an integer, and 7.5 is none.
+Id = Annotated[Name, BeforeValidator(_as_id, json_schema_input_type=Name | StrictInt)]
 #: The id of a chunk as an answer cites it.
-CitedId = Annotated[Label, BeforeValidator(_as_id, json_schema_input_type=Label | StrictInt | StrictFloat)]
+CitedId = Annotated[Label, BeforeValidator(_as_id, json_schema_input_type=Label | StrictInt)]
 Number = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=-WIDEST, le=WIDEST)]
 Amount = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=0, le=WIDEST)]
 #: A part of a whole, or a probability.

@@ -1,8 +1,15 @@
-"""Node identity: ``repo:path#symbol``, or ``repo:path`` for a file."""
+"""Node identity: ``repo:path#symbol``, or ``repo:path`` for a file.
+
+A path may hold a ``#`` itself (``C#/x.cs``). The files that a dataset names decide where an id is split; of an id that
+they don't decide, the last ``#`` begins the symbol.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
 
 #: The most digits of an identifier that is a number.
 LONGEST_NUMBER = 100
@@ -20,24 +27,90 @@ def repo_of(node: str) -> str | None:
     return repo if colon and repo else None
 
 
-def path_of(node: str) -> str | None:
+class KnownFiles:
+    """The files that a dataset names, as ``repo/path``; read when the first id with a ``#`` is split.
+
+    Parameters
+    ----------
+    named
+        Returns the files: those that questions expect, and the paths of artifacts.
+    """
+
+    def __init__(self, named: Callable[[], Iterable[str]] = tuple) -> None:
+        self._named = named
+        self.given = named is not tuple
+
+    @cached_property
+    def hashed(self) -> frozenset[str]:
+        """The files whose names hold a ``#``."""
+        return frozenset(file for file in self._named() if "#" in file)
+
+    @cached_property
+    def plain(self) -> frozenset[str]:
+        """The other files; they are looked up only for ids that hold more than one ``#``."""
+        return frozenset(file for file in self._named() if "#" not in file)
+
+    def split(self, prefix: str, rest: str) -> tuple[str, str] | None:
+        """Split ``path#symbol`` behind the longest path that is a file; return None where none is."""
+        path = rest if self.hashed or rest.count("#") > 1 else ""
+        while path:
+            if f"{prefix}{path}" in (self.hashed if "#" in path else self.plain):
+                return path, rest[len(path) + 1 :]
+            path = path.rpartition("#")[0]
+        return None
+
+
+def split_node(node: str, files: KnownFiles | None = None) -> tuple[str | None, str | None]:
+    """Return the path and the symbol of a node id; None for what it lacks, and for both where no repository is named.
+
+    >>> split_node("web:src/login.ts#submit"), split_node("web:C#/login.cs#submit")
+    (('src/login.ts', 'submit'), ('C#/login.cs', 'submit'))
+    >>> split_node("web:C#/login.cs"), split_node("web:C#/login.cs", KnownFiles(lambda: ["web/C#/login.cs"]))
+    (('C', '/login.cs'), ('C#/login.cs', None))
+    """
+    repo, colon, rest = node.partition(":")
+    if not colon:
+        return None, None
+    path, symbol = _split(f"{repo}/", rest, files)
+    return path or None, symbol or None
+
+
+def _split(prefix: str, rest: str, files: KnownFiles | None) -> tuple[str, str]:
+    if "#" not in rest:
+        return rest, ""
+    found = files.split(prefix, rest) if files is not None else None
+    if found is None:
+        path, _, symbol = rest.rpartition("#")
+        return path, symbol
+    return found
+
+
+def path_of(node: str, files: KnownFiles | None = None) -> str | None:
     """Return the file path of a node id, or None where the id names no repository.
 
     >>> path_of("web:src/login.ts#submit")
     'src/login.ts'
     """
-    _, colon, rest = node.partition(":")
-    return rest.partition("#")[0] or None if colon else None
+    return split_node(node, files)[0]
 
 
-def symbol_of(node: str) -> str | None:
+def symbol_of(node: str, files: KnownFiles | None = None) -> str | None:
     """Return the symbol of a node id, or None for a file.
 
     >>> symbol_of("web:src/login.ts#submit")
     'submit'
     """
-    _, colon, rest = node.partition(":")
-    return rest.partition("#")[2] or None if colon else None
+    return split_node(node, files)[1]
+
+
+def file_id(node: str) -> str:
+    """Return the id of the file that a node lies in: its own where it is one.
+
+    >>> file_id("web:src/login.ts#submit"), file_id("web:src/login.ts")
+    ('web:src/login.ts', 'web:src/login.ts')
+    """
+    symbol = symbol_of(node)
+    return node if symbol is None else node.removesuffix(f"#{symbol}")
 
 
 def crosses(source: str, target: str) -> bool:
@@ -46,7 +119,7 @@ def crosses(source: str, target: str) -> bool:
     return start != end and start is not None and end is not None
 
 
-def file_of(name: str) -> str:
+def file_of(name: str, files: KnownFiles | None = None) -> str:
     """Return the file that a name stands for as ``repo/path``.
 
     ``repo:path#symbol``, ``repo:path`` and ``repo/path`` all name the same file.
@@ -55,7 +128,26 @@ def file_of(name: str) -> str:
     ('web/src/login.ts', 'web/src/login.ts')
     """
     repo, colon, rest = name.partition(":")
-    return f"{repo}/{rest.partition('#')[0]}" if colon else name.partition("#")[0]
+    return f"{repo}/{_split(f'{repo}/', rest, files)[0]}" if colon else _split("", name, files)[0]
+
+
+#: What a path ends with that names a file.
+_ENDS_AS_FILE = re.compile(r"\.\w{1,20}\Z")
+
+
+def declared_file(name: str) -> str:
+    """Return the file that stands in a list of files, as ``repo/path``.
+
+    A ``#`` belongs to the path, unless a file's name ends before it, or a plain name follows it.
+
+    >>> [declared_file(one) for one in ("x:C#/a.cs", "x:C#/a.cs#F.g", "x:a.ts#f", "x/docs/C#.md", "x:Makefile#all")]
+    ['x/C#/a.cs', 'x/C#/a.cs', 'x/a.ts', 'x/docs/C#.md', 'x/Makefile']
+    """
+    before, _, after = name.rpartition("#")
+    if not before or _ENDS_AS_FILE.search(before[-30:]) or not ("/" in after or "." in after):
+        return file_of(name)
+    repo, colon, rest = name.partition(":")
+    return f"{repo}/{rest}" if colon else name
 
 
 def id_of_text(text: str) -> str:

@@ -26,6 +26,7 @@ from graphkit.records.fields import (
     Number,
     Positive,
     Record,
+    RunName,
     Seconds,
     Share,
     Text,
@@ -43,6 +44,9 @@ from graphkit.records.shapes import (
 
 Difficulty = Literal["easy", "medium", "hard"]
 
+#: How expected symbols are compared: as they are written, or by their last component as well.
+SymbolMatch = Literal["last_component"]
+
 
 def _names(spellings: Spellings, field: str) -> AliasChoices:
     return AliasChoices(field, *spellings[field])
@@ -51,8 +55,10 @@ def _names(spellings: Spellings, field: str) -> AliasChoices:
 class Step(Record):
     """One gold edge: ``source`` -``relation``-> ``target``.
 
-    An ``optional`` step is never wrong to follow and costs nothing to miss. ``evidence`` says how the step is known;
-    ``"manual"`` marks a real relation that the static graph does not hold.
+    An ``optional`` step is never wrong to follow and costs nothing to miss. ``evidence`` says how the step is known.
+    Any evidence but ``"static"``, such as ``"manual"`` or ``"trace"``, marks a real relation that the static graph need
+    not hold: the step is never stale for lack of its edge, and static measures leave it out. A step without evidence is
+    static.
     """
 
     source: Id
@@ -218,6 +224,7 @@ class Question(Record):
     relevant: dict[Name, Number] = Field(default_factory=dict, validation_alias=_names(QUESTION, "relevant"))
     expected_files: tuple[Label, ...] = ()
     expected_symbols: tuple[Label, ...] = ()
+    symbol_match: SymbolMatch | None = None
     facts: tuple[Component, ...] = Field(default=(), validation_alias=_names(QUESTION, "facts"))
     conflicts: tuple[Conflict, ...] = ()
     min_sources: Count | None = Field(default=None, validation_alias=_names(QUESTION, "min_sources"))
@@ -400,7 +407,9 @@ class Answer(Record):
     node-link JSON. Where ``traversal``, ``retrieved`` or ``tool_calls`` is absent or null, it isn't known what was
     walked, retrieved or called (it wasn't logged); an empty list says that nothing was. Where ``ordered`` is false the
     traversal is a set of edges, whose order means nothing. A record with an ``error`` (a sentence) is a result: kept,
-    counted, and not scored; ``failed_at`` is the time at which a runner gave the question up (ISO 8601).
+    counted, and not scored; ``failed_at`` is the time at which a runner gave the question up (ISO 8601). ``doubts`` are
+    sentences on what isn't certain about the record, such as an import writes them; ``evaluate`` repeats each once per
+    run, with the number of its records.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -409,7 +418,7 @@ class Answer(Record):
         "tool_calls": ToolCallForm,
     }
 
-    run: Name = Field(validation_alias=_names(ANSWER, "run"))
+    run: RunName = Field(validation_alias=_names(ANSWER, "run"))
     question_id: Id = Field(validation_alias=_names(ANSWER, "question_id"))
     retrieved: tuple[Chunk, ...] | None = Field(default=None, validation_alias=_names(ANSWER, "retrieved"))
     traversal: tuple[WalkStep, ...] | None = Field(default=None, validation_alias=_names(ANSWER, "traversal"))
@@ -426,6 +435,7 @@ class Answer(Record):
     error_type: StrictStr | None = None
     failed_at: StrictStr | None = None
     tool_calls: tuple[ToolCall, ...] | None = Field(default=None, validation_alias=_names(ANSWER, "tool_calls"))
+    doubts: tuple[Label, ...] = ()
 
     @field_validator("retrieved", mode="before", json_schema_input_type=list[Id | Chunk] | None)
     @classmethod

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, BeforeValidator, Field, StrictInt, WithJsonSchema, model_validator
 from pydantic.types import StrictBool, StrictFloat, StrictStr
 
-from graphkit.records.fields import Amount, Count, Name, Record, Share
+from graphkit.records.aliases import WIDEST
+from graphkit.records.fields import Amount, Count, Name, Record, RunName, Share
 
 #: Who gives the scores of graphkit's own measures, and of those that a user adds.
 GRAPHKIT = "graphkit"
@@ -16,8 +17,8 @@ GRAPHKIT = "graphkit"
 #: Who gives the scores of code that was executed.
 EXECUTION = "execution"
 
-#: Squares and cubes of larger values are beyond the range of floating point.
-LARGEST = 1e100
+#: The largest value of a score, as of any other number of a record.
+LARGEST = WIDEST
 
 #: The names of the value of a score; a number that is called ``grade`` is one where none of these is there.
 VALUES = ("value", "score", "correct")
@@ -55,7 +56,7 @@ class Score(Record):
         What the gold of the question was when the score was given (:mod:`graphkit.records.gold`), where that is known.
     """
 
-    run: Name = Field(validation_alias=AliasChoices("run", "run_id", "system", "model", "condition"))
+    run: RunName = Field(validation_alias=AliasChoices("run", "run_id", "system", "model", "condition"))
     question: Name = Field(validation_alias=AliasChoices("question", "question_id", "query_id", "id"))
     measure: Name = Field(default="score", validation_alias=AliasChoices("measure", "metric", "name"))
     value: Value = Field(validation_alias=AliasChoices(*VALUES, "grade"))

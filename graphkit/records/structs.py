@@ -24,6 +24,7 @@ S = TypeVar("S", bound=Struct)
 Text = Annotated[str, Meta(min_length=1)]
 Label = Annotated[str, Meta(max_length=LONGEST_NAME)]
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
+RunName = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME, pattern=r"\S")]
 Number = Annotated[float, Meta(ge=-WIDEST, le=WIDEST)]
 Amount = Annotated[float, Meta(ge=0, le=WIDEST)]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
@@ -101,6 +102,7 @@ class QuestionStruct(Struct, gc=False):
     relevant: dict[Name, Number] = {}
     expected_files: list[Label] = []
     expected_symbols: list[Label] = []
+    symbol_match: Literal["last_component"] | None = None
     facts: list[ComponentStruct] = []
     conflicts: list[ConflictStruct] = []
     min_sources: Count | None = None
@@ -154,7 +156,7 @@ class ToolCallStruct(Struct, gc=False, forbid_unknown_fields=True):
 class AnswerStruct(Struct, gc=False):
     """Twin of :class:`graphkit.records.models.Answer`."""
 
-    run: Name
+    run: RunName
     question_id: Name
     retrieved: list[ChunkStruct] | None = None
     traversal: list[WalkStepStruct] | None = None
@@ -171,6 +173,7 @@ class AnswerStruct(Struct, gc=False):
     error_type: str | None = None
     failed_at: str | None = None
     tool_calls: list[ToolCallStruct] | None = None
+    doubts: list[Label] = []
 
 
 class ArtifactStruct(Struct, gc=False, forbid_unknown_fields=True):

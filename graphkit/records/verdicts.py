@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import model_validator
 from pydantic.types import StrictBool, StrictStr
 
-from graphkit.records.fields import Amount, Count, Name, Record, Share
+from graphkit.records.fields import Amount, Count, Name, Record, RunName, Share
 from graphkit.records.words import counted
 
 #: How a claim is supported by what was retrieved.
@@ -132,7 +132,7 @@ class Verdict(Record):
         The SHA-256 of the answer that was judged: a verdict on another answer than the run's is out of date.
     """
 
-    run: Name
+    run: RunName
     question: Name
     grader: Name
     judge: Name

@@ -8,7 +8,7 @@ from typing import Any
 from graphkit.measures.case import Case
 from graphkit.measures.seen import gold_ids
 from graphkit.measures.tools import first_lack
-from graphkit.report.escaping import visible
+from graphkit.report.escaping import visible, visible_text
 
 #: How much is shown: of the calls, of the ids of one, of its arguments and of its result.
 CALLS = 60
@@ -33,8 +33,8 @@ def calls_of(case: Case) -> dict[str, Any] | None:
         made.append(
             {
                 "name": visible(call.name, ARGUMENTS),
-                "arguments": visible(_text(call.arguments), ARGUMENTS),
-                "result": visible(call.result, RESULT) if call.result is not None else None,
+                "arguments": visible_text(_text(call.arguments), ARGUMENTS),
+                "result": visible_text(call.result, RESULT) if call.result is not None else None,
                 "failed": call.failed,
                 "seen": None
                 if seen is None
@@ -51,12 +51,12 @@ def calls_of(case: Case) -> dict[str, Any] | None:
         "expected": [
             [
                 visible(one.name, ARGUMENTS),
-                None if one.arguments is None else visible(_text(one.arguments), ARGUMENTS),
+                None if one.arguments is None else visible_text(_text(one.arguments), ARGUMENTS),
             ]
             for one in expected[:CALLS]
         ],
         "more_expected": max(len(expected) - CALLS, 0),
-        "lack": None if lack is None else visible(str(lack), ARGUMENTS),
+        "lack": None if lack is None else visible_text(str(lack), ARGUMENTS),
     }
 
 

@@ -17,6 +17,7 @@ from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.records.executions import Execution
 from graphkit.records.scores import Score
+from graphkit.records.unanswered import FailedAs
 from graphkit.records.verdicts import Verdict
 from graphkit.scoring.results import Evaluation
 
@@ -52,6 +53,8 @@ class PageOptions:
         What became of the code of these answers: shown beside each answer, its failing test first.
     answered_by
         The model behind a run, where more is known than the verdicts say: a judge of its family is warned of.
+    failed_as
+        How targets and thresholds count the questions that a run failed on or has no record for.
     unordered, undirected
         Whether traversals are sets of edges, and whether edges are compared without their direction.
     strict
@@ -72,6 +75,7 @@ class PageOptions:
     strict: bool = False
     unordered: bool = False
     undirected: bool = False
+    failed_as: FailedAs = "worst"
 
 
 @dataclass

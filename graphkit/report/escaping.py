@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
 _UNSAFE = re.compile("[<>&\u2028\u2029]")
-_HIDDEN = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-_VISIBLE = {code: f"\\u{code:04x}" for code in _HIDDEN if code not in (0x09, 0x0A, 0x0D)} | {0x0D: None}
+_HIDDEN = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
+_IN_NAMES: dict[int, str | None] = {code: f"\\u{code:04x}" for code in _HIDDEN}
+#: A text keeps its lines and tabs.
+_IN_TEXTS = {**_IN_NAMES, 0x0D: None} | dict(zip(b"\t\n", "\t\n", strict=True)) | {0x2028: "\u2028", 0x2029: "\u2029"}
 
 
 def middle(text: str, room: int) -> str:
@@ -19,14 +22,29 @@ def middle(text: str, room: int) -> str:
     return text if len(text) <= room else text[: -(-room // 2) - 1] + "…" + text[-(room // 2) :]
 
 
-def visible(text: str, limit: int | None = None) -> str:
-    r"""Return text with control characters and those that turn the reading direction written out, cut to a length.
+def visible(name: str, limit: int | None = None) -> str:
+    r"""Return a name on one line, cut to a length: controls, ends of lines and marks of direction are written out.
 
     >>> visible("red \x1b[31m, and so on", limit=12)
     'red \\u001b[…'
+    >>> visible("one\ntwo")
+    'one\\u000atwo'
     """
+    return _cut(name, limit, _IN_NAMES)
+
+
+def visible_text(text: str, limit: int | None = None) -> str:
+    r"""Return a text as :func:`visible` returns a name, but with its lines and tabs.
+
+    >>> visible_text("one\r\ntwo \x1b")
+    'one\ntwo \\u001b'
+    """
+    return _cut(text, limit, _IN_TEXTS)
+
+
+def _cut(text: str, limit: int | None, written: Mapping[int, str | None]) -> str:
     cut = text if limit is None or len(text) <= limit else text[: limit - 1]
-    plain = cut.translate(_VISIBLE)
+    plain = cut.translate(written)
     return plain if cut is text and (limit is None or len(plain) <= limit) else plain[: (limit or 0) - 1] + "…"
 
 

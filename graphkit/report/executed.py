@@ -8,7 +8,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.records.executions import CodeTestResult, Execution, ExecutionStatus
-from graphkit.report.escaping import visible
+from graphkit.report.escaping import visible, visible_text
 
 #: How an execution ended, in words, in the order in which they are listed.
 WORDS: dict[ExecutionStatus, str] = {
@@ -143,7 +143,7 @@ def _short(test: CodeTestResult, room: int = BRIEF, attempts: int = FEW_ATTEMPTS
 
 
 def _text(text: str | None, room: int) -> str | None:
-    return None if text is None else visible(text, room)
+    return None if text is None else visible_text(text, room)
 
 
 def _code(code: str | None, failing: int | None) -> tuple[list[list[Any]], int]:
@@ -154,5 +154,5 @@ def _code(code: str | None, failing: int | None) -> tuple[list[list[Any]], int]:
     spans = [(1, min(LINES, len(lines)))] if lines else []
     if failing is not None and LINES < failing <= len(lines):
         spans.append((max(LINES + 1, failing - AROUND), min(len(lines), failing + AROUND)))
-    pieces = [[first, [visible(line, BRIEF) for line in lines[first - 1 : last]]] for first, last in spans]
+    pieces = [[first, [visible_text(line, BRIEF) for line in lines[first - 1 : last]]] for first, last in spans]
     return pieces, len(lines)

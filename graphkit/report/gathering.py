@@ -14,6 +14,7 @@ from graphkit.analysis.config import Config
 from graphkit.analysis.layers import score_layers
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
+from graphkit.files.normal_forms import GoldSpelling
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.spool import Spool
@@ -24,12 +25,11 @@ from graphkit.measures.registry import DEFAULT_MEASURES, either_way, parse_measu
 from graphkit.records.commits import CommitGraph
 from graphkit.records.executions import Execution
 from graphkit.records.model_families import judges_of, self_evaluations
-from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.records.words import counted
 from graphkit.report.data import DetailsBlock, PageOptions, ReportData, RunData
-from graphkit.report.escaping import script_json, visible
+from graphkit.report.escaping import script_json, visible, visible_text
 from graphkit.report.executed import executions_on
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, TURN, as_gold_has_it, detail
 from graphkit.report.said import verdicts_on
@@ -93,7 +93,7 @@ def gather(
         of_run = Problems(options.on_error, strict=options.strict)
         of_run.merge(dataset_problems)
         details = spools.enter_context(Spool(DetailsBlock, together=1))
-        run = _scored(data, file, name, known, of_run, details, options.scores)
+        run = _scored(data, file, name, known, of_run, details, options)
         run.verdicts = verdicts_on(run.evaluation.run, options.verdicts, run.values)
         run.executions = executions_on(run.evaluation.run, options.executions, run.values)
         outdated, run.code_warnings = _without_outdated(run, file)
@@ -120,7 +120,7 @@ def _scored(
     known: tuple[CommitGraph, dict[str, str]],
     problems: Problems,
     details: Spool[DetailsBlock],
-    scores: Sequence[Score],
+    options: PageOptions,
 ) -> RunData:
     """Score a run, and put aside what there is to show of each question, in one pass over the files."""
     commits, invalid = known
@@ -138,10 +138,13 @@ def _scored(
         unordered=data.unordered,
         versions=True,
         name=name,
+        spelling=GoldSpelling.read(data.dataset.questions_file),
     )
     result = score_file(job, dataset=data.dataset.name, problems=problems, sink=rows.extend, descriptions=shown.take)
     shown.finish()
-    result = dataclasses.replace(result, rows=tuple(rows), known=known_share(data.dataset, file)).with_scores(scores)
+    share = known_share(data.dataset, file)
+    result = dataclasses.replace(result, rows=tuple(rows), known=share, failed_as=options.failed_as)
+    result = result.with_scores(options.scores)
     run.card = score_layers(result, data.config)
     run.values = {row.question: row.values for row in result.rows}
     run.evaluation = dataclasses.replace(result, rows=(), given=())
@@ -245,7 +248,7 @@ def _describe(case: Case, values: Sequence[float | str], invalid: str | None, un
         shown |= {"words": [], "undecided": shown["undecided"] or NO_DIRECTION}
     listed = [
         visible(question.id),
-        visible(question.question, LISTED_TEXT),
+        visible_text(question.question, LISTED_TEXT),
         visible(question.category or ""),
         question.difficulty or "",
     ]

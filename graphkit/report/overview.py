@@ -11,7 +11,7 @@ from graphkit.measures.registry import bounds_of, declared, lower_is_better
 from graphkit.report.data import ReportData, RunData
 from graphkit.report.escaping import visible
 from graphkit.report.executed import WORDS
-from graphkit.scoring.results import Summary
+from graphkit.scoring.results import Summary, scored_in_words
 
 
 def summary(data: ReportData) -> dict[str, Any]:
@@ -130,7 +130,10 @@ def scoreboard(data: ReportData) -> list[dict[str, Any]]:
         summaries = [
             run.evaluation.measures.get(name) or Summary(None, 0, run.evaluation.questions) for run in data.runs
         ]
-        cells_of = [{"value": each.mean, "scored": each.scored, "total": each.total, "state": ""} for each in summaries]
+        cells_of = [
+            {"value": each.mean, "counts": scored_in_words(each, run.evaluation.failed_as), "state": ""}
+            for each, run in zip(summaries, data.runs, strict=True)
+        ]
         rows.append({"name": visible(name), "kind": "component", "lower": lower_is_better(name), "cells": cells_of})
     return rows
 
@@ -141,4 +144,4 @@ def _layer_cell(layer: Layer) -> dict[str, Any]:
 
 def _component_cell(component: Any) -> dict[str, Any]:
     state = "severe" if component.severe else {True: "met", False: "missed", None: ""}[component.met]
-    return {"value": component.mean, "scored": component.scored, "total": component.total, "state": state}
+    return {"value": component.held, "counts": component.counts, "state": state}

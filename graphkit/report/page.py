@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.files.atomic import written
+from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.records.words import counted, shown
 from graphkit.report.blocks import in_blocks
@@ -26,6 +27,7 @@ from graphkit.report.gathering import gather
 from graphkit.report.overview import scoreboard, summary
 from graphkit.report.said import judged, judges
 from graphkit.scoring.known_share import KnownShare
+from graphkit.scoring.results import FAILURES_UNSCORED
 
 #: What the page says of a comparison that looks away from something.
 UNORDERED = "Each traversal is taken as a set of edges: what compares its order isn't scored."
@@ -33,6 +35,12 @@ UNDIRECTED = (
     "Edges are compared without their direction: measures are so named, and drawn is a walked edge as gold has it. "
     "Right and wrong paths aren't told."
 )
+
+#: What the page says of failed questions.
+FAILURES_COUNT = {
+    "worst": "A failed or missing question counts as the worst value of its measure against targets and in layers.",
+    "unscored": FAILURES_UNSCORED[0].upper() + FAILURES_UNSCORED[1:] + ".",
+}
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -86,6 +94,7 @@ def page(data: ReportData) -> Iterator[str]:
         notes=[note for note, asked in ((UNORDERED, data.unordered), (UNDIRECTED, data.undirected)) if asked],
         partial=any(run.card.partial for run in data.runs),
         not_judged=NOT_JUDGED,
+        failures_count=FAILURES_COUNT[data.runs[0].evaluation.failed_as],
         blocks=_blocks(data),
         summary=lambda: json_for_html(summary(data)),
         style=style,
@@ -172,8 +181,9 @@ def write_report(
     Raises
     ------
     InputError
-        A file can't be used, or the page can't be written.
+        A file can't be used, the page can't be written, or would be written over a file that it is made of.
     """
+    check_output(out, "a page", runs, force=True)
     with ExitStack() as spools:
         data = gather(runs, spools, options or PageOptions(), problems)
         place = spools.enter_context(written(out))

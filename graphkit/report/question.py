@@ -16,7 +16,7 @@ from graphkit.records.commits import Version
 from graphkit.records.ids import path_of, repo_of, symbol_of
 from graphkit.records.structs import ChunkStruct
 from graphkit.report.calls import calls_of
-from graphkit.report.escaping import visible
+from graphkit.report.escaping import visible, visible_text
 from graphkit.report.layout import draw
 
 #: How much of a text is shown: of a chunk and of an answer.
@@ -107,11 +107,11 @@ def detail(
     flags |= COMPLETE * (0 < share[1] == share[0])
     flags |= TURN * bool(turned) | INCOHERENT * bool(pairs) | OFF_PIN * off_pin
     shown: dict[str, Any] = {
-        "question": visible(question.question, ANSWER_TEXT),
-        "gold": visible(question.gold_answer, ANSWER_TEXT) if question.gold_answer else None,
-        "facts": [visible(fact.text, CHUNK_TEXT) for fact in question.facts],
-        "answer": visible(answer.answer, ANSWER_TEXT) if answer is not None and answer.answer else None,
-        "error": visible(answer.error, ANSWER_TEXT) if answer is not None and answer.error is not None else None,
+        "question": visible_text(question.question, ANSWER_TEXT),
+        "gold": visible_text(question.gold_answer, ANSWER_TEXT) if question.gold_answer else None,
+        "facts": [visible_text(fact.text, CHUNK_TEXT) for fact in question.facts],
+        "answer": visible_text(answer.answer, ANSWER_TEXT) if answer is not None and answer.answer else None,
+        "error": visible_text(answer.error, ANSWER_TEXT) if answer is not None and answer.error is not None else None,
         "invalid": visible(invalid, CHUNK_TEXT) if invalid is not None else None,
         "values": [_value(value) for value in values],
         "words": [visible(_words(case, divergence)) for divergence in divergences],
@@ -307,7 +307,7 @@ def _chunk(case: Case, chunk: ChunkStruct, commits: _Table) -> list[Any]:
     version = case.version(chunk)
     number = _commit(commits, version) if version.sha is not None else -1
     gain = case.question.relevant.get(chunk.id, 0)
-    return [visible(chunk.id), gain, chunk.score, number, visible(chunk.text, CHUNK_TEXT) if chunk.text else ""]
+    return [visible(chunk.id), gain, chunk.score, number, visible_text(chunk.text, CHUNK_TEXT) if chunk.text else ""]
 
 
 def _lost(case: Case) -> list[list[Any]]:

@@ -11,7 +11,7 @@ from graphkit.analysis.grading_cost import grading_cost
 from graphkit.errors import InputError
 from graphkit.records.usage import Spread
 from graphkit.records.verdicts import AnswerClaim, Citation, Verdict
-from graphkit.report.escaping import visible
+from graphkit.report.escaping import visible, visible_text
 
 #: How much of a text is shown.
 TEXT = 1000
@@ -84,23 +84,24 @@ def judged(verdict: Verdict) -> dict[str, Any]:
         "citations": [_citation(one) for one in verdict.citations],
         "left_out": [visible(one) for one in verdict.left_out[:LISTED]],
         "more_left_out": max(len(verdict.left_out) - LISTED, 0),
-        "notes": [visible(one, TEXT) for one in verdict.notes[:LISTED]],
+        "notes": [visible_text(one, TEXT) for one in verdict.notes[:LISTED]],
     }
 
 
 def _text(text: str | None) -> str | None:
-    return None if text is None else visible(text, TEXT)
+    return None if text is None else visible_text(text, TEXT)
 
 
 def _claim(claim: AnswerClaim) -> dict[str, Any]:
     edge = claim.edge
     return {
-        "text": visible(claim.text, TEXT),
+        "text": visible_text(claim.text, TEXT),
         "sentence": claim.sentence,
         "support": claim.support,
         "gold": claim.gold,
         "evidence": [
-            [visible(one.chunk), visible(one.quote, TEXT), one.occurs, one.alone] for one in claim.evidence[:EVIDENCE]
+            [visible(one.chunk), visible_text(one.quote, TEXT), one.occurs, one.alone]
+            for one in claim.evidence[:EVIDENCE]
         ],
         "more_evidence": max(len(claim.evidence) - EVIDENCE, 0),
         "edge": None
@@ -115,7 +116,7 @@ def _claim(claim: AnswerClaim) -> dict[str, Any]:
 def _citation(citation: Citation) -> list[Any]:
     chunks = [visible(one) for one in citation.chunks[:EVIDENCE]]
     return [
-        visible(citation.text, TEXT),
+        visible_text(citation.text, TEXT),
         visible(citation.target),
         chunks,
         citation.correct,
@@ -129,5 +130,5 @@ def _said(verdict: Mapping[str, Any]) -> list[list[str]]:
     lines = []
     for name, value in list(verdict.items())[:SAID]:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        lines.append([visible(name, 200), visible(text, TEXT)])
+        lines.append([visible(name, 200), visible_text(text, TEXT)])
     return lines

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.files.dataset import Dataset, storable_name
+from graphkit.files.dataset import Dataset, given_run_name
+from graphkit.files.normal_forms import GoldSpelling
 from graphkit.files.problems import OnError, Problems
 from graphkit.files.spool import Spool
 from graphkit.files.stale_gold import invalid_reason, stale_gold
@@ -20,6 +21,7 @@ from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.records.structs import AnswerStruct
+from graphkit.records.unanswered import FailedAs
 from graphkit.scoring.called import tool_measures
 from graphkit.scoring.from_files import score_file
 from graphkit.scoring.known_share import known_share
@@ -50,6 +52,7 @@ def evaluate(
     name: str | None = None,
     replace: bool = False,
     origin: str | Path | None = None,
+    failed_as: FailedAs = "worst",
     progress: Progress = quiet,
 ) -> Evaluation:
     """Score a run log.
@@ -89,6 +92,9 @@ def evaluate(
         of the same file, or with the same content, isn't another. Records in memory replace each other with a warning.
     origin
         What a run log was made of that won't stay, a path or a text; by default the log itself.
+    failed_as
+        How gates, targets and thresholds count the questions that the run failed on or has no record for: each as the
+        worst value of its measure, or not at all (``"unscored"``). The means themselves are over the scored questions.
 
     Returns
     -------
@@ -126,13 +132,14 @@ def evaluate(
                 name=name,
                 replace=replace,
                 origin=origin if origin is not None else IN_MEMORY,
+                failed_as=failed_as,
                 progress=progress,
             )
     chosen = resolve_measures(measures, k=k)
     require_computed(chosen)
     run_file = Path(run)
     if name is not None:
-        storable_name(name, "the run's name")
+        given_run_name(name)
     source = Dataset.of_run(run_file, dataset)
     if not measures:
         chosen += resolve_measures(called) if (called := tool_measures(source, run_file)) else ()
@@ -157,10 +164,12 @@ def evaluate(
         unordered=unordered,
         versions=any(measure.needs_commits for measure in chosen),
         name=name,
+        spelling=GoldSpelling.read(source.questions_file),
     )
     if store is None:
         result = _with_rows(score_file(job, dataset=source.name, problems=problems, sink=take), rows)
-        result = dataclasses.replace(result, known=known_share(source, run_file)).with_scores(scores)
+        known = known_share(source, run_file)
+        result = dataclasses.replace(result, known=known, failed_as=failed_as).with_scores(scores)
         return _warned(result, problems, told_by_caller)
     from graphkit.graph.gradings import keep_scores
     from graphkit.graph.runs import IN_MEMORY, RunRecords, load_run, order_run
@@ -181,7 +190,8 @@ def evaluate(
 
         in_graph = [measure for measure in chosen if measure.query]
         result = _merged(chosen, score_run(store, source.name, scored.run, in_graph, keep_rows), result)
-    result = dataclasses.replace(result, known=known_share(source, run_file)).with_scores(scores)
+    known = known_share(source, run_file)
+    result = dataclasses.replace(result, known=known, failed_as=failed_as).with_scores(scores)
     if keep_rows:
         by_commits = {str(measure): history for measure in chosen if measure.needs_commits}
         keep_scores(store, result.run, *_kept(result, by_commits))
@@ -254,6 +264,7 @@ def _context(
 
     needed = any(measure.needs_commits for measure in measures)
     commits = commit_graph(store, source.name, source.artifact_commits()) if needed else CommitGraph()
+    commits.files = source.known_files()
     return commits, invalid_questions(store, source.name)
 
 
@@ -262,7 +273,7 @@ def known_from_files(
 ) -> tuple[CommitGraph, dict[str, str]]:
     """Return what a dataset's files say of commits, as far as a measure asks, and why which questions aren't scored."""
     needed = any(measure.needs_commits for measure in measures)
-    commits = source.commit_graph(problems) if needed or source.graphs else CommitGraph()
+    commits = source.commit_graph(problems) if needed or source.graphs else CommitGraph(files=source.known_files())
     stale = stale_gold(source, commits, problems)
     return commits, {name: reason for name, reasons in stale.items() if (reason := invalid_reason(reasons))}
 

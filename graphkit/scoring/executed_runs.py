@@ -14,6 +14,7 @@ from graphkit.execution.running import Unexecuted, execute_all
 from graphkit.execution.sandbox import Sandbox
 from graphkit.files.dataset import Dataset
 from graphkit.files.execution_files import EXECUTIONS, write_executions
+from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.score_files import write_scores
 from graphkit.files.verdict_files import SCORES, file_beside, grades_folder
@@ -49,8 +50,8 @@ class ExecutedRun:
     @property
     def summary(self) -> Summary:
         """The summary of the pass rates."""
-        known = [score.number for score in self.scores if score.number is not None]
-        return Summary.of(TESTED, known, len(known), len(self.scores))
+        values = (score.reason if score.number is None else score.number for score in self.scores)
+        return Summary.of_values(TESTED, values)
 
     @property
     def by_status(self) -> dict[str, int]:
@@ -162,8 +163,10 @@ def _keep_beside(run_file: Path, executed: ExecutedRun) -> None:
     InputError
         A file can't be written.
     """
-    grades_folder(run_file).mkdir(exist_ok=True)
     score_file, execution_file = (file_beside(run_file, EXECUTION, f"{kind}.jsonl") for kind in (SCORES, EXECUTIONS))
+    check_output(score_file, "scores", [run_file])
+    check_output(execution_file, "executions", [run_file])
+    grades_folder(run_file).mkdir(exist_ok=True)
     write_scores(score_file, executed.scores)
     if executed.executions:
         write_executions(execution_file, executed.executions)

@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from xml.etree import ElementTree
 
-from graphkit.errors import InputError
+from graphkit.errors import InputError, one_line
 from graphkit.files.atomic import written
 from graphkit.files.tables import write_table
 from graphkit.measures.registry import declared
+from graphkit.records.unanswered import FAILED
 from graphkit.records.words import counted, shown
-from graphkit.scoring.results import Evaluation
+from graphkit.scoring.results import FAILURES_UNSCORED, Evaluation, scored_in_words
 
 COLUMNS = (
     *("run", "question", "measure", "value", "reason", "version", "parameters"),
@@ -27,6 +28,32 @@ COLUMNS = (
 )
 
 Records = Iterable[dict[str, Any]]
+
+
+class HeldGate(Protocol):
+    """What a gate came to: :class:`graphkit.analysis.gates.GateOutcome`."""
+
+    @property
+    def run(self) -> str:
+        """The run that was held."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it passed."""
+
+    @property
+    def what(self) -> str:
+        """Why, in words."""
+
+    @property
+    def name(self) -> str:
+        """The gate with its measure and bound."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the gate with its bound, its value and its outcome."""
+
+
+Writer = Callable[[Path, Sequence[Evaluation], Sequence[HeldGate]], None]
 
 
 def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
@@ -40,8 +67,13 @@ def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
             yield {name: plain[name] for name in COLUMNS}
 
 
-def write_results(path: Path, results: Sequence[Evaluation]) -> None:
+def write_results(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate] = ()) -> None:
     """Write results with their rows to one file, in the form that its ending names.
+
+    Parameters
+    ----------
+    gates
+        What the gates came to that the results were held to; JUnit, JSON and Markdown hold them.
 
     Raises
     ------
@@ -50,10 +82,10 @@ def write_results(path: Path, results: Sequence[Evaluation]) -> None:
     """
     writer = check_output(path)
     with written(path) as temporary:
-        writer(temporary, results)
+        writer(temporary, results, gates)
 
 
-def check_output(path: Path) -> Callable[[Path, Sequence[Evaluation]], None]:
+def check_output(path: Path) -> Writer:
     """Return what writes a file of this name, before any work is done for it.
 
     Raises
@@ -74,27 +106,28 @@ def check_output(path: Path) -> Callable[[Path, Sequence[Evaluation]], None]:
     return writer
 
 
-def _jsonl(path: Path, results: Sequence[Evaluation]) -> None:
+def _jsonl(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
     with path.open("w", encoding="utf-8") as stream:
         for record in records(results):
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def _summary(result: Evaluation) -> dict[str, Any]:
-    return {**result.as_json(), "groups": result.groups_as_json(), **result.outcomes_as_json()}
+def _summary(result: Evaluation, gates: Sequence[HeldGate]) -> dict[str, Any]:
+    held = {"gates": [gate.as_json() for gate in gates if gate.run == result.run]}
+    return {**result.as_json(), **held, "groups": result.groups_as_json(), **result.outcomes_as_json()}
 
 
-def _summary_json(path: Path, results: Sequence[Evaluation]) -> None:
-    _write_json(path, [_summary(result) for result in results])
+def _summary_json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
+    _write_json(path, [_summary(result, gates) for result in results])
 
 
-def _json(path: Path, results: Sequence[Evaluation]) -> None:
+def _json(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
     detailed = []
     for result in results:
         values = {row.question: dict(zip(result.measures, row.values, strict=True)) for row in result.rows}
         stages = {row.question: row.outcome.stage.name for row in result.rows if row.outcome is not None}
         gold = {row.question: row.gold_hash for row in result.rows}
-        detailed.append({**_summary(result), "values": values, "gold_hash_of": gold})
+        detailed.append({**_summary(result, gates), "values": values, "gold_hash_of": gold})
         detailed[-1] |= {"stage_of": stages} if stages else {}
     _write_json(path, detailed)
 
@@ -107,11 +140,11 @@ def _flat(results: Sequence[Evaluation]) -> Records:
     return ({**record, "parameters": json.dumps(record["parameters"])} for record in records(results))
 
 
-def _csv(path: Path, results: Sequence[Evaluation]) -> None:
+def _csv(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
     write_table(path, COLUMNS, _flat(results))
 
 
-def _parquet(path: Path, results: Sequence[Evaluation]) -> None:
+def _parquet(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -124,69 +157,87 @@ def _parquet(path: Path, results: Sequence[Evaluation]) -> None:
     parquet.write_table(pyarrow.Table.from_pylist(rows, pyarrow.schema(fields)), path)
 
 
-def _junit(path: Path, results: Sequence[Evaluation]) -> None:
-    """Write a suite a run and a case a question: a failed question is an error, one without a record is skipped."""
+def _junit(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
+    """Write a suite a run, with a case a question and a case a gate.
+
+    A failed question is an error and one without a record is skipped; a gate that isn't passed is a failure.
+    """
     root = ElementTree.Element("testsuites", name="graphkit")
     for result in results:
         suite = ElementTree.SubElement(root, "testsuite", name=_xml(result.run))
-        suite.set("tests", str(len(result.rows)))
+        properties = ElementTree.SubElement(suite, "properties")
+        ElementTree.SubElement(properties, "property", name="failed_as", value=result.failed_as)
         if result.gold_hash is not None:
-            properties = ElementTree.SubElement(suite, "properties")
             ElementTree.SubElement(properties, "property", name="gold_hash", value=result.gold_hash)
         for row in result.rows:
             case = ElementTree.SubElement(suite, "testcase", classname=_xml(result.run), name=_xml(row.question))
             reasons = {value for value in row.values if isinstance(value, str)}
-            failed = next((reason for reason in reasons if reason.startswith("failed: ")), None)
-            if failed is not None:
-                ElementTree.SubElement(case, "error", message=_xml(failed))
+            if any(reason.startswith(FAILED) for reason in reasons):
+                ElementTree.SubElement(case, "error", message=_xml(row.failure or max(reasons)))
             elif row.values and len(reasons) == 1 and all(isinstance(value, str) for value in row.values):
                 ElementTree.SubElement(case, "skipped", message=_xml(reasons.pop()))
             lines = [f"{name}: {value}" for name, value in zip(result.measures, row.values, strict=True)]
-            ElementTree.SubElement(case, "system-out").text = _xml("\n".join(lines))
+            ElementTree.SubElement(case, "system-out").text = "\n".join(map(_xml, lines))
+        for gate in gates:
+            if gate.run == result.run:
+                _gate_case(suite, gate)
+        suite.set("tests", str(len(suite.findall("testcase"))))
         # What is written, not what failed: a question with stale gold is skipped, also where the run failed on it.
-        for name, kind in (("errors", "error"), ("skipped", "skipped")):
+        for name, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             suite.set(name, str(len(suite.findall(f"testcase/{kind}"))))
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
+def _gate_case(suite: ElementTree.Element, gate: HeldGate) -> None:
+    case = ElementTree.SubElement(suite, "testcase", classname=_xml(f"{gate.run} gates"), name=_xml(gate.name))
+    if not gate.passed:
+        ElementTree.SubElement(case, "failure", message=_xml(gate.what))
+    ElementTree.SubElement(case, "system-out").text = _xml(gate.what)
+
+
 def _xml(text: str) -> str:
-    """Return text without the characters that XML can't hold."""
-    return "".join(char if char in "\t\n" or (char >= " " and char not in "￾￿") else "�" for char in text)
+    """Return text on one line, without the characters that XML can't hold."""
+    return one_line(text)
 
 
-def _markdown(path: Path, results: Sequence[Evaluation]) -> None:
-    path.write_text(markdown(results), encoding="utf-8")
+def _markdown(path: Path, results: Sequence[Evaluation], gates: Sequence[HeldGate]) -> None:
+    path.write_text(markdown(results, gates), encoding="utf-8")
 
 
-def markdown(results: Sequence[Evaluation]) -> str:
-    """Return the scoreboard as a Markdown table, a column a run."""
+def markdown(results: Sequence[Evaluation], gates: Sequence[HeldGate] = ()) -> str:
+    """Return the scoreboard as a Markdown table, a column a run, and below it what the gates came to."""
     names = list(dict.fromkeys(name for result in results for name in result.measures))
     header = ["measure", *(_cell(result.run) for result in results)]
     lines = [f"| {' | '.join(header)} |", f"|---|{'---:|' * len(results)}"]
     for name in names:
-        cells = [name]
+        cells = [_cell(name)]
         for result in results:
             summary = result.measures.get(name)
-            cells.append(f"{shown(summary.mean)} ({summary.scored}/{summary.total})" if summary else "–")
+            cells.append(f"{shown(summary.mean)} ({scored_in_words(summary, result.failed_as)})" if summary else "–")
         lines.append(f"| {' | '.join(cells)} |")
     for result in results:
         counts = [counted(result.questions, "question"), f"{result.failed} failed", f"{result.missing} missing"]
         counts += [f"{len(result.invalid)} invalid (stale gold, not scored)"] if result.invalid else []
+        counts += [FAILURES_UNSCORED] if result.failed_as == "unscored" else []
         counts += [f"gold {result.gold_hash}"] if result.gold_hash is not None else []
         lines.append(f"\n{_cell(result.run)}: {', '.join(counts)}")
         lines += [f"\n{_cell(result.run)}: {_cell(reason)}" for reason in result.reasons()]
         lines += [f"\n{_cell(result.run)}: warning: {_cell(warning)}" for warning in result.warnings]
+    for gate in gates:
+        outcome = "passed" if gate.passed else "**failed**"
+        lines.append(f"\n{_cell(gate.run)}: gate {_cell(gate.name)} {outcome}: {_cell(gate.what)}")
     return "\n".join(lines) + "\n"
 
 
 def _cell(text: str) -> str:
-    """Return text that can't leave its cell or become markup."""
+    """Return text that can't leave its cell or its line, or become markup."""
+    text = one_line(text)
     for char in "\\`*_{}[]<>|#!":
         text = text.replace(char, f"\\{char}" if char not in "<>" else {"<": "&lt;", ">": "&gt;"}[char])
     return " ".join(text.split())
 
 
-FORMATS: dict[str, Callable[[Path, Sequence[Evaluation]], None]] = {
+FORMATS: dict[str, Writer] = {
     ".jsonl": _jsonl,
     ".summary.json": _summary_json,
     ".json": _json,

@@ -271,12 +271,14 @@ def score_file(
         questions=totals.questions,
         failed=totals.failed,
         missing=totals.missing,
+        unanswered=totals.no_answer,
         measures=totals.summaries([str(measure) for measure in job.measures]),
         invalid=dict(job.invalid),
         efficiency=totals.efficiency.spreads(),
         unscored=totals.unscored([str(measure) for measure in job.measures]),
         without_commit=(totals.without_commit, totals.commit_of_artifact) if job.versions else None,
         gold_hash=totals.gold.hexdigest(),
+        warnings=totals.doubts.warnings(),
     )
 
 

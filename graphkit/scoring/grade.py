@@ -12,17 +12,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from graphkit.files.dataset import Dataset, storable_name
+from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
+from graphkit.judges.citations import pattern_text
 from graphkit.judges.claims import CLAIMS, SEPARATE_QUESTIONS
-from graphkit.judges.contract import Finding, Grader, Judge
+from graphkit.judges.contract import Finding, Grader, Judge, effort_of, model_of
 from graphkit.judges.forms import unscored
 from graphkit.judges.judging import ask, prompt_hash
 from graphkit.judges.materials import CONTEXT_TOKENS, materials_of, unjudged
 from graphkit.measures.case import Case
 from graphkit.measures.judged import TESTED
 from graphkit.records.gold import gold_hash
+from graphkit.records.judge_versions import JudgeVersion
 from graphkit.records.model_families import self_evaluation
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -59,7 +61,7 @@ class RunToGrade:
             A record can't be used, or the file holds records of several runs, or none.
         """
         if name is not None:
-            storable_name(name, "the run's name")
+            given_run_name(name)
         _, invalid = known_from_files(source, (), problems)
         questions = {question.id: question for _, question in source.questions(problems)}
         run, answers = read_run(run_file, problems, questions, name)
@@ -78,6 +80,13 @@ class RunToGrade:
         """Return why there is nothing to judge of a question, whatever is asked; None where there is."""
         return self.invalid.get(question) or unjudged(self.case(question))
 
+    def unscored_by(self, grader: Grader, question: str) -> str | None:
+        """Return why a grader gives a question without an answer no score: what the question lacks comes first."""
+        case = self.case(question)
+        if question in self.invalid or case.failure is None:
+            return self.lacking(question)
+        return grader.lacks(materials_of(case.unanswered, self.run)) or case.failure
+
 
 @dataclass(frozen=True)
 class Graded:
@@ -90,12 +99,15 @@ class Graded:
         there is none. What tests say of an answer no judge does: by FactualCorrectness a question with tests has none.
     verdicts
         What was said, failures too.
+    model
+        The model that the judge asked for; None of a judge that asks none.
     """
 
     run: str
     judge: str
     scores: tuple[Score, ...] = field(repr=False)
     verdicts: tuple[Verdict, ...] = field(repr=False)
+    model: str | None = None
 
     @property
     def failed(self) -> list[Verdict]:
@@ -104,13 +116,10 @@ class Graded:
 
     def summaries(self) -> dict[str, Summary]:
         """Return the summary of each measure."""
-        by_measure: dict[str, list[float | None]] = {}
+        by_measure: dict[str, list[float | str | None]] = {}
         for score in self.scores:
-            by_measure.setdefault(score.measure, []).append(score.number)
-        return {
-            name: Summary.of(name, known := [value for value in values if value is not None], len(known), len(values))
-            for name, values in by_measure.items()
-        }
+            by_measure.setdefault(score.measure, []).append(score.reason if score.number is None else score.number)
+        return {name: Summary.of_values(name, values) for name, values in by_measure.items()}
 
     @property
     def saving(self) -> Saving:
@@ -189,7 +198,8 @@ class GradingJob:
             await asyncio.gather(*workers, return_exceptions=True)
         ordered = [graded[question] for question in run.questions]
         scores = tuple(score for some, _ in ordered for score in some)
-        return Graded(run.run, self.judge.name, scores, tuple(verdict for _, some in ordered for verdict in some))
+        verdicts = tuple(verdict for _, some in ordered for verdict in some)
+        return Graded(run.run, self.judge.name, scores, verdicts, model_of(self.judge))
 
     async def _judged(self, run: RunToGrade, question: str) -> tuple[list[Score], list[Verdict]]:
         """Return the scores of one answer, none where tests say it, and the verdicts behind them."""
@@ -200,7 +210,8 @@ class GradingJob:
         if lacking is not None:
             for grader in self.graders:
                 asked = [measure for measure in grader.measures if measure not in tested]
-                scores += [self._score(run, question, one, grader) for one in unscored(asked, lacking)]
+                reason = run.unscored_by(grader, question) or lacking
+                scores += [self._score(run, question, one, grader) for one in unscored(asked, reason)]
             return scores, verdicts
         materials = materials_of(
             run.case(question), run.run, context_tokens=self.context_tokens, pattern=self.citation_pattern
@@ -238,7 +249,7 @@ class GradingJob:
             explanation=finding.explanation,
             confidence=finding.confidence,
             grader=self.judge.name,
-            version=version_of(self.judge, grader),
+            version=str(self.version(grader)),
             cost=paid.cost if paid else None,
             prompt_tokens=paid.prompt_tokens if paid else None,
             output_tokens=paid.output_tokens if paid else None,
@@ -248,7 +259,12 @@ class GradingJob:
             gold_hash=gold_hash(about),
         )
 
-
-def version_of(judge: Judge, grader: Grader) -> str:
-    """Return what tells the scores of one judge and wording from those of another: its version, and the prompt's."""
-    return " ".join(part for part in (judge.version, f"prompt {prompt_hash(grader)[:8]}") if part)
+    def version(self, grader: Grader) -> JudgeVersion:
+        """Return what tells the scores of this job by a grader from those of another judge, wording or setting."""
+        return JudgeVersion(
+            judge=self.judge.version,
+            prompt=prompt_hash(grader)[:8],
+            effort=effort_of(self.judge),
+            context_tokens=None if self.context_tokens == CONTEXT_TOKENS else self.context_tokens,
+            citations=None if self.citation_pattern is None else pattern_text(self.citation_pattern),
+        )

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +15,10 @@ from typing import Any, TypeVar
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
+from graphkit.files.file_locks import locked
 from graphkit.files.problems import OnError, Problems
 from graphkit.files.reading import RecordReader
-from graphkit.files.score_files import read_scores, write_scores
-from graphkit.files.verdict_files import SCORES, VERDICTS, file_beside, grades_folder, read_verdicts, write_verdicts
+from graphkit.files.verdict_files import grading_lock
 from graphkit.graph.runs import refuse_other_run
 from graphkit.judges.contract import Grader, Judge
 from graphkit.judges.graders import graders_named
@@ -25,14 +26,11 @@ from graphkit.judges.judging import TRIES
 from graphkit.judges.materials import CONTEXT_TOKENS
 from graphkit.judges.own_rubric import load_rubric
 from graphkit.llm.requests import ModelError
-from graphkit.measures.base import MISSING, failed
-from graphkit.measures.integration import NO_ANSWER
-from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Spread, figures_of, summarised
-from graphkit.records.verdicts import Verdict, answer_hash
-from graphkit.records.words import counted
+from graphkit.records.verdicts import Verdict
 from graphkit.scoring.grade import CONCURRENCY, DEFAULT_GRADERS, Graded, GradingJob, RunToGrade
+from graphkit.scoring.kept_gradings import keep_beside, with_other_models
 from graphkit.scoring.opened_judges import (
     ANTHROPIC,
     LEXICAL,
@@ -48,6 +46,8 @@ from graphkit.scoring.opened_judges import (
 )
 
 T = TypeVar("T")
+
+WAITING = "note: another grading of this run is being kept; this one waits for it"
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def grade(
     store
         Keeps scores and verdicts in the graph, beside the answers; dataset and run are loaded where they aren't there.
     keep
-        Keep them in files beside the run, see :func:`keep_beside`.
+        Keep them in files beside the run, see :func:`graphkit.scoring.kept_gradings.keep_beside`.
     name
         The name that the run goes by, whatever its records say.
     tell
@@ -154,9 +154,12 @@ def grade(
         graded = run_async(_by_batches(to_grade, how, options, tell))
     else:
         graded = run_async(_at_once(to_grade, how, options))
-    whole = keep_beside(run_file, to_grade, graded, graders, tell) if keep else graded
-    if store is not None:
-        _into_graph(store, run_file, source, whole, problems.on_error)
+    # Another process may grade the same run: what it keeps is read before anything is written, here and in the graph.
+    with locked(grading_lock(run_file), lambda: tell(WAITING)) if keep else nullcontext():
+        whole = keep_beside(run_file, to_grade, graded, graders, tell) if keep else graded
+        if store is not None:
+            both = with_other_models(run_file, to_grade, whole) if keep else whole
+            _into_graph(store, run_file, source, both, problems.on_error)
     return graded
 
 
@@ -233,60 +236,6 @@ def cost_of_run(run_file: Path) -> Spread:
     """Return what the answers of a run cost, as far as its records say."""
     figures = (figures_of(answer) for _, answer in RecordReader(run_file, AnswerStruct, Problems("skip")))
     return summarised(figures)["cost"]
-
-
-def keep_beside(
-    run_file: Path, run: RunToGrade, graded: Graded, graders: Sequence[Grader], tell: Callable[[str], None]
-) -> Graded:
-    """Keep scores and verdicts in files beside a run, and return them with those that the files held and hold on.
-
-    What the same judge said before by other graders stays, unless answers have changed since.
-
-    Raises
-    ------
-    InputError
-        A file can't be written, or what is there can't be read.
-    """
-    verdict_file, score_file = (file_beside(run_file, graded.judge, f"{kind}.jsonl") for kind in (VERDICTS, SCORES))
-    if score_file.exists():
-        asked, measures = {one.name for one in graders}, {name for one in graders for name in one.measures}
-        former = read_verdicts([verdict_file], Problems()) if verdict_file.exists() else []
-        verdicts = [one for one in former if one.grader not in asked]
-        scores = [one for one in read_scores([score_file], Problems()) if one.measure not in measures]
-        # By all verdicts that stood there: a score that key terms gave has none of its own.
-        changed = {one.question for one in former if not _is_about(one, run)}
-        changed |= {one.question for one in scores if _is_outdated(one, run)}
-        if changed and scores:
-            tell(
-                f"note: {counted(len(changed), 'answer')} changed since {graded.judge} judged by other graders: what "
-                f"they gave is dropped ({', '.join(dict.fromkeys(one.measure for one in scores))})"
-            )
-        elif not changed:
-            graded = replace(graded, scores=(*graded.scores, *scores), verdicts=(*graded.verdicts, *verdicts))
-    grades_folder(run_file).mkdir(exist_ok=True)
-    # The verdicts last: by them it is seen of which answers the other scores are, whoever is killed in between.
-    write_scores(score_file, graded.scores)
-    if graded.verdicts:
-        write_verdicts(verdict_file, graded.verdicts)
-    else:
-        verdict_file.unlink(missing_ok=True)  # a file without a record is none
-    return graded
-
-
-def _is_about(verdict: Verdict, run: RunToGrade) -> bool:
-    """Tell whether a verdict is about the answer that the run now gives."""
-    answer = run.answers.get(verdict.question)
-    return verdict.run == run.run and answer is not None and verdict.answer_hash == answer_hash(answer.answer or "")
-
-
-def _is_outdated(score: Score, run: RunToGrade) -> bool:
-    """Tell whether a score says that there is an answer where there is none now, or the other way round."""
-    if score.run != run.run or score.question not in run.questions:
-        return True
-    lacking = run.lacking(score.question)
-    if lacking is not None:
-        return score.reason != lacking
-    return score.reason in (MISSING, NO_ANSWER) or (score.reason or "").startswith(failed(""))
 
 
 def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded, on_error: OnError) -> None:

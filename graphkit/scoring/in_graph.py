@@ -8,8 +8,9 @@ from typing import Any
 from graphkit.database.store import Store
 from graphkit.graph.knowledge import invalid_questions
 from graphkit.graph.queries import cypher
-from graphkit.measures.base import MISSING, Measure, Unscored
+from graphkit.measures.base import Measure, Unscored
 from graphkit.records.commits import DEFAULT_BRANCHES, WINDOW
+from graphkit.records.unanswered import MISSING
 from graphkit.scoring.results import Evaluation, Row, Totals
 
 
@@ -63,6 +64,7 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
         totals.questions += 1
         totals.missing += bool(question["missing"])
         totals.failed += bool(question["failed"])
+        totals.no_answer += bool(question["missing"] or question["failed"]) and name not in invalid
         if keep_rows:
             own = (column[name] for column in columns)
             labels = (question["category"], question["difficulty"], question["group"])
@@ -79,6 +81,7 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
         questions=totals.questions,
         failed=totals.failed,
         missing=totals.missing,
+        unanswered=totals.no_answer,
         invalid=invalid,
         measures=totals.summaries([str(measure) for measure in measures]),
         rows=tuple(rows),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -10,18 +11,22 @@ from typing import Any
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.known import Meaning, MetInLog, read_known
+from graphkit.files.normal_forms import GoldSpelling, respell
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.measures.edges import EdgeMeasure
 from graphkit.measures.paths import PathMeasure
 from graphkit.measures.registry import declared
 from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.words import counted
 
 #: How many records of a run are looked at.
 RECORDS = 1000
 
 #: Of how few ids or edges nothing is concluded.
 FEWEST = 10
+
+_RESPELLED = "the ids of {} differ from the gold's in Unicode normalisation alone, and are compared as the gold's"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,8 @@ def known_share(dataset: Dataset, run_file: Path) -> KnownShare | None:
     looked_at = [answer for _, answer in islice(answers, RECORDS + 1)]
     more = len(looked_at) > RECORDS
     looked_at = looked_at[:RECORDS]
+    spelling = GoldSpelling.read(dataset.questions_file)
+    respelled = sum(respell(answer, spelling) > 0 for answer in looked_at) if spelling else 0
     chunks = dict.fromkeys(chunk.id for answer in looked_at for chunk in answer.retrieved or ())
     ids = chunks | dict.fromkeys(
         end for answer in looked_at for step in answer.traversal or () for end in (step.source, step.target)
@@ -98,9 +105,14 @@ def known_share(dataset: Dataset, run_file: Path) -> KnownShare | None:
         all_records=not more,
         ids=met.known_ids(),
         edges=met.known_edges() if known.has_edges else None,
-        line=_line(met, more),
-        meaning=met.meaning(every, FEWEST),
+        line=_line(met, more) + (f"; {_RESPELLED.format(counted(respelled, 'record'))}" if respelled else ""),
+        meaning=met.meaning(every, FEWEST, _command(dataset, run_file)),
     )
+
+
+def _command(dataset: Dataset, run_file: Path) -> str:
+    """Return the command that evaluates a run by a table of ids."""
+    return shlex.join(["graphkit", "evaluate", str(run_file), "--dataset", str(dataset.folder), "--ids", "ids.jsonl"])
 
 
 def _questions(dataset: Dataset) -> Iterator[QuestionStruct]:

@@ -100,8 +100,13 @@ class OpenedJudge:
 
 
 @asynccontextmanager
-async def opened(options: JudgeOptions) -> AsyncIterator[OpenedJudge]:
+async def opened(options: JudgeOptions, budget: Budget | None = None) -> AsyncIterator[OpenedJudge]:
     """Open a judge, and close it in the end.
+
+    Parameters
+    ----------
+    budget
+        What several openings may spend together; by default each has its own, of ``max_cost``.
 
     Raises
     ------
@@ -121,7 +126,8 @@ async def opened(options: JudgeOptions) -> AsyncIterator[OpenedJudge]:
     from graphkit.llm.cache import CachedModel
     from graphkit.llm.replay import RecordedModel
 
-    prices, budget = _prices_and_budget(options)
+    prices, own = prices_and_budget(options)
+    budget = budget or own
     with _replies(options) as replies:
         if options.replay and replies is not None:
             recorded = RecordedModel(replies)
@@ -246,7 +252,7 @@ async def opened_batches(
         raise InputError(f"--batch asks a model, which the judge {options.judge!r} doesn't")
     if options.replay:
         raise InputError("--replay asks nobody, and --batch does: leave one of them out")
-    prices, budget = _prices_and_budget(options)
+    prices, budget = prices_and_budget(options)
     with _replies(options) as replies:
         if replies is None:
             raise InputError("--batch keeps replies until all are there, and --no-cache forbids it")
@@ -279,7 +285,14 @@ def model_judge(model: Model, options: JudgeOptions, prices: PriceTable) -> Mode
     )
 
 
-def _prices_and_budget(options: JudgeOptions) -> tuple[PriceTable, Budget | None]:
+def prices_and_budget(options: JudgeOptions) -> tuple[PriceTable, Budget | None]:
+    """Return the prices of models, and what may be spent where that is limited.
+
+    Raises
+    ------
+    InputError
+        The file of prices can't be used, or the price of the model that is to be limited isn't known.
+    """
     from graphkit.llm.budget import Budget
     from graphkit.llm.prices import PriceTable
 

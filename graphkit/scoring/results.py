@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.errors import InputError
-from graphkit.measures.base import FAILED, MISSING, Unscored
-from graphkit.measures.registry import bounds_of
+from graphkit.measures.base import Unscored
+from graphkit.measures.registry import bounds_of, worst_of
 from graphkit.records.bounds import exact_parts
 from graphkit.records.gold import GoldSum
+from graphkit.records.unanswered import FAILED, MISSING, FailedAs, is_failure
 from graphkit.records.usage import Spread, Tally
 from graphkit.records.words import counted, shown
+from graphkit.scoring.doubt_counts import Doubts
 from graphkit.scoring.known_share import KnownShare
 
 if TYPE_CHECKING:
@@ -44,8 +46,19 @@ NOT_GIVEN = "no score was given"
 class Summary:
     """One measure over the questions of a run: the mean over the scored ones (None where none was), and the counts.
 
-    ``lowest`` and ``highest`` are the means that the unscored questions would still allow, each of them worth the
-    lowest or the highest value of the measure; the mean itself where all were scored, None where there is no bound.
+    Attributes
+    ----------
+    lowest, highest
+        The means that the unscored questions would still allow, each of them worth the lowest or the highest value of
+        the measure; the mean itself where all were scored, None where there is no bound.
+    failed, missing
+        How many of the questions that the measure could have scored have a record with an error, and how many have no
+        record.
+    worst
+        The worst value of the measure; None where it has no bound in that direction.
+    with_failed
+        The mean in which each failed or missing question counts as the worst value; None where there is no such value
+        for them, or nothing was scored.
     """
 
     mean: float | None
@@ -53,18 +66,88 @@ class Summary:
     total: int
     lowest: float | None = None
     highest: float | None = None
+    failed: int = 0
+    missing: int = 0
+    worst: float | None = None
+    with_failed: float | None = None
 
     @classmethod
-    def of(cls, measure: str, values: Sequence[float], scored: int, total: int) -> Summary:
+    def of(
+        cls, measure: str, values: Sequence[float], scored: int, total: int, failed: int = 0, missing: int = 0
+    ) -> Summary:
         """Return the summary of a measure, given its values, or parts of them, and how many questions were scored."""
 
-        def mean(bound: float | None) -> float | None:
-            if scored >= total:
+        def mean(bound: float | None, unscored: int) -> float | None:
+            if not unscored:
                 return math.fsum(values) / scored if scored else None
-            return None if bound is None else math.fsum([*values, bound * (total - scored)]) / total
+            return None if bound is None else math.fsum([*values, bound * unscored]) / (scored + unscored)
 
-        lowest, highest = bounds_of(measure)
-        return cls(math.fsum(values) / scored if scored else None, scored, total, mean(lowest), mean(highest))
+        (lowest, highest), worst, unscored = bounds_of(measure), worst_of(measure), max(total - scored, 0)
+        return cls(
+            mean=mean(None, 0),
+            scored=scored,
+            total=total,
+            lowest=mean(lowest, unscored),
+            highest=mean(highest, unscored),
+            failed=failed,
+            missing=missing,
+            worst=worst,
+            with_failed=mean(worst, failed + missing) if scored else None,
+        )
+
+    @classmethod
+    def of_values(cls, measure: str, values: Iterable[float | str | None]) -> Summary:
+        """Return the summary of the values of all questions: numbers, and reasons (or None) where there is none."""
+        every = list(values)
+        numbers = [value for value in every if isinstance(value, float | int)]
+        failures = Counter(value for value in every if isinstance(value, str) and is_failure(value))
+        missing = failures.pop(MISSING, 0)
+        return cls.of(measure, numbers, len(numbers), len(every), failures.total(), missing)
+
+    @property
+    def unanswered(self) -> int:
+        """How many questions failed or are missing."""
+        return self.failed + self.missing
+
+    def held(self, failed_as: FailedAs = "worst") -> float | None:
+        """Return the value that gates, targets and thresholds are held to.
+
+        It is :attr:`with_failed`, and the mean over the scored questions where failures don't count or can't, since the
+        measure has no worst value.
+        """
+        return self.mean if failed_as == "unscored" or self.with_failed is None else self.with_failed
+
+    def in_words(self, failed_as: FailedAs = "worst") -> str:
+        """Return the value that is held, with how failures count where there are some.
+
+        >>> Summary.of("EdgeRecall", [35.0], 35, 60, failed=25).in_words()
+        '0.5833 with 25 failed as 0; 1.0000 over the 35 answered'
+        """
+        if not self.unanswered or self.mean is None:
+            return shown(self.mean)
+        answered = f"{shown(self.mean)} over the {self.scored} answered"
+        if failed_as == "unscored":
+            return f"{answered}; {self.failures} unscored"
+        if self.with_failed is None:
+            return f"{answered}; {self.failures}, for which the measure has no worst value"
+        return f"{shown(self.with_failed)} with {self.failures} as {self.worst:g}; {answered}"
+
+    def counts(self, failed_as: FailedAs = "worst") -> str:
+        """Return how many questions were scored, and what failures count as beside them.
+
+        >>> Summary.of("EdgeRecall", [35.0], 35, 60, failed=25).counts()
+        '35/60, 25 failed as 0'
+        """
+        counts = f"{self.scored}/{self.total}"
+        if not self.unanswered or failed_as == "unscored" or self.with_failed is None:
+            return counts
+        return f"{counts}, {self.failures} as {self.worst:g}"
+
+    @property
+    def failures(self) -> str:
+        """How many questions failed or are missing, in words; an empty text where none is."""
+        parts = [f"{count} {what}" for count, what in ((self.failed, "failed"), (self.missing, "missing")) if count]
+        return " and ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +155,7 @@ class Row:
     """The values of one question, in the order of the measures: a number, or the reason why there is none.
 
     ``labels`` are its category, difficulty and group. ``outcome`` is how it went, where that was asked for, and
-    ``gold_hash`` what its gold was.
+    ``gold_hash`` what its gold was. ``failure`` says why the run gave no answer; None where it gave one.
     """
 
     question: str
@@ -80,6 +163,7 @@ class Row:
     labels: tuple[str | None, ...] = (None, None, None)
     outcome: Outcome | None = None
     gold_hash: str | None = None
+    failure: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +190,8 @@ class Evaluation:
     given
         The scores that others gave; their values stand among the rows, and their means among the measures.
     warnings
-        What to beware of: in the scores that others gave, and of fields that graphkit doesn't know.
+        What to beware of: the doubts that the records hold, in the scores that others gave, and of fields that graphkit
+        doesn't know.
     known
         How much of the ids and edges in the run the dataset knows; None where the run came by a pipe.
     without_commit
@@ -114,6 +199,11 @@ class Evaluation:
         graph; None where no measure asks for commits.
     gold_hash
         What the gold of its questions was (:mod:`graphkit.records.gold`): results of other gold can't be compared.
+    failed_as
+        How gates, targets and thresholds count failed and missing questions: each as the worst value of its measure, or
+        not at all.
+    unanswered
+        How many questions with valid gold failed or are missing.
     """
 
     run: str
@@ -131,6 +221,8 @@ class Evaluation:
     unscored: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
     without_commit: tuple[int, int] | None = field(default=None, repr=False)
     gold_hash: str | None = None
+    failed_as: FailedAs = "worst"
+    unanswered: int = 0
 
     def with_scores(self, scores: Iterable[Score]) -> Evaluation:
         """Return the result with scores that others gave this run: from here on nothing asks who gave a value.
@@ -167,13 +259,17 @@ class Evaluation:
             warnings = (*warnings, what)
         rows = tuple(
             dataclasses.replace(
-                row, values=(*row.values, *(column.get(row.question, NOT_GIVEN) for column in values.values()))
+                row,
+                values=(
+                    *row.values,
+                    *(column.get(row.question, row.failure or NOT_GIVEN) for column in values.values()),
+                ),
             )
             for row in self.rows
         )
         names = [*self.measures, *values]
         measures = {**self.measures, **{name: _summary(name, names.index(name), rows) for name in values}}
-        reasons = {name: count_reasons(column.values()) for name, column in values.items()}
+        reasons = {name: count_reasons(column.values())[0] for name, column in values.items()}
         return dataclasses.replace(
             self,
             measures=measures,
@@ -242,6 +338,7 @@ class Evaluation:
             "questions": self.questions,
             "failed": self.failed,
             "missing": self.missing,
+            "failed_as": self.failed_as,
             "invalid": len(self.invalid),
             "measures": _as_json(self.measures),
             "efficiency": {name: dataclasses.asdict(cost) for name, cost in self.known_efficiency().items()},
@@ -304,7 +401,7 @@ class Evaluation:
         """Draw the summary as a table in a notebook."""
         cells = "".join(
             f"<tr><td>{html.escape(name)}</td><td style='text-align:right'>{shown(summary.mean)}</td>"
-            f"<td style='text-align:right'>{summary.scored} / {summary.total}</td></tr>"
+            f"<td style='text-align:right'>{scored_in_words(summary, self.failed_as)}</td></tr>"
             for name, summary in self.measures.items()
         )
         questions = counted(self.questions, "question")
@@ -313,6 +410,28 @@ class Evaluation:
             f"<table><caption>{caption}</caption><thead><tr><th>measure</th><th>mean</th><th>scored</th></tr></thead>"
             f"<tbody>{cells}</tbody></table>"
         )
+
+
+#: What an output says where failures don't count.
+FAILURES_UNSCORED = "failed and missing questions are unscored at gates, targets and thresholds (failed_as=unscored)"
+
+
+def scored_in_words(summary: Summary, failed_as: FailedAs) -> str:
+    """Return how many questions were scored, and what the others would make of the mean.
+
+    These are failures as the gates count them, else the means that all unscored questions would still allow.
+
+    >>> scored_in_words(Summary.of("EdgeRecall", [35.0], 35, 60, failed=25), "worst")
+    '35/60; 0.5833 with 25 failed as 0'
+    >>> scored_in_words(Summary.of("EdgeRecall", [28.0], 28, 30), "worst")
+    '28/30, so 0.93 to 1.00'
+    """
+    counts = f"{summary.scored}/{summary.total}"
+    if summary.unanswered and failed_as == "worst" and summary.with_failed is not None:
+        return f"{counts}; {shown(summary.with_failed)} with {summary.failures} as {summary.worst:g}"
+    if summary.lowest is None or summary.highest is None or summary.scored == summary.total:
+        return counts
+    return f"{counts}, so {summary.lowest:.2f} to {summary.highest:.2f}"
 
 
 def _as_json(measures: Mapping[str, Summary]) -> dict[str, Any]:
@@ -324,15 +443,16 @@ def _summaries(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Summary]:
 
 
 def _summary(name: str, place: int, rows: Sequence[Row]) -> Summary:
-    values = [value for row in rows if not isinstance(value := row.values[place], str)]
-    return Summary.of(name, values, len(values), len(rows))
+    return Summary.of_values(name, (row.values[place] for row in rows))
 
 
-def count_reasons(values: Iterable[float | str | Unscored]) -> Counter[str]:
-    """Return how many values are each reason, those left out that are counted by themselves: failed, and no record."""
+def count_reasons(values: Iterable[float | str | Unscored]) -> tuple[Counter[str], int, int]:
+    """Return how many values are each reason, and apart from these how many failed and have no record."""
     reasons = (value.reason if isinstance(value, Unscored) else value for value in values)
-    found = Counter(one for one in reasons if isinstance(one, str) and one != MISSING and not one.startswith(FAILED))
-    return _bounded(found)
+    found = Counter(one for one in reasons if isinstance(one, str))
+    missing = found.pop(MISSING, 0)
+    failed = sum(found.pop(one) for one in [one for one in found if one.startswith(FAILED)])
+    return _bounded(found), failed, missing
 
 
 def _bounded(reasons: Counter[str]) -> Counter[str]:
@@ -364,10 +484,12 @@ class Totals:
         self.parts: list[list[float]] = [[] for _ in range(count)]
         self.scored = [0] * count
         self.reasons: list[Counter[str]] = [Counter() for _ in range(count)]
-        self.questions = self.failed = self.missing = 0
+        self.unanswered = [(0, 0)] * count
+        self.questions = self.failed = self.missing = self.no_answer = 0
         self.without_commit = self.commit_of_artifact = 0
         self.efficiency = Tally()
         self.gold = GoldSum()
+        self.doubts = Doubts()
 
     def take(self, index: int, values: Sequence[float]) -> None:
         """Add the values of some scored questions, by the measure of that index."""
@@ -376,7 +498,9 @@ class Totals:
 
     def leave_out(self, index: int, values: Iterable[float | str | Unscored]) -> None:
         """Count why some questions have no value by the measure of that index."""
-        found = count_reasons(values)
+        found, failed, missing = count_reasons(values)
+        before = self.unanswered[index]
+        self.unanswered[index] = before[0] + failed, before[1] + missing
         for reason in self.apart & found.keys():
             del found[reason]
         self.reasons[index] = _bounded(self.reasons[index] + found)
@@ -391,18 +515,21 @@ class Totals:
         self.parts = [exact_parts(first + second) for first, second in zip(self.parts, other.parts, strict=True)]
         self.scored = [first + second for first, second in zip(self.scored, other.scored, strict=True)]
         self.reasons = [_bounded(first + second) for first, second in zip(self.reasons, other.reasons, strict=True)]
+        self.unanswered = [(a + c, b + d) for (a, b), (c, d) in zip(self.unanswered, other.unanswered, strict=True)]
         self.questions += other.questions
         self.failed += other.failed
         self.missing += other.missing
+        self.no_answer += other.no_answer
         self.count_without_commit(other.without_commit, other.commit_of_artifact)
         self.efficiency.merge(other.efficiency)
         self.gold.merge(other.gold)
+        self.doubts.merge(other.doubts)
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Return the summary of each measure."""
         return {
-            name: Summary.of(name, parts, scored, self.questions)
-            for name, parts, scored in zip(names, self.parts, self.scored, strict=True)
+            name: Summary.of(name, parts, scored, self.questions, *unanswered)
+            for name, parts, scored, unanswered in zip(names, self.parts, self.scored, self.unanswered, strict=True)
         }
 
     def unscored(self, names: Sequence[str]) -> dict[str, dict[str, int]]:

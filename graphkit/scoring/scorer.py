@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import MeasureError
+from graphkit.files.normal_forms import GoldSpelling, may_differ, respell, respelled_in_words
 from graphkit.files.problems import Problem, Problems
-from graphkit.files.reading import RecordReader, note_missing_gold
+from graphkit.files.reading import RecordReader, note_missing_gold, note_symbol_match
 from graphkit.files.spool import TOGETHER, Packer
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
+from graphkit.measures.files import SymbolRecall
 from graphkit.measures.outcome import Outcome, outcome
 from graphkit.records.bounds import over, under
 from graphkit.records.commits import CommitGraph
@@ -55,6 +57,8 @@ class Job:
         Whether a measure asks for commits, so that it counts how many chunks name none.
     name
         The name that the run goes by, whatever the records say.
+    spelling
+        How the gold spells ids that aren't ASCII: those of the run are compared as it does.
     """
 
     questions_file: Path
@@ -69,6 +73,7 @@ class Job:
     unordered: bool = False
     versions: bool = False
     name: str | None = None
+    spelling: GoldSpelling = field(default_factory=GoldSpelling)
 
 
 @dataclass
@@ -113,6 +118,7 @@ class Scorer:
         self.measures = job.measures
         #: Where the measures of the user's own are: what they return is checked.
         self.own = [index for index, measure in enumerate(job.measures) if measure.is_users_own()]
+        self.compares_symbols = any(isinstance(measure, SymbolRecall) for measure in job.measures)
         self.hash = hash
         self.problems = Problems()
         self.questions = RecordReader(job.questions_file, QuestionStruct, self.problems)
@@ -125,6 +131,9 @@ class Scorer:
         found = self.answers.parse(number, line)
         if found is not None:
             self.runs.add(found.run)
+            if self.job.spelling and may_differ(line) and (changed := respell(found, self.job.spelling)):
+                where = f"{self.answers.path}:{number}"
+                self.problems.note(Problem(where, respelled_in_words(changed), record=found.question_id))
             if self.job.name is not None:
                 found.run = self.job.name
         return found
@@ -134,7 +143,7 @@ class Scorer:
         self.totals = Totals(len(self.measures), self.job.invalid.values())
         self.values: list[list[float | Unscored]] = []
         self.names: list[str] = []
-        self.about: list[tuple[tuple[str | None, ...], Outcome | None, str]] = []
+        self.about: list[tuple[tuple[str | None, ...], Outcome | None, str, str | None]] = []
         self.described: list[tuple[str, Any]] = []
         self.runs: set[str] = set()
         self.problems = self.questions.problems = self.answers.problems = Problems()
@@ -145,6 +154,8 @@ class Scorer:
         case = Case(question, answer, job.commits, job.unordered)
         if not question.relevant:
             note_missing_gold(question, self.questions.path, self.problems)
+        if question.symbol_match is not None and self.compares_symbols:
+            note_symbol_match(question, self.questions.path, self.problems)
         if answer is not None and answer.error is None:
             if (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
                 self._note(case, number)
@@ -153,6 +164,8 @@ class Scorer:
         else:
             self.totals.missing += answer is None
             self.totals.failed += answer is not None
+        if answer is not None and answer.doubts:
+            self.totals.doubts.add(answer.doubts)
         if answer is not None and _has_figures(answer):
             self.totals.efficiency.add(figures_of(answer))
         invalid = job.invalid.get(question.id) if job.invalid else None
@@ -163,6 +176,7 @@ class Scorer:
                 if answer is not None and answer.error is None:
                     self.values.append([measure.value(case) for measure in self.measures])
                 else:
+                    self.totals.no_answer += 1
                     self.values.append([measure.score(case) for measure in self.measures])
             except Exception:
                 blamed = self._blamed(case)
@@ -176,7 +190,7 @@ class Scorer:
             self.described.append((question.id, job.describe(case, _plain(self.values[-1]), invalid)))
         if job.keep_rows:
             labels = (question.category, question.difficulty, question.group)
-            self.about.append((labels, outcome(case, invalid) if job.outcomes else None, as_hash(gold)))
+            self.about.append((labels, outcome(case, invalid) if job.outcomes else None, as_hash(gold), case.failure))
 
     def settle(self) -> list[Row]:
         """Bring the values since the last call into the totals, and return the rows where they are wanted."""

@@ -12,6 +12,7 @@ from graphkit.files.reading import parse_record
 from graphkit.records.fields import other_names
 from graphkit.records.models import Answer
 from graphkit.records.plain import plain_or_none
+from graphkit.records.secrets import masked_message, masked_value
 
 #: The most chunks, and the most traversed steps, that one answer may have.
 MOST_PARTS = 10_000
@@ -79,15 +80,15 @@ def failed_answer(run: str, question_id: str, error: BaseException) -> Answer:
         text = " ".join(str(error).split())
     except Exception:
         text = ""
-    text = text.encode("utf-8", "replace").decode()
+    text = masked_message(text.encode("utf-8", "replace").decode())
     if len(text) > _LONGEST_ERROR:
         text = text[:_LONGEST_ERROR] + " ..."
     return Answer(run=run, question_id=question_id, error=text or kind, error_type=kind)
 
 
 def line_of(answer: Answer) -> bytes:
-    """Return the line of a record in its native spelling, without what is not known."""
-    value = answer.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    """Return the line of a record in its native spelling, without what is not known, and without known secrets."""
+    value = masked_value(answer.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 

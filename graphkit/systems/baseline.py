@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
+from graphkit.files.texts import read_text
 from graphkit.llm.anthropic_model import AnthropicModel
 from graphkit.llm.requests import Block, Model, ModelError, Request, Turn
 from graphkit.records.models import Question
@@ -38,11 +39,7 @@ def read_prompt(path: Path | None) -> str:
     """
     if path is None:
         return DEFAULT_PROMPT
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError) as error:
-        what = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise InputError(f"the prompt can't be read: {what}", where=str(path)) from None
+    text = read_text(path)
     if "{question}" not in text:
         raise InputError(
             "the prompt has no place for the question", where=str(path), remedy="Write {question} where it goes."

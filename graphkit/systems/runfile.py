@@ -5,12 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
 from graphkit.errors import InputError
+from graphkit.files.leftovers import held_file, sweep
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.models import Answer
@@ -106,7 +106,8 @@ class RunFile:
         ]
         if _adjoining(places, self._end):
             return
-        descriptor, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
+        sweep(self.path.parent, f".{self.path.name}.")
+        descriptor, name = held_file(self.path.parent, f".{self.path.name}.")
         try:
             with os.fdopen(descriptor, "wb") as stream:
                 for offset, length in places:
@@ -114,9 +115,9 @@ class RunFile:
                 stream.flush()
                 os.fsync(stream.fileno())
                 os.fchmod(stream.fileno(), stat.S_IMODE(os.fstat(self._file).st_mode))
-            Path(name).replace(self.path)
+            name.replace(self.path)
         except BaseException as error:
-            Path(name).unlink(missing_ok=True)
+            name.unlink(missing_ok=True)
             if not isinstance(error, OSError):
                 raise
             raise InputError(

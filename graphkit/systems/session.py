@@ -14,6 +14,7 @@ from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
+from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.records.models import Answer, Question
 from graphkit.records.structs import QuestionStruct
@@ -162,6 +163,8 @@ class Session:
         with contextlib.ExitStack() as stack:
             for system in self.systems:
                 path = self.out / f"{system.name}.jsonl"
+                check_output(path, "a run", [self.dataset.folder])
+                check_output(path.with_suffix(".made-by"), "a run", [self.dataset.folder], force=True)
                 self.files[system.name] = stack.enter_context(RunFile(path, system.name, system.source))
             yield
 

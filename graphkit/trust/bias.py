@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.judges.contract import Judge, Opinion
+from graphkit.judges.contract import Judge, Opinion, effort_of
 from graphkit.judges.prompts import Prompt
 from graphkit.records.scores import Score
 from graphkit.trust.effects import Effect, effects
@@ -55,6 +55,11 @@ class Swapped:
     def version(self) -> str | None:
         """The version of the judge."""
         return self.judge_.version
+
+    @property
+    def effort(self) -> str | None:
+        """How much the judge lets its model think."""
+        return effort_of(self.judge_)
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
         """Return the judge's opinion."""

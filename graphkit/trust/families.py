@@ -18,7 +18,7 @@ def answering_model(run_file: Path, answered_by: str | None = None) -> str | Non
     if answered_by:
         return answered_by
     note = run_file.with_name(f"{stem_of(run_file)}.made-by")
-    return note.read_text(encoding="utf-8").strip() or None if note.is_file() else None
+    return note.read_text(encoding="utf-8", errors="replace").strip() or None if note.is_file() else None
 
 
 def own_kind(

@@ -51,6 +51,11 @@ class GradeScale:
         return len(self.labels) > 2
 
     @property
+    def numeric(self) -> bool:
+        """Tell whether the labels are whole grades, and not words."""
+        return bool(self.labels) and all(label.isdigit() for label in self.labels)
+
+    @property
     def highest(self) -> float:
         """The highest value."""
         return max(self.labels.values(), default=1.0)
@@ -84,8 +89,9 @@ class GradeScale:
             return _share(text)
         if tuple(self.labels) == ("0", "1"):
             return "1" if text in _YES else "0" if text in _NO else None
-        if text.removesuffix(".0") in self.labels:
-            return text.removesuffix(".0")
+        number = _number(text)
+        if number is not None and _number_text(number) in self.labels:
+            return _number_text(number)
         words = {label: _plain(label) for label in self.labels if not label.isdigit()}
         same = [label for label, word in words.items() if word == text]
         begun = same or [label for label, word in words.items() if word.startswith(text)]
@@ -98,17 +104,27 @@ class GradeScale:
             return "a number from 0 to 1"
         if tuple(self.labels) == ("0", "1"):
             return "y or n"
-        if all(label.isdigit() for label in self.labels):
+        if self.numeric:
             return f"{self.categories[0]} to {self.categories[-1]}"
         return ", ".join(reversed(self.categories))
 
 
-def scale_of(measure: str, scores: Iterable[Score]) -> GradeScale:
-    """Return the scale of a measure: that of the grades in words where it has them, else of all of its values."""
+def scale_of(
+    measure: str, scores: Iterable[Score], said: Iterable[float] = (), grades: range | None = None
+) -> GradeScale:
+    """Return the scale of a measure: that of the grades in words where it has them, else of all of its values.
+
+    Parameters
+    ----------
+    said
+        What a person gave: it tells the scale, too.
+    grades
+        The whole grades that may be given, where the user says so.
+    """
     given = [score for score in scores if score.number is not None]
     words = {score.grade: float(score.number or 0.0) for score in given if score.grade is not None}
     lower = lower_is_better(measure)
-    if any(score.grade is None for score in given):
+    if grades is not None or any(score.grade is None for score in given):
         words = {}  # a value without its word stands on no scale of words
     if words and words.keys() <= RUBRIC.keys():
         return GradeScale(RUBRIC, frozenset({"fully_correct"}))
@@ -116,41 +132,71 @@ def scale_of(measure: str, scores: Iterable[Score]) -> GradeScale:
         known = dict(sorted(words.items(), key=lambda item: item[1]))
         best = min(known.values()) if lower else max(known.values())
         return GradeScale(known, frozenset(label for label, value in known.items() if value == best), lower)
-    found = scales.scale_of(measure, [score.number for score in given if score.number is not None])
+    values = [score.number for score in given if score.number is not None]
+    found = grades or scales.grades_of(measure, [*values, *(said if values else ())])
     if found is None:
         return GradeScale({}, lower=lower)
-    labels = {str(value): float(value) for value in range(found.top + 1)}
-    return GradeScale(labels, frozenset(label for label, value in labels.items() if found.is_right(value)), lower)
+    labels = {str(value): float(value) for value in found}
+    right = scales.right_on(measure, found)
+    called = () if right is None else (label for label, value in labels.items() if right.is_right(value))
+    return GradeScale(labels, frozenset(called), lower)
 
 
-def persons_scale(measure: str, scores: Iterable[Score]) -> GradeScale:
-    """Return the scale of a measure on which a person can be asked.
+def persons_scale(
+    measure: str, scores: Iterable[Score], said: Iterable[float] = (), grades: range | None = None
+) -> GradeScale:
+    """Return the scale of a measure on which a person can be asked; the parameters are those of :func:`scale_of`.
 
     Raises
     ------
     InputError
-        The values are numbers beyond 0 to 1, so that nothing tells between which ones a person's would lie.
+        A value isn't on the scale that the user names, or values are numbers beyond 0 to 1, so that nothing tells
+        between which ones a person's would lie.
     """
-    given = list(scores)
-    scale = scale_of(measure, given)
-    beyond = [score.number for score in given if score.number is not None and not 0 <= score.number <= 1]
-    if beyond and not scale.labels:
-        what = f"{measure} has the value {beyond[0]:g}: it is neither from 0 to 1, nor a whole number from 0 to 10 only"
-        remedy = "Bring the scores to 0 to 1, or give each a grade in words."
-        raise InputError(what, where=given[0].run, remedy=remedy)
+    given = [score for score in scores if score.number is not None]
+    scale = scale_of(measure, given, said, grades)
+    for score in given:
+        number = score.number or 0.0
+        if grades is not None and number not in grades:
+            what = f"{score.given_by} gave {number:g} by {measure}, which isn't on the scale {scale.choices}"
+            raise InputError(what, where=f"{score.run}: record {score.question}", remedy="Name another by --scale.")
+        if not scale.labels and not 0 <= number <= 1:
+            what = (
+                f"{measure} has the value {number:g}: it is neither from 0 to 1, nor a whole number from 0 to 10 only"
+            )
+            remedy = (
+                "Name the scale of whole grades by --scale, bring the scores to 0 to 1, or give each a grade in words."
+            )
+            raise InputError(what, where=score.run, remedy=remedy)
     return scale
+
+
+def numbers_in(texts: Iterable[str]) -> list[float]:
+    """Return the numbers among some grades that a person gave.
+
+    >>> numbers_in(["4", "y", "0,5", "nan"])
+    [4.0, 0.5]
+    """
+    found = (_number(text) for text in texts)
+    return [number for number in found if number is not None]
 
 
 def _plain(text: str) -> str:
     return text.strip().lower().replace(" ", "_")
 
 
-def _share(text: str) -> str | None:
+def _number(text: str) -> float | None:
+    """Return the number that a person wrote, with a point or, as in a sheet between semicolons, a comma."""
     try:
-        number = float(text)
+        number = float(text.strip().replace(",", "."))
     except ValueError:
         return None
-    return _number_text(number) if math.isfinite(number) and 0 <= number <= 1 else None
+    return number if math.isfinite(number) else None
+
+
+def _share(text: str) -> str | None:
+    number = _number(text)
+    return _number_text(number) if number is not None and 0 <= number <= 1 else None
 
 
 def _number_text(number: float) -> str:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graphkit.errors import InputError
 from graphkit.files.atomic import written
-from graphkit.files.jsonl import open_binary
+from graphkit.files.jsonl import whole
+from graphkit.records.scores import Score
+from graphkit.records.structs import QuestionStruct
+from graphkit.records.words import shortened
 from graphkit.trust.grade_scales import GradeScale
 
+if TYPE_CHECKING:
+    from _csv import Reader as CsvReader
+
 COLUMNS = ("run", "question_id", "measure", "grade", "note", "question", "gold_answer", "answer")
+
+#: What may stand between the cells of a sheet.
+_DELIMITERS = (",", ";", "\t")
+
+#: How many columns a refusal names.
+_SHOWN = 10
 
 #: What a spreadsheet would take for a formula, where a text begins with it.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -31,6 +45,12 @@ class SheetRow:
     text: str = ""
     gold: str = ""
     answer: str = ""
+
+
+def row_of(score: Score, question: QuestionStruct | None, answer: str | None) -> SheetRow:
+    """Return the row on which a person grades what a judge gave a score."""
+    text, gold = ("", None) if question is None else (question.question, question.gold_answer)
+    return SheetRow(score.run, score.question, score.measure, text=text, gold=gold or "", answer=answer or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,32 +82,60 @@ def write_sheet(path: Path, rows: Iterable[SheetRow]) -> None:
 def read_sheet(path: Path) -> list[tuple[str, dict[str, str]]]:
     """Return the rows of a sheet with their places; a column may be missing but the id of the question.
 
+    Commas, semicolons or tabs stand between the cells. Where there is no column ``question_id``, the column
+    ``question`` holds the ids.
+
     Raises
     ------
     InputError
         The file is no table in UTF-8 with a column of question ids.
     """
-    with open_binary(path) as stream:
-        try:
-            text = stream.read().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise InputError("the file isn't text in UTF-8", where=f"{path}:{error.start}") from None
-    # Not by the lines of the text: what Python takes for their ends isn't all that of a table.
-    table = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    rows = []
+    try:
+        text = whole(path, records=False).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError("the file isn't text in UTF-8", where=f"{path}:{error.start}") from None
     limit = csv.field_size_limit(max(len(text), 1))  # an answer may be of any length
     try:
-        if "question_id" not in (table.fieldnames or ()):
-            remedy = f"The first line must name the columns: {', '.join(COLUMNS[:5])}."
-            raise InputError("there is no column question_id", where=f"{path}:1", remedy=remedy)
-        for row in table:
-            line = {name: _plain(cell) for name, cell in row.items() if isinstance(name, str) and cell is not None}
-            rows.append((f"{path}:{table.line_num}", line))
-    except csv.Error as error:
-        raise InputError(f"not a CSV file: {error}", where=f"{path}:{max(table.line_num, 1)}") from None
+        return list(_rows(path, text))
     finally:
         csv.field_size_limit(limit)
-    return rows
+
+
+def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the rows of a sheet with their places."""
+    names, table = _table(path, text)
+    try:
+        for cells in table:
+            row = {name: _plain(cell) for name, cell in zip(names, cells, strict=False)}
+            if cells:
+                yield f"{path}:{table.line_num}", {"question_id": "", **row}
+    except csv.Error as error:
+        raise InputError(f"not a CSV file: {error}", where=f"{path}:{max(table.line_num, 1)}") from None
+
+
+def _table(path: Path, text: str) -> tuple[list[str], CsvReader]:
+    """Return the columns of a sheet, and its reader behind them: by the first delimiter that gives a column of ids."""
+    widest: list[str] = []
+    for delimiter in _DELIMITERS:
+        # Not by the lines of the text: what Python takes for their ends isn't all that of a table.
+        table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        with contextlib.suppress(csv.Error):  # quotes may stand otherwise between other delimiters
+            names = [_column(name) for name in next(table, [])]
+            if "question_id" in names:
+                return names, table
+            if "question" in names:
+                names[names.index("question")] = "question_id"
+                return names, table
+            widest = max(widest, names, key=len)
+    found = ", ".join(shortened(name) for name in widest[:_SHOWN]) or "nothing"
+    remedy = f"The first line must name the columns: {', '.join(COLUMNS[:5])}. It names {found}."
+    raise InputError("there is no column question_id", where=f"{path}:1", remedy=remedy)
+
+
+def _column(name: str) -> str:
+    """Return the name of a column; those of a sheet are known in any case, and with spaces."""
+    known = name.strip().casefold().replace(" ", "_")
+    return known if known in COLUMNS else name.strip()
 
 
 def rows_of(sheet: Sequence[tuple[str, dict[str, str]]]) -> list[SheetRow]:
@@ -119,12 +167,13 @@ def labels_of(
     labels: dict[str, str] = {}
     notes: dict[str, str] = {}
     changed = []
-    for where, row in sheet:
-        question, said = row["question_id"], _grade(row, measure)
-        if row.get("run", run) not in (run, "") or row.get("measure", measure) not in (measure, "") or not said:
-            continue
+    for where, row, said in graded_rows(sheet, run, measure):
+        question = row["question_id"]
         if question not in answers:
-            raise InputError("the run has no record of this question", where=f"{where}: record {question}")
+            remedy = "Give the ids of the run's questions in the column question_id."
+            raise InputError(
+                "the run has no record of this question", where=f"{where}: record {question}", remedy=remedy
+            )
         if row.get("answer") and _lines(row["answer"]) != _lines(answers[question] or ""):
             changed.append(question)
             continue
@@ -141,8 +190,32 @@ def labels_of(
     return Labels(labels, notes, tuple(changed))
 
 
+def graded_rows(
+    sheet: Iterable[tuple[str, dict[str, str]]], run: str, measure: str
+) -> Iterator[tuple[str, dict[str, str], str]]:
+    """Yield the places and rows of a sheet that grade a run by a measure, with the grades as they are written."""
+    for where, row in sheet:
+        of_measure = row.get("measure", "").casefold() in (measure.casefold(), "")
+        if row.get("run", run) in (run, "") and of_measure and (said := _grade(row, measure)):
+            yield where, row, said
+
+
+def graded_measures(sheet: Sequence[tuple[str, dict[str, str]]], run: str, given: Iterable[str]) -> list[str]:
+    """Return the measures that a sheet grades a run by, or is to, as far as it names them.
+
+    The column ``measure`` names them. Where a sheet has no such column and no column ``grade``, the columns do that are
+    called like one of the ``given`` measures.
+    """
+    rows = [row for _, row in sheet if row.get("run", run) in (run, "")]
+    to_grade = [row for row in rows if row.get("measure")]
+    named = [row["measure"] for row in to_grade if _grade(row, row["measure"])] or [row["measure"] for row in to_grade]
+    if not named and not any("grade" in row for row in rows):
+        named = [measure for measure in given if any(_grade(row, measure) for row in rows)]
+    return list({name.casefold(): name for name in named}.values())
+
+
 def _grade(row: dict[str, str], measure: str) -> str:
-    own = next((cell for name, cell in row.items() if name.lower() == measure.lower()), None)
+    own = next((cell for name, cell in row.items() if name.casefold() == measure.casefold()), None)
     return (row.get("grade", "") if own is None else own).strip()
 
 

@@ -19,7 +19,7 @@ from graphkit.analysis.spot_checks import KeptCheck
 from graphkit.records.bounds import over, under
 from graphkit.records.scores import Score
 from graphkit.trust.advice import advice
-from graphkit.trust.grade_scales import NEAR, GradeScale, persons_scale
+from graphkit.trust.grade_scales import NEAR, GradeScale, numbers_in, persons_scale
 from graphkit.trust.inflation import Inflation, inflation
 
 #: How many answers are drawn where nobody says otherwise.
@@ -84,6 +84,8 @@ class SpotCheck:
         What to change; empty where nothing is to be.
     needed
         By the name of a figure, how many labels in all an interval of the wanted ``width`` takes.
+    scale
+        All grades that could be given.
     """
 
     run: str
@@ -106,6 +108,7 @@ class SpotCheck:
     advice: Sequence[str]
     width: float
     needed: Mapping[str, int | None]
+    scale: GradeScale
 
     @property
     def figures(self) -> dict[str, Estimate]:
@@ -142,6 +145,7 @@ class SpotCheck:
             "inflation": self.inflation.as_json(),
             "advice": list(self.advice),
             "needed": {"width": self.width, **self.needed},
+            "scale": list(self.scale.categories) or None,
         }
 
     def kept(self) -> KeptCheck:
@@ -204,7 +208,7 @@ def check(
     if not scores:
         raise ValueError("a spot check needs scores of a judge")
     first = scores[0]
-    scale = scale or persons_scale(first.measure, scores)
+    scale = scale or persons_scale(first.measure, scores, numbers_in(labels.values()))
     judged = {score.question: label for score in scores if (label := scale.label_of(score)) is not None}
     both = [question for question in labels if question in judged]
     person, own = [labels[question] for question in both], [judged[question] for question in both]
@@ -243,6 +247,7 @@ def check(
         advice=advice(scale, person, own) if agreement.value is not None and under(agreement.value, ENOUGH) else (),
         width=width,
         needed={name: needed(one, width) for name in counted if (one := found[name]) is not None},
+        scale=scale,
     )
 
 

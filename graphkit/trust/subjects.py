@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
 from graphkit.files.score_files import read_scores
 from graphkit.files.verdict_files import SCORES, graded_files
+from graphkit.records.judge_versions import JudgeVersion
 from graphkit.records.scores import Score
 from graphkit.records.structs import QuestionStruct
 
@@ -72,18 +73,22 @@ class Subject:
         return scores
 
 
-def subject(run_file: Path, run: str, judge: str | None, files: Iterable[Path], problems: Problems) -> Subject:
+def subject(
+    run_file: Path, run: str, judge: str | None, files: Iterable[Path], problems: Problems, model: str | None = None
+) -> Subject:
     """Return what a judge gave a run: the named one, else the only one.
 
     Parameters
     ----------
     files
         Of scores; where there is none, those that gradings left beside the run.
+    model
+        Whose grades, where several models of the judge gave the same measure.
 
     Raises
     ------
     InputError
-        There are no such files, nobody gave this run a score, or there are several judges.
+        There are no such files, nobody gave this run a score, or there are several judges, or several models of one.
     """
     read = list(files) or graded_files(run_file, SCORES)
     if not read:
@@ -106,13 +111,43 @@ def subject(run_file: Path, run: str, judge: str | None, files: Iterable[Path], 
             remedy=f"{hint}Name one by --judge: {', '.join(judges)}." if judges else "Check --scores.",
         )
     chosen = [score for score in own if score.grader == judge]
-    seen: set[tuple[str, str]] = set()
-    for score in chosen:
-        if (score.question, score.measure) in seen:
-            what = f"{judge} gave {score.measure} twice"
-            raise InputError(what, where=f"{run_file}: record {score.question}", remedy="Name one file by --scores.")
-        seen.add((score.question, score.measure))
+    if _given_twice(chosen) is not None:
+        chosen = _of_model(run_file, judge, chosen, model)
     return Subject(run, judge, tuple(chosen), sum(score.run != run for score in every))
+
+
+def _given_twice(scores: Iterable[Score]) -> Score | None:
+    """Return the first score of an answer that has one by the same measure already."""
+    seen: set[tuple[str, str]] = set()
+    for score in scores:
+        if (score.question, score.measure) in seen:
+            return score
+        seen.add((score.question, score.measure))
+    return None
+
+
+def _of_model(run_file: Path, judge: str, scores: Sequence[Score], model: str | None) -> list[Score]:
+    """Return the scores that one model of a judge gave.
+
+    Raises
+    ------
+    InputError
+        The model isn't named, gave none, or gave an answer two by one measure.
+    """
+    by_model: dict[str | None, list[Score]] = {}
+    for score in scores:
+        version = JudgeVersion.parse(score.version)
+        by_model.setdefault(None if version is None else version.judge, []).append(score)
+    models = [name for name in by_model if name is not None]
+    if len(models) > 1 and model not in models:
+        what = f"{judge} gave no scores by the model {model}" if model else f"several models of {judge} graded this run"
+        hint = did_you_mean(model or "", models)
+        raise InputError(what, where=str(run_file), remedy=f"{hint}Name one by --model: {', '.join(models)}.")
+    chosen = by_model[model] if model in by_model else list(scores)
+    if (twice := _given_twice(chosen)) is not None:
+        what = f"{judge} gave {twice.measure} twice"
+        raise InputError(what, where=f"{run_file}: record {twice.question}", remedy="Name one file by --scores.")
+    return chosen
 
 
 def read_answers(run_file: Path, problems: Problems) -> tuple[str, dict[str, str | None]]:

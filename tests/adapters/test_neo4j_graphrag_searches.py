@@ -94,7 +94,7 @@ def test_paths_keep_all() -> None:
     (answer,) = read("neo4j-graphrag", [logged(record_item(walked_back()))])
     assert edges(answer) == [[("a", "CALLS", "b"), ("a", "USES", "c"), ("c", "CALLS", "d")]]
     assert answer.ordered is True
-    assert names(answer) == ["b"]
+    assert names(answer) == ["b", "a", "c", "d"]  # the ends of its edges follow the item
     assert answer.retrieved is not None
     assert (answer.retrieved[0].score, answer.retrieved[0].text) == (0.5, "def b(): ...")
     assert answer.notes == []
@@ -119,15 +119,15 @@ def test_columns_of_each_kind() -> None:
     kinds: list[tuple[dict[str, Any], Any, Any]] = [
         ({"a": a, "r": calls, "b": b}, [[("a", "CALLS", "b")]], ["a", "b"]),
         ({"r": calls}, [[("a", "CALLS", "b")]], ["a", "b"]),
-        ({"id": "a", "r": [calls, uses]}, [[("a", "CALLS", "b"), ("c", "USES", "a")]], ["a"]),
+        ({"id": "a", "r": [calls, uses]}, [[("a", "CALLS", "b"), ("c", "USES", "a")]], ["a", "b", "c"]),
         ({"relationships": [calls], "nodes": [a, b]}, [[("a", "CALLS", "b")]], ["a", "b"]),
-        ({"name": "a", "triples": [{"s": "a", "t": "CALLS", "o": "b"}]}, [[("a", "CALLS", "b")]], ["a"]),
+        ({"name": "a", "triples": [{"s": "a", "t": "CALLS", "o": "b"}]}, [[("a", "CALLS", "b")]], ["a", "b"]),
         ({"p": Path(a)}, [], ["a"]),
         ({"id": "a", "p": None}, None, ["a"]),
         (
             {"content": "x", "tool_name": "t", "metadata": {"id": "a", "edges": [["a", "R", "b"]]}},
             [[("a", "R", "b")]],
-            ["a"],
+            ["a", "b"],
         ),
     ]
     for columns, walk, retrieved in kinds:
@@ -142,7 +142,7 @@ def test_a_retriever_of_retrievers() -> None:
     for item in (record_item(outer), {"content": str(outer), "metadata": outer["metadata"]}):
         (answer,) = read("neo4j-graphrag", [logged(item)])
         assert edges(answer) == [[("a", "CALLS", "b"), ("a", "USES", "c"), ("c", "CALLS", "d")]]
-        assert names(answer) == ["b"]
+        assert names(answer) == ["b", "a", "c", "d"]
     for text in (str(walked_back()), "<Record id='b'>"):
         unformatted = recorded(content=text, tool_name="t", metadata={"tool": "t"})
         line = logged({"content": str(unformatted), "metadata": {"tool": "t"}})
@@ -281,5 +281,5 @@ def test_the_library(driver: Any, tmp_path: File) -> None:
     for value in values:
         (answer,) = read("neo4j-graphrag", [value])
         assert edges(answer) == [[("a", "CALLS", "b"), ("c", "USES", "b")]]
-        assert (answer.question, names(answer), answer.ordered) == ("q", ["a"], True)
+        assert (answer.question, names(answer), answer.ordered) == ("q", ["a", "b", "c"], True)
     assert len(values) == 2

@@ -195,7 +195,7 @@ def test_summary_knows_the_direction(tmp_path: Path) -> None:
     path = graded(tmp_path, ("a", [0, 0, 1]), ("b", [0, 0, 0]), measure="HallucinationRate")
     tens = write_lines(
         tmp_path / "tens.jsonl",
-        [{"run": run, "question": "q1", "value": value, "measure": "OffPin"} for run, value in (("a", 3), ("b", 4))],
+        [{"run": run, "question": "q1", "value": value, "measure": "OffPin"} for run, value in (("a", 3), ("b", 6))],
     )
     found = {(one.run, one.measure): one.accuracy for one in summarize([path, tens])}
     assert (found["a", "HallucinationRate"], found["b", "HallucinationRate"]) == (2 / 3, 1.0)
@@ -203,6 +203,26 @@ def test_summary_knows_the_direction(tmp_path: Path) -> None:
     for one in compare_scores([path, tens], "a", "b").overall:
         assert one.accuracy is not None
         assert (one.accuracy.first, one.accuracy.second) == (found["a", one.measure], found["b", one.measure])
+
+
+@pytest.mark.parametrize(
+    ("measure", "first", "second"),
+    [("StepsToGold", [1, 1, 2], [1, 9, 10]), ("StepsToGold", [1, 1, 1], [1, 1, 1]), ("tone", [1, 2, 3], [4, 4, 5])],
+)
+def test_no_accuracy_where_no_value_is_right(
+    measure: str, first: list[float | None], second: list[float | None], tmp_path: Path
+) -> None:
+    """A number of steps and a grade of 1 to 5 call no answer right, whatever values they happen to have."""
+    path = graded(tmp_path, ("a", first), ("b", second), measure=measure)
+    assert [one.accuracy for one in summarize([path])] == [None, None]
+    [compared] = compare_scores([path], "a", "b").overall
+    assert compared.accuracy is None
+
+
+def test_the_declared_scale_of_0_to_10(tmp_path: Path) -> None:
+    """A 1 of 10 is no right answer, also where no higher grade occurs."""
+    path = graded(tmp_path, ("a", [0, 1, 1]), ("b", [1, 1, 1]), measure="ScaleGrade")
+    assert [one.accuracy for one in summarize([path])] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999", "1e308", "1" + "0" * 400, '"7"'])
@@ -214,7 +234,7 @@ def test_grades_that_are_no_numbers_are_refused(tmp_path: Path, value: str) -> N
         with pytest.raises(InputError) as caught:
             command()
         assert "1 record can't be used" in str(caught.value)
-        assert f"{path}:2: record 'q1': value: must be a number of at most 1e+100" in str(caught.value)
+        assert f"{path}:2: record 'q1': value: must be a number of at most 1e+30" in str(caught.value)
         assert "null where there is no score" in str(caught.value)
 
 

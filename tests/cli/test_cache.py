@@ -92,6 +92,6 @@ def test_prune_refuses_what_says_nothing(tmp_path: Path) -> None:
         assert "\x1b" not in done.err
     assert "no file" in inside("cache", "prune", "--all", "--cache", "absent", cwd=tmp_path, code=2).err
     (tmp_path / "bad").write_bytes(b"x" * 5000)
-    for command in ("stats", "prune"):
-        every = ["--all"] if command == "prune" else []
-        assert "damaged" in graphkit("cache", command, *every, "--cache", "bad", cwd=tmp_path, code=2).err
+    assert "damaged" in graphkit("cache", "stats", "--cache", "bad", cwd=tmp_path, code=2).err
+    refused = "bad: the file holds something that graphkit didn't write"
+    assert refused in graphkit("cache", "prune", "--all", "--cache", "bad", cwd=tmp_path, code=2).err

@@ -144,6 +144,16 @@ def test_gold_that_is_not_stale(tmp_path: Path) -> None:
     assert result["findings"] == []
 
 
+def test_gold_that_only_a_trace_shows_is_not_stale(tmp_path: Path) -> None:
+    """The graph holds no such edge: a step with any evidence but `static` needs none, another step does."""
+    rows = [question(number) for number in range(5)]
+    for number, evidence in enumerate(("trace", "static")):
+        step = {"source": "a:m.py#y", "relation": "CALLS", "target": "b:n.py#z", "evidence": evidence}
+        rows[number] = question(number, paths=[{"steps": [step]}])
+    result = checked(tmp_path, rows, code=1)
+    assert told(result) == [("stale-gold", "invalid", "q1")]
+
+
 def test_edge_of_another_stack_is_stale(tmp_path: Path) -> None:
     """The graph that is called like the question's stack decides, though another one holds the edge."""
     rows = [question(number) for number in range(5)]
@@ -222,6 +232,28 @@ def test_text_output(tmp_path: Path) -> None:
     assert "1 finding that makes a question invalid" in done.err
 
 
+def test_one_finding_is_shown_once(tmp_path: Path) -> None:
+    """The same finding about many questions is one line with its count; --json still has each of them.
+
+    Sixty questions lack a category, two lines can't be read for one reason, and the spread is off: three lines.
+    """
+    rows = [question(number, category=None, paths=[["a:m.py#x", "a:m.py#y"]]) for number in range(60)]
+    result = checked(tmp_path, [*rows, {"id": "b1"}, {"id": "b2"}], code=1)
+    assert [one["question"] for one in result["findings"] if one["kind"] == "field"] == [f"q{n}" for n in range(60)]
+    lost = [one["what"] for one in result["findings"] if one["kind"] == "record"]
+    assert len(lost) == 2
+    assert [what.partition(": ")[0] for what in lost] == ["data/questions.jsonl:61", "data/questions.jsonl:62"]
+    done = graphkit("check", "data", cwd=tmp_path, code=1)
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert "field warning q0, q1, q2 and 57 more 60 without category" in lines
+    [record] = [line for line in lines if line.startswith("record")]
+    assert record.startswith("record invalid b1, b2 2 data/questions.jsonl:61: ")
+    assert record.endswith(" (the first of 2)")
+    assert len([line for line in lines if line.startswith(("record", "field"))]) == 2
+    assert "60 questions (24 easy, 24 medium, 12 hard): 2 record, 60 field" in done.out
+    assert "2 findings that make a question invalid, 60 warnings" in done.err
+
+
 def test_no_dataset(tmp_path: Path) -> None:
     """A folder that isn't there is bad input."""
     assert "no such folder" in graphkit("check", "absent", cwd=tmp_path, code=2).err
@@ -256,6 +288,7 @@ def test_stale_gold_is_not_scored(any_graph: Graph, tmp_path: Path, engine: str)
             **{"mean": 1.0, "scored": 1, "total": 2},
             # The question with stale gold may be worth 0 or 1.
             **{"lowest": 0.5, "highest": 1.0},
+            **{"failed": 0, "missing": 0, "worst": 0.0, "with_failed": 1.0},
         }
         reasons = [json.loads(line)["reason"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
         assert None in reasons

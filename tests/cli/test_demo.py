@@ -36,8 +36,8 @@ def test_demo_judges_what_it_shows(graph: Graph, tmp_path: Path) -> None:
     [better] = [line.split() for line in told.splitlines() if line.strip().startswith("storefront-code-graph-v2 ")]
     assert better[1] == f"{pass_rate(GRAPH_V2):.4f}"
     assert "sc-01: its code passed 3 of 4 tests; 'each line is rounded down' failed" in told
-    # Hardly more than two screens of 50 lines, with what to type next.
-    assert told.count("\n") <= 110
+    # Two and a half screens of 50 lines, with what to type next, and a table of what two failed questions change.
+    assert told.count("\n") <= 125
     assert "Code that was executed" in (tmp_path / "graphkit-demo-code.html").read_text()
     page = Page((tmp_path / "graphkit-demo.html").read_text())
     assert "h-judges" in {values.get("id") for _, values in page.elements}

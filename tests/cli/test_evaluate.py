@@ -44,12 +44,20 @@ def test_json_is_one_object_a_run(tmp_path: Path) -> None:
         "questions": 2,
         "failed": 0,
         "missing": 0,
+        "failed_as": "worst",
         "invalid": 0,
         "measures": {
-            "EdgeRecall": {"mean": 0.75, "scored": 2, "total": 2, "lowest": 0.75, "highest": 0.75},
+            "EdgeRecall": {
+                **{"mean": 0.75, "scored": 2, "total": 2, "lowest": 0.75, "highest": 0.75},
+                **{"failed": 0, "missing": 0, "worst": 0.0, "with_failed": 0.75},
+            },
             # The question whose gold crosses no boundary may be worth 0 or 1.
-            "BoundaryRecall": {"mean": 0.0, "scored": 1, "total": 2, "lowest": 0.0, "highest": 0.5},
+            "BoundaryRecall": {
+                **{"mean": 0.0, "scored": 1, "total": 2, "lowest": 0.0, "highest": 0.5},
+                **{"failed": 0, "missing": 0, "worst": 0.0, "with_failed": 0.0},
+            },
         },
+        "gates": [],
         "efficiency": {},
         "unscored": {"BoundaryRecall": {"gold crosses no repository boundary": 1}},
         "warnings": [],
@@ -191,6 +199,8 @@ def test_failed_and_missing_questions_are_counted(tmp_path: Path) -> None:
     assert (found["questions"], found["failed"], found["missing"]) == (3, 1, 1)
     # The two others may be 0 or 1: (0.5 + 0 + 0) / 3 and (0.5 + 1 + 1) / 3.
     wanted = {"mean": 0.5, "scored": 1, "total": 3, "lowest": 0.5 / 3, "highest": 2.5 / 3}
+    # At a gate they are 0: (0.5 + 0 + 0) / 3.
+    wanted |= {"failed": 1, "missing": 1, "worst": 0.0, "with_failed": 0.5 / 3}
     assert found["measures"] == {"EdgeRecall": wanted}
 
 
@@ -309,8 +319,13 @@ def test_what_unscored_questions_would_allow_is_shown(tmp_path: Path) -> None:
     out = tmp_path / "r.summary.json"
     # q1 is 0.5 and q2 may be 0 or 1: (0.5 + 0) / 2 and (0.5 + 1) / 2.
     wanted = {"mean": 0.5, "scored": 1, "total": 2, "lowest": 0.25, "highest": 0.75}
+    wanted |= {"failed": 1, "missing": 0, "worst": 0.0, "with_failed": 0.25}
     assert inside(*asked, "--json", "--out", out, cwd=tmp_path, code=0).object()["measures"]["EdgeRecall"] == wanted
     assert json.loads(out.read_text())["runs"][0]["measures"]["EdgeRecall"] == wanted
+    assert "1/2; 0.2500 with 1 failed as 0" in inside(*asked, cwd=tmp_path, code=0).out
+    # A traversal that wasn't logged is no failure: q2 may be worth 0 or 1.
+    unlogged = tiny(tmp_path / "unlogged", answers=[ANSWERS[0], {"run": "r", "question_id": "q2"}])
+    asked = ("evaluate", unlogged, "--no-store", "-m", "EdgeRecall")
     assert "1/2, so 0.25 to 0.75" in inside(*asked, cwd=tmp_path, code=0).out
     whole = inside("evaluate", tiny(tmp_path / "whole"), "--no-store", "-m", "EdgeRecall", cwd=tmp_path, code=0)
     assert ", so " not in whole.out
@@ -327,10 +342,11 @@ def test_what_keeps_questions_from_being_scored_is_told(tmp_path: Path) -> None:
     run = tiny(tmp_path, asked, answers)
     options = ("-m", "EdgeRecall", "-m", "PathPrefix", "-m", "BoundaryRecall")
     shown = inside("evaluate", "--no-store", *options, run, cwd=tmp_path, code=0).out.splitlines()
-    # Both edges of q1 lead from a: the first within it, the second into b; the one of q2 stays in a.
+    # Both edges of q1 lead from a: the first within it, the second into b; those of q2 and q3 stay in a, so that no
+    # answer to q3 could be scored by BoundaryRecall: its failure doesn't count there.
     reason = "r: not scored, since the record has no traversal (not logged): "
     assert reason + "EdgeRecall (2), PathPrefix (2), BoundaryRecall (1)" in shown
-    assert "r: not scored, since gold crosses no repository boundary: BoundaryRecall (1)" in shown
+    assert "r: not scored, since gold crosses no repository boundary: BoundaryRecall (2)" in shown
     assert sum("not scored, since" in line for line in shown) == 2
 
 

@@ -64,6 +64,9 @@ def rows(shop: Graph) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for row in ask(shop, RUN, "--other", OTHER, "--limit", 1000, "--json").objects():
         found.setdefault(row.pop("kind"), []).append(row)
+    assert {kind: {row.pop("of_kind") for row in each} for kind, each in found.items()} == {
+        kind: {len(each)} for kind, each in found.items()
+    }
     return found
 
 
@@ -152,10 +155,34 @@ def test_one_kind_and_limit(shop: Graph, rows: dict[str, list[Row]]) -> None:
     """--kind shows one kind, --limit so many rows of it, the first ones; underscores do as well as dashes."""
     for kind in ("missed-edges", "missed_edges"):
         found = ask(shop, RUN, "--kind", kind, "--limit", 3, "--json").objects()
-        assert found == [{"kind": "missed-edges", **row} for row in rows["missed-edges"][:3]]
+        total = len(rows["missed-edges"])
+        assert found == [{"kind": "missed-edges", "of_kind": total, **row} for row in rows["missed-edges"][:3]]
     text = ask(shop, RUN, "--kind", "missed-edges", "--limit", 3).out
     assert "Missed edges" in text
-    assert f"graphkit failures {RUN} --kind missed-edges --limit" in text
+    assert f"3 of {total} shown; all: graphkit failures {RUN} --kind missed-edges --limit 0" in text
+
+
+def test_a_limit_says_what_it_leaves_out(shop: Graph, rows: dict[str, list[Row]]) -> None:
+    """Where rows are left out, their number and the way to all of them are shown, and 0 shows all."""
+    total = len(rows["extra-edges"])
+    assert total > 20
+    text = ask(shop, RUN, "--kind", "extra-edges")
+    assert f"20 of {total} shown; all: graphkit failures {RUN} --kind extra-edges --limit 0" in text.out
+    lines_ = ask(shop, RUN, "--kind", "extra-edges", "--json")
+    assert f"note: extra-edges: 20 of {total} shown, --limit 0 shows all\n" in lines_.err
+    assert {row["of_kind"] for row in lines_.objects()} == {total}
+    everything = ask(shop, RUN, "--kind", "extra-edges", "--limit", 0, "--json")
+    assert [*map(without_counts, everything.objects())] == rows["extra-edges"]
+    assert "shown" not in everything.err + ask(shop, RUN, "--kind", "extra-edges", "--limit", 0).out
+    of_one = sum(row["question"] == "sf-30" for row in rows["extra-edges"])
+    assert of_one > 1
+    one = ask(shop, RUN, "--question", "sf-30", "--kind", "extra-edges", "--limit", 1).out
+    assert f"1 of {of_one} shown; all: graphkit failures {RUN} --kind extra-edges --question sf-30 --limit 0" in one
+
+
+def without_counts(row: Row) -> Row:
+    """Return a row with the columns of its query alone."""
+    return {name: value for name, value in row.items() if name not in ("kind", "of_kind")}
 
 
 def test_rows_without_a_limit(shop: Graph, rows: dict[str, list[Row]]) -> None:
@@ -207,7 +234,7 @@ def test_found_and_lost(shop: Graph) -> None:
         ((RUN, "--question", "sf-99"), ("no question has the id 'sf-99'", "questions-by-score")),
         ((RUN, "--kind", "found-and-lost"), ("compares with another run", "--other RUN")),
         ((RUN, "--kind", "found-and-lost", "--other", "x"), ("no run is called 'x'", "The graph holds")),
-        ((RUN, "--limit", "0"), ("--limit",)),
+        ((RUN, "--limit", "-1"), ("--limit",)),
         ((), ("RUN",)),
     ],
 )

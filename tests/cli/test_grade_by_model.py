@@ -15,6 +15,7 @@ import pytest
 
 from graphkit.llm.cache import ReplyCache
 from graphkit.llm.requests import Request
+from graphkit.scoring.opened_judges import JUDGE_MODEL
 from tests.helpers.api import Api, BatchApi, Reply, Response, in_turn, message, refusal, served
 from tests.helpers.cli import COMMAND, Done, Graph, environment, graphkit, inside, write_lines
 from tests.helpers.grading import (
@@ -72,10 +73,10 @@ def test_answers_are_asked_about_once(run: Path) -> None:
     assert found["cost"]["share"] == pytest.approx(0.3)
     assert (found["cost"]["cached"], found["cost"]["spent"]) == (0, pytest.approx(0.006))
     assert (again["cost"]["cached"], again["cost"]["spent"], again["cost"]["cost"]) == (2, 0.0, pytest.approx(0.006))
-    verdict = verdicts_beside(run, "anthropic")["q2", "rubric"]
+    verdict = verdicts_beside(run, "anthropic", "m")["q2", "rubric"]
     assert (verdict.grade, verdict.label, verdict.confidence) == ("wrong", "hallucination", 0.7)
     assert (verdict.prompt_tokens, verdict.output_tokens, verdict.stop_reason) == (100, 20, "end_turn")
-    score = scores_beside(run, "anthropic")["q2", "RubricGrade"]
+    score = scores_beside(run, "anthropic", "m")["q2", "RubricGrade"]
     assert (score.value, score.label) == (0.0, "hallucination")
     assert score.cost == pytest.approx(0.003)
     assert str(score.version).startswith("m prompt ")
@@ -100,7 +101,7 @@ def test_another_grader_is_told_by_itself(run: Path) -> None:
         found = grade(run, api, "-g", "scale", "--json").object()
     assert list(found["measures"]) == ["ScaleGrade"]
     assert (found["verdicts"], found["cost"]["spent"]) == (2, pytest.approx(0.006))
-    assert {grader for _, grader in verdicts_beside(run, "anthropic")} == {"rubric", "scale"}
+    assert {grader for _, grader in verdicts_beside(run, "anthropic", "m")} == {"rubric", "scale"}
 
 
 def test_no_cache(run: Path, tmp_path: Path) -> None:
@@ -145,26 +146,26 @@ def test_replay(run: Path) -> None:
     """Recorded verdicts are served without a key or a network, failures as they were, and give the same scores."""
     with served(judging({"users": "nonsense"})) as api:
         grade(run, api)
-    before = scores_beside(run, "anthropic")
+    before = scores_beside(run, "anthropic", "m")
     assert before["q2", "RubricGrade"].value is None
     grade(run, None, "--replay")
-    assert {name: score.value for name, score in scores_beside(run, "anthropic").items()} == {
+    assert {name: score.value for name, score in scores_beside(run, "anthropic", "m").items()} == {
         name: score.value for name, score in before.items()
     }
-    assert verdicts_beside(run, "anthropic")["q2", "rubric"].failure == "unreadable"
+    assert verdicts_beside(run, "anthropic", "m")["q2", "rubric"].failure == "unreadable"
 
 
 def test_replay_of_what_is_not_recorded(run: Path) -> None:
     """A changed answer has no recorded verdict: the nearest is told with the line that differs, and nothing is kept."""
     with served(judging({})) as api:
         grade(run, api)
-    before = run.with_name("r.grades").joinpath("anthropic.scores.jsonl").read_bytes()
+    before = run.with_name("r.grades").joinpath("anthropic.m.scores.jsonl").read_bytes()
     write_lines(run, [{**GIVEN[0], "answer": "Orders calls Mail [orders/api.py]."}, *GIVEN[1:]])
     done = grade(run, None, "--replay", code=2)
     assert "there is no recorded reply" in done.err
     assert "Orders calls Billing [orders/api.py]" in done.err
     assert "Orders calls Mail [orders/api.py]" in done.err
-    assert run.with_name("r.grades").joinpath("anthropic.scores.jsonl").read_bytes() == before
+    assert run.with_name("r.grades").joinpath("anthropic.m.scores.jsonl").read_bytes() == before
 
 
 # Failures ----------------------------------------------------------------------------------------------------------
@@ -193,19 +194,19 @@ def test_failures(reply: Reply, label: str, words: str, asked: int, run: Path) -
         assert f"no verdict on q2 by rubric: {label}" in done.err
         assert len(asks(api)) == 1 + asked
     verdict, score = (
-        verdicts_beside(run, "anthropic")["q2", "rubric"],
-        scores_beside(run, "anthropic")["q2", "RubricGrade"],
+        verdicts_beside(run, "anthropic", "m")["q2", "rubric"],
+        scores_beside(run, "anthropic", "m")["q2", "RubricGrade"],
     )
     assert (verdict.failure, verdict.attempts) == (label, asked)
     assert words in str(verdict.reason)
     assert (score.value, score.reason) == (None, f"{label}: {verdict.reason}")
-    assert scores_beside(run, "anthropic")["q1", "RubricGrade"].value == 1.0
+    assert scores_beside(run, "anthropic", "m")["q1", "RubricGrade"].value == 1.0
     with served(judging({})) as api:
         grade(run, api)
         assert len(asks(api)) == 1
         assert "users" in shown(asks(api)[0])
-    assert scores_beside(run, "anthropic")["q2", "RubricGrade"].value == 1.0
-    assert verdicts_beside(run, "anthropic")["q2", "rubric"].failure is None
+    assert scores_beside(run, "anthropic", "m")["q2", "RubricGrade"].value == 1.0
+    assert verdicts_beside(run, "anthropic", "m")["q2", "rubric"].failure is None
 
 
 def test_second_try_counts(run: Path) -> None:
@@ -224,7 +225,7 @@ def test_second_try_counts(run: Path) -> None:
             grade(run, api, "--concurrency", 1)
         assert len(asks(api)) == 4
         assert [one["max_tokens"] for one in asks(api)] == [4096, 8192, 4096, 4096]
-    verdict = verdicts_beside(run, "anthropic")["q2", "rubric"]
+    verdict = verdicts_beside(run, "anthropic", "m")["q2", "rubric"]
     assert (verdict.failure, verdict.attempts) == (None, 2)
     assert verdict.cost == pytest.approx(0.006)
 
@@ -239,11 +240,11 @@ def test_second_try_that_got_no_reply(run: Path) -> None:
 
     with served(script) as api:
         grade(run, api)
-    assert verdicts_beside(run, "anthropic")["q2", "rubric"].failure == "no_reply"
+    assert verdicts_beside(run, "anthropic", "m")["q2", "rubric"].failure == "no_reply"
     with served(judging({})) as api:
         grade(run, api)
         assert [len(one["messages"]) for one in asks(api)] == [3]
-    verdict = verdicts_beside(run, "anthropic")["q2", "rubric"]
+    verdict = verdicts_beside(run, "anthropic", "m")["q2", "rubric"]
     assert (verdict.grade, verdict.failure) == ("fully_correct", None)
 
 
@@ -304,13 +305,13 @@ def test_budget(run: Path) -> None:
         assert len(asks(api)) == 1
         assert "over_budget" in done.err
         assert "stopped at --max-cost 0.6: 1 verdict not asked for" in done.err
-        scores = scores_beside(run, "anthropic")
+        scores = scores_beside(run, "anthropic", "m")
         assert scores["q1", "RubricGrade"].value == 1.0
         assert str(scores["q2", "RubricGrade"].reason).startswith("over_budget: not sent")
         # What is kept costs nothing: the same limit has room for the second now.
         grade(run, api, "--max-cost", 0.6, "--concurrency", 1)
         assert len(asks(api)) == 2
-    assert scores_beside(run, "anthropic")["q2", "RubricGrade"].value == 1.0
+    assert scores_beside(run, "anthropic", "m")["q2", "RubricGrade"].value == 1.0
 
 
 def test_budget_needs_a_price(run: Path) -> None:
@@ -334,7 +335,7 @@ def test_batch(run: Path) -> None:
     assert found["measures"]["RubricGrade"]["mean"] == 0.5
     assert (found["cost"]["cost"], found["cost"]["spent"]) == (pytest.approx(0.003), pytest.approx(0.003))
     assert (found["cost"]["cached"], again["cost"]["cached"], again["cost"]["spent"]) == (0, 2, 0.0)
-    assert not any(score.value == 0 for name, score in scores_beside(run, "anthropic").items() if name[0] == "q1")
+    assert not any(score.value == 0 for name, score in scores_beside(run, "anthropic", "m").items() if name[0] == "q1")
 
 
 def test_batch_asks_once_more(run: Path) -> None:
@@ -350,7 +351,7 @@ def test_batch_asks_once_more(run: Path) -> None:
         done = grade(run, api, "--batch")
         assert "no verdict on q2 by rubric: unreadable" in done.err
         assert [len(batch.requests) for batch in batches.batches.values()] == [2, 2]
-        verdicts = verdicts_beside(run, "anthropic")
+        verdicts = verdicts_beside(run, "anthropic", "m")
         assert (verdicts["q1", "rubric"].grade, verdicts["q1", "rubric"].attempts) == ("fully_correct", 2)
         assert (verdicts["q2", "rubric"].failure, verdicts["q2", "rubric"].attempts) == ("unreadable", 2)
         # What couldn't be used is submitted again, and alone.
@@ -364,8 +365,8 @@ def test_batch_without_a_result(run: Path) -> None:
     with served(no_messages, batches) as api:
         done = grade(run, api, "--batch")
     assert "no verdict on q2 by rubric: no_reply" in done.err
-    assert "expired" in str(scores_beside(run, "anthropic")["q2", "RubricGrade"].reason)
-    assert scores_beside(run, "anthropic")["q1", "RubricGrade"].value == 1.0
+    assert "expired" in str(scores_beside(run, "anthropic", "m")["q2", "RubricGrade"].reason)
+    assert scores_beside(run, "anthropic", "m")["q1", "RubricGrade"].value == 1.0
 
 
 def test_budget_of_a_batch(run: Path) -> None:
@@ -399,7 +400,7 @@ def test_batch_that_can_not_be_read(run: Path) -> None:
         batches.batches["msgbatch_1"].looks = 0
         grade(run, api, "--batch")
     assert len(batches.batches) == 1
-    assert len(verdicts_beside(run, "anthropic")) == 2
+    assert len(verdicts_beside(run, "anthropic", "m")) == 2
 
 
 def process(run: Path, api: Api, *options: str) -> subprocess.Popen[str]:
@@ -448,7 +449,7 @@ def test_batch_is_resumed(tmp_path: Path) -> None:
         told = running.communicate(timeout=60)[1]
         assert running.returncode == 0, told
     assert [len(batch.requests) for batch in batches.batches.values()] == [40]
-    verdicts = verdicts_beside(run, "anthropic")
+    verdicts = verdicts_beside(run, "anthropic", JUDGE_MODEL)
     assert len(verdicts) == 40
     assert all(one.failure is None and not one.cached for one in verdicts.values())
 
@@ -493,7 +494,7 @@ def test_judge_of_the_same_family(run: Path) -> None:
     with served(judging({})) as api:
         done = grade(run, api, "--model", "claude-sonnet-5-5", "--answered-by", "claude-haiku-5-5")
         assert "warning: judge and answering model are of one family (Claude" in done.err
-        assert verdicts_beside(run, "anthropic")["q1", "rubric"].answered_by == "claude-haiku-5-5"
+        assert verdicts_beside(run, "anthropic", "claude-sonnet-5-5")["q1", "rubric"].answered_by == "claude-haiku-5-5"
         assert "warning" not in grade(run, api, "--answered-by", "gpt-5").err
         run.with_suffix(".made-by").write_text("claude-opus-5-5\n")
         found = grade(run, api, "--model", "claude-sonnet-5-5", "--json").object()

@@ -77,6 +77,27 @@ def test_the_gate(run: Path) -> None:
     assert "--min-kappa is from -1 to 1" in inside(*evaluate, "7", cwd=run.parent, code=2).err
 
 
+def test_the_gate_holds_what_other_gates_name(tmp_path: Path) -> None:
+    """A checked measure doesn't vouch for another one that a gate names: each of them is held, and no computed one."""
+    run = tiny_graded(tmp_path)
+    scores = tmp_path / "runs" / "r.grades" / "lexical.scores.jsonl"
+    numbers: dict[str, float | None] = {"q1": 1.0, "q2": 1.0, "q3": 0.0, "q4": 0.0}
+    write_scores(
+        scores, [one for name in ("Correct", "Groundedness", "HallucinationRate") for one in values(name, numbers)]
+    )
+    (tmp_path / "sheet.csv").write_text("question_id,measure,grade\nq1,Correct,y\nq2,Correct,y\nq3,Correct,n\n")
+    inside("judge", "spot-check", run, "--csv", "sheet.csv", cwd=tmp_path, code=0)
+    command = ("evaluate", run, "--no-store", "-m", "RR", "--scores", scores, "--min-kappa", -1)
+    inside(*command, cwd=tmp_path, code=0)
+    inside(*command, "--fail-under", "Correct=0.1", cwd=tmp_path, code=0)
+    for gate in (("--fail-under", "Groundedness=0.1"), ("--fail-over", "HallucinationRate=0.9")):
+        told = inside(*command, *gate, cwd=tmp_path, code=1).err
+        name = gate[1].partition("=")[0]
+        assert told.endswith(f"gate failed: r: lexical by {name}: nobody checked it: run `graphkit judge spot-check`\n")
+    told = inside(*command, "--fail-over", "RR=0.9", "--fail-under", "Correct=0.1", cwd=tmp_path, code=1).err
+    assert "nobody checked" not in told
+
+
 def test_a_sheet_to_be_filled_passes_no_gate(run: Path, tmp_path: Path) -> None:
     """Where the sheet is only written, nobody has checked the judge: a build with the gate doesn't pass."""
     done = inside("judge", "spot-check", run, "--csv", "sheet.csv", "--min-kappa", "0.1", cwd=tmp_path, code=1)
@@ -102,6 +123,96 @@ def test_a_sheet_is_written_and_read(run: Path, tmp_path: Path) -> None:
         table.writeheader()
         table.writerows(rows)
     assert inside(*command, "--json", cwd=tmp_path, code=0).object()["n"] == 6
+
+
+LIKERT = {"q1": 4, "q2": 2, "q3": 3, "q4": 4}
+
+
+def likert_graded(folder: Path, version: str = "1") -> Path:
+    """Write the run of four answers with the grades of a judge from 1 to 5, of which 1 and 5 don't occur."""
+    run = tiny_graded(folder)
+    numbers: dict[str, float | None] = {name: float(number) for name, number in LIKERT.items()}
+    write_scores(folder / "runs" / "r.grades" / "lexical.scores.jsonl", values("tone", numbers, version=version))
+    return run
+
+
+def test_a_sheet_names_its_own_measure(tmp_path: Path) -> None:
+    """A sheet that is graded by another measure than the usual one is compared by that one."""
+    run = tiny_graded(tmp_path)
+    scores = [score for name in ("Correct", "RubricGrade") for score in values(name, dict.fromkeys(LIKERT, 1.0))]
+    write_scores(tmp_path / "runs" / "r.grades" / "lexical.scores.jsonl", scores)
+    command = ("judge", "spot-check", run, "--csv", "sheet.csv", "--json")
+    for header, measure in (("question_id,measure,grade", "correct,"), ("question_id,Correct", "")):
+        (tmp_path / "sheet.csv").write_text(f"{header}\nq1,{measure}y\nq2,{measure}n\n")
+        found = inside(*command, cwd=tmp_path, code=0).object()
+        assert (found["measure"], found["n"], found["agreement"]["value"]) == ("Correct", 2, 0.5)
+    (tmp_path / "sheet.csv").write_text("question_id,measure,grade\nq1,Correct,y\n")
+    told = inside(*command, "-m", "RubricGrade", cwd=tmp_path, code=2).err
+    assert "the sheet grades r by Correct, not by RubricGrade" in told
+    assert "--measure" in told
+    (tmp_path / "sheet.csv").write_text("question_id,measure,grade\nq1,Correct,y\nq1,RubricGrade,wrong\n")
+    assert inside(*command, cwd=tmp_path, code=0).object()["measure"] == "RubricGrade"
+    (tmp_path / "sheet.csv").write_text("question_id,measure,grade\nq1,Faithfulness,1\n")
+    assert "lexical gave no score by Faithfulness" in inside(*command, cwd=tmp_path, code=2).err
+    (tmp_path / "sheet.csv").write_text("run,question_id,measure,grade\ns,q1,Correct,y\n")
+    told = inside(*command, cwd=tmp_path, code=2).err
+    assert "no answer of r is graded by RubricGrade" in told
+    assert "The sheet grades s." in told
+
+
+def test_a_scale_of_1_to_5(tmp_path: Path) -> None:
+    """Five grades count, whether they occur or not, and none of them is called right.
+
+    Judge and person agree on three of four answers (4, 2 and 3), and are a step apart on the fourth (4 and 3). Of the 8
+    grades two are 2, three 3 and three 4: the sum of p (1 - p) is (2 x 6 + 3 x 5 + 3 x 5) / 64 = 42 / 64. AC1 takes
+    1 / (5 - 1) of it for chance, 42 / 256. Linear weights of five grades add up to 5 + 8 x .75 + 6 x .5 + 4 x .25 = 15:
+    AC2 takes 15 / (5 x 4) of it, 630 / 1280, and observes (3 + .75) / 4.
+    """
+    run = likert_graded(tmp_path)
+    (tmp_path / "sheet.csv").write_text("question_id,grade\nq1,4\nq2,2\nq3,3\nq4,3\n")
+    command = ("judge", "spot-check", run, "--csv", "sheet.csv")
+    found = inside(*command, "--json", cwd=tmp_path, code=0).object()
+    assert found["scale"] == ["1", "2", "3", "4", "5"]
+    assert found["ac1"]["value"] == pytest.approx((3 / 4 - 42 / 256) / (1 - 42 / 256))
+    assert found["ac2"]["value"] == pytest.approx((15 / 16 - 63 / 128) / (1 - 63 / 128))
+    assert "sensitivity" not in found
+    assert found["inflation"]["accuracy"] is None
+    done = inside(*command, cwd=tmp_path, code=0)
+    assert "on the scale 1 to 5" in done.out
+    assert "the grades by tone are taken to be on the scale 1 to 5; --scale names another" in done.err
+    assert "accuracy" not in done.out
+    # Eleven grades: chance is 42 / 64 / 10, and right is from 7 on, which the grades could reach.
+    found = inside(*command, "--scale", "0-10", "--json", cwd=tmp_path, code=0).object()
+    assert found["ac1"]["value"] == pytest.approx((3 / 4 - 42 / 640) / (1 - 42 / 640))
+    assert found["inflation"]["accuracy"]["value"] == 0.0
+
+
+def test_the_scale_is_what_the_sheet_uses(tmp_path: Path) -> None:
+    """A person's 8 puts the judge's grades on the scale of 0 to 10; on a named scale it is refused."""
+    run = likert_graded(tmp_path)
+    (tmp_path / "sheet.csv").write_text("question_id,grade\nq1,8\nq2,2\n")
+    command = ("judge", "spot-check", run, "--csv", "sheet.csv", "--json")
+    assert len(inside(*command, cwd=tmp_path, code=0).object()["scale"]) == 11
+    told = inside(*command, "--scale", "1-5", cwd=tmp_path, code=2).err
+    assert "sheet.csv:2: record q1: '8' is no grade by tone" in told
+    assert "Give 1 to 5." in told
+    told = inside(*command, "--scale", "1-3", cwd=tmp_path, code=2).err
+    assert "lexical 1 gave 4 by tone, which isn't on the scale 1 to 3" in told
+    for wrong in ("5", "5-1", "1-999", "a-b", "1-²"):
+        assert "Write it as 1-5." in inside(*command, "--scale", wrong, cwd=tmp_path, code=2).err
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_a_sheet_between_semicolons_or_tabs(delimiter: str, tmp_path: Path) -> None:
+    """What a spreadsheet of another language saves is read: its delimiter, its decimal comma, the names in any case."""
+    run = tiny_graded(tmp_path)
+    write_scores(
+        tmp_path / "runs" / "r.grades" / "lexical.scores.jsonl", values("Faithfulness", {"q1": 0.5, "q2": 0.25})
+    )
+    lines = (("Question", "Grade", "note"), ("q1", "0,5", "fine, I think"), ("q2", "1", ""))
+    (tmp_path / "sheet.csv").write_text("".join(delimiter.join(line) + "\r\n" for line in lines))
+    found = inside("judge", "spot-check", run, "--csv", "sheet.csv", "--json", cwd=tmp_path, code=0).object()
+    assert (found["measure"], found["n"], found["agreement"]["value"]) == ("Faithfulness", 2, 0.5)
 
 
 # A terminal --------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.helpers.api import Api, Reply, message, served
 from tests.helpers.cli import inside
-from tests.helpers.grading import RIGHT, WRONG, asks, judging, shown, to_grade
+from tests.helpers.grading import RIGHT, WRONG, asks, judging, shown, to_grade, verdict_on
 
 
 @pytest.fixture
@@ -127,5 +128,87 @@ def test_no_key(run: Path, tmp_path: Path) -> None:
         graded(run, api)
     done = inside("judge", "consistency", run, cwd=tmp_path, code=2)
     assert "Set ANTHROPIC_API_KEY" in done.err
-    scores = run.with_name("r.grades") / "anthropic.scores.jsonl"
+    scores = run.with_name("r.grades") / "anthropic.claude-haiku-5-5.scores.jsonl"
     inside("judge", "consistency", run, "--graded", scores, cwd=tmp_path, code=0)
+
+
+# As the grading did ------------------------------------------------------------------------------------------------
+
+
+def test_the_settings_of_the_grading_are_asked_with_again(run: Path, tmp_path: Path) -> None:
+    """Effort, context and citations are those of the grading, each command alike; options name others.
+
+    The one chunk of each answer has more than 3 x 5 characters, so a context of 5 tokens shows none.
+    """
+    pattern = r"\((?P<target>[^()]+)\)"
+    options = ["--effort", "low", "--context-tokens", 5, "--citations", pattern]
+    with served(lambda _, body: message(verdict_on(body))) as api:
+        known = ["-j", "anthropic", "--model", "claude-haiku-5-5", "-g", "claims", "--no-store"]
+        inside("grade", run, *known, *options, cwd=tmp_path, env=api.env, code=0)
+        [before] = {json.dumps(one["output_config"]) for one in asks(api)}
+        for command in ("consistency", "bias", "drift"):
+            inside("judge", command, run, cwd=tmp_path, env=api.env, code=0)
+        assert {json.dumps(one["output_config"]) for one in asks(api)} == {before}
+        assert json.loads(before)["effort"] == "low"
+        assert not any("def pay()" in shown(one) for one in asks(api))
+        drift = inside("judge", "drift", run, "--json", cwd=tmp_path, env=api.env, code=0).objects()
+        assert all(first == second and f"citations={json.dumps(pattern)}" in first for first, second in versions(drift))
+        other = ("--effort", "high", "--context-tokens", 500, "--citations", r"<(?P<target>\w+)>", "--json")
+        drift = inside("judge", "drift", run, *other, cwd=tmp_path, env=api.env, code=0).objects()
+        assert {second.partition(" effort=")[2] for _, second in versions(drift)} == {
+            r'high context-tokens=500 citations="<(?P<target>\\w+)>"'
+        }
+        assert any("def pay()" in shown(one) for one in asks(api))
+
+
+def versions(effects: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return who gave the two gradings of each effect."""
+    return [(str(one["versions"][0]), str(one["versions"][1])) for one in effects]
+
+
+def test_measures_of_other_settings_are_each_asked_with_their_own(run: Path, tmp_path: Path) -> None:
+    """The rubric was asked with low effort and the scale with high: both are asked so again."""
+    scale = json.dumps({"reasoning": "So.", "score": 7})
+    with served(lambda _, body: message(scale if "score" in forms(body) else RIGHT)) as api:
+        known = ["-j", "anthropic", "--model", "claude-haiku-5-5", "--no-store"]
+        for grader, effort in (("rubric", "low"), ("scale", "high")):
+            inside("grade", run, *known, "-g", grader, "--effort", effort, cwd=tmp_path, env=api.env, code=0)
+        before = len(asks(api))
+        inside("judge", "drift", run, cwd=tmp_path, env=api.env, code=0)
+        again = {("score" in forms(one), one["output_config"]["effort"]) for one in asks(api)[before:]}
+    assert again == {(False, "low"), (True, "high")}
+
+
+def forms(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the properties of the verdict that a request asks for."""
+    found: dict[str, Any] = body["output_config"]["format"]["schema"]["properties"]
+    return found
+
+
+@pytest.mark.parametrize(("command", "unpaid"), [("consistency", 4), ("bias", 4), ("drift", 0)])
+def test_all_gradings_of_a_command_share_one_limit(command: str, unpaid: int, run: Path, tmp_path: Path) -> None:
+    """Two verdicts are paid for, and those of the other gradings aren't asked for: the command ends with 1.
+
+    A verdict costs 100 x 10 / 1e6 + 4000 x 100 / 1e6 = 0.401 and can cost 4096 x 100 / 1e6 = 0.41 and its prompt. Of 1,
+    two fit: 0.802 are spent then. Three gradings of two answers are six verdicts.
+    """
+    (tmp_path / "prices.toml").write_text("[models.m]\nprompt = 10\noutput = 100\n")
+    with served(lambda api, body: message(RIGHT, 100, 4000)) as api:
+        known = ["-j", "anthropic", "--model", "m", "-g", "rubric", "--no-store"]
+        inside("grade", run, *known, cwd=tmp_path, env=api.env, code=0)
+        before = len(asks(api))
+        limited = ("judge", command, run, "--max-cost", 1, "--prices", "prices.toml")
+        done = inside(*limited, cwd=tmp_path, env=api.env, code=1 if unpaid else 0)
+        assert len(asks(api)) - before == 2
+        assert ("stopped at --max-cost 1: 4 verdicts not asked for" in done.err) is bool(unpaid)
+        assert "RubricGrade" in done.out
+        unpriced = inside("judge", command, run, "--max-cost", 1, cwd=tmp_path, env=api.env, code=2)
+        assert "the price of 'm' isn't known" in unpriced.err
+        assert len(asks(api)) - before == 2
+
+
+def test_rules_cost_nothing_to_limit(run: Path, tmp_path: Path) -> None:
+    """The options of a model are refused where the judge asks none."""
+    inside("grade", run, "--no-store", cwd=tmp_path, code=0)
+    done = inside("judge", "drift", run, "--max-cost", 1, "--effort", "low", cwd=tmp_path, code=2)
+    assert "--effort, --max-cost: the judge 'lexical' asks no model" in done.err

@@ -107,6 +107,32 @@ def test_json_at_the_end(dataset: Path) -> None:
     assert told["file"].endswith("live.jsonl")
 
 
+def test_the_format_is_given(dataset: Path) -> None:
+    """Spans may follow two conventions: auto takes the more specific, --format the one that the user means.
+
+    By OpenInference the span found x, by OpenTelemetry's own conventions y.
+    """
+    export = json.loads(retrieval("q1", "a:m.py#x", TRACE))
+    span = export["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    documents = json.dumps([{"id": "a:m.py#y", "score": 1.0}])
+    for key, value in (("gen_ai.operation.name", "retrieval"), ("gen_ai.retrieval.documents", documents)):
+        span["attributes"].append({"key": key, "value": {"stringValue": value}})
+    for given, found in ((), "a:m.py#x"), (("--format", "otel"), "a:m.py#y"):
+        code, _, err = listening(
+            dataset,
+            "--force",
+            *given,
+            stop=signal.SIGINT,
+            meanwhile=lambda endpoint: send(endpoint, json.dumps(export).encode()),
+        )
+        assert code == 0, err
+        assert [one["retrieved"][0]["id"] for one in records(dataset / "live.jsonl")] == [found]
+    words = ("listen", "-d", dataset, "-o", "x.jsonl", "--port", "0", "--format")
+    other = graphkit(*words, "opentelemetry", cwd=dataset, code=2)
+    assert "--format is a convention of spans, not 'opentelemetry'" in other.err
+    assert "There are: auto, openinference, otel" in other.err
+
+
 def test_nothing_came(dataset: Path) -> None:
     """Without a span there is no run, and what may be wrong is said."""
     code, out, _ = listening(dataset, stop=signal.SIGINT, meanwhile=lambda endpoint: None)
@@ -129,5 +155,5 @@ def test_what_is_there_is_not_replaced(dataset: Path) -> None:
     """A run that exists is refused before anything is listened for."""
     write_lines(dataset / "live.jsonl", [{}])
     done = graphkit("listen", "-d", dataset, "-o", dataset / "live.jsonl", cwd=dataset, code=2)
-    assert "there is a file already" in done.err
+    assert "the file holds something that graphkit didn't write" in done.err
     assert not (dataset / "live.spans").exists()

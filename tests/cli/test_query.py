@@ -80,6 +80,18 @@ def test_named_query(held: Graph, tmp_path: Path) -> None:
     assert tuple(done.object()) == named_queries()["missed-edges"].columns
 
 
+def test_a_named_query_says_what_its_limit_leaves_out(held: Graph, tmp_path: Path) -> None:
+    """A named query shows how many rows there are where its limit, given or not, leaves some out."""
+    # Two questions are scored.
+    for options in ((), ("--json",)):
+        cut = query(held, "questions-by-score", "-p", "run=r", "-p", "limit=1", *options, cwd=tmp_path)
+        assert "1 of 2 rows, -p limit=2 shows all" in (cut.err if options else cut.out)
+        whole = query(held, "questions-by-score", "-p", "run=r", "-p", "limit=2", *options, cwd=tmp_path)
+        assert "shows all" not in whole.out + whole.err
+    assert len(query(held, "questions-by-score", "-p", "run=r", "-p", "limit=1", "--json", cwd=tmp_path).objects()) == 1
+    assert len(whole.objects()) == 2
+
+
 def test_file_with_a_header(held: Graph, tmp_path: Path) -> None:
     """The header of a file declares parameters and defaults, which -p fills and overrides."""
     (tmp_path / "mine.cypher").write_text(
@@ -152,7 +164,7 @@ def test_a_run_that_is_not_there_is_told_of_any_query(form: str, any_graph: Grap
 def test_file_that_is_no_text(held: Graph, tmp_path: Path) -> None:
     """A binary file isn't sent to the server."""
     (tmp_path / "binary.cypher").write_bytes(bytes(range(256)))
-    assert "binary.cypher: the file isn't text" in query(held, "binary.cypher", cwd=tmp_path, code=2).err
+    assert "binary.cypher:2: the file isn't text" in query(held, "binary.cypher", cwd=tmp_path, code=2).err
     (tmp_path / "folder.cypher").mkdir()
     query(held, "folder.cypher", cwd=tmp_path, code=2)
 

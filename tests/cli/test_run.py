@@ -70,6 +70,7 @@ def test_run_can_be_evaluated(folder: Path) -> None:
     done = graphkit("evaluate", "--no-store", "--json", "-m", "EdgeRecall", file, cwd=folder, code=0)
     assert done.object()["measures"] == {
         "EdgeRecall": {"mean": 0.25, "scored": 2, "total": 2, "lowest": 0.25, "highest": 0.25}
+        | {"failed": 0, "missing": 0, "worst": 0.0, "with_failed": 0.25}
     }
 
 
@@ -277,7 +278,7 @@ def test_sample(folder: Path) -> None:
         (("--condition", "trainig"), "'trainig' is no condition"),
         (("--system", "systems:plain", "--price-in", 1), "--price-in and --price-out are given together"),
         (("--condition", "training", "--prompt", "empty.txt"), "has no place for the question"),
-        (("--condition", "training", "--prompt", "absent.txt"), "the prompt can't be read"),
+        (("--condition", "training", "--prompt", "absent.txt"), "absent.txt: there is no such file"),
     ],
 )
 def test_options_that_make_no_sense(folder: Path, options: tuple[object, ...], told: str) -> None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from graphkit.execution.attempts import ATTEMPTS
+from graphkit.execution.forgeries import forgeries
 from graphkit.execution.walls import WALLS
 from tests.helpers.cli import graphkit
 from tests.helpers.sandboxes import wall_here
+
+#: Ways out of the sandbox, and answers that forge results or take too much memory.
+EVERY = len(ATTEMPTS) + len(forgeries())
 
 
 def test_check(tmp_path: Path) -> None:
@@ -19,7 +23,7 @@ def test_check(tmp_path: Path) -> None:
     for attempt in ATTEMPTS:
         [row] = [line for line in lines if line.strip().startswith(f"{attempt.name} ")]
         assert "held" in row
-    assert lines[-1] == f"{len(ATTEMPTS)} attempts, 0 got out"
+    assert lines[-1] == f"{EVERY} attempts, 0 got out"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -34,4 +38,4 @@ def test_check_without_a_sandbox(tmp_path: Path) -> None:
     assert "the secret of the file came out" in said["read a file"]["said"]
     assert not said["too large a result"]["escaped"]
     assert "root:" not in done.out  # of /etc/passwd, which was read
-    assert f"{found['escaped']} of {len(ATTEMPTS)} attempts got out where nothing holds code" in done.err
+    assert f"{found['escaped']} of {EVERY} attempts got out where nothing holds code" in done.err

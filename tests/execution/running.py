@@ -13,51 +13,45 @@ from typing import Any
 from graphkit.execution.languages import JAVASCRIPT, PYTHON
 from tests.helpers.cli import environment
 
-_JOB: dict[str, Any] = {
-    "files": {},
-    "entry_point": None,
-    "inputs": None,
-    "call": True,
-    "stdin": None,
-    "assertion": None,
-}
+_JOB: dict[str, Any] = {"files": {}, "entry_point": None, "stdin": None, "holds": False}
 
-#: Loads the runner by its path, and runs the job that a file holds; the result goes to another file.
+#: Loads the runner by its path, and lets it answer the requests of one file; the replies go to another one.
 _DRIVER = """
-import json, os, sys
+import os, sys
 folder, given, result = sys.argv[1:]
 sys.path.insert(0, folder)
 import python_tests
 sys.path.pop(0)
-with open(given) as file, open(result, "w") as written:
-    json.dump(python_tests.run(json.load(file)), written)
+python_tests.serve(os.open(given, os.O_RDONLY), os.open(result, os.O_WRONLY | os.O_CREAT))
 os._exit(0)
 """
 
 
-def in_python(code: str, limit: int = 100_000, **job: Any) -> dict[str, Any]:
-    """Run a job in a Python of its own, in an empty folder, and return its result, with what was printed.
+def in_python(code: str, limit: int = 100_000, inputs: Any = None, **job: Any) -> dict[str, Any]:
+    """Run a job in a Python of its own, in an empty folder, and return its last reply, with what was printed.
 
     The sandbox starts it with other options; here the guard of the network comes along.
     """
     program = [str(PYTHON.program()), "-c", _DRIVER, str(PYTHON.runner.parent)]
-    return _result(lambda given, result: [*program, given, result], {**_JOB, "code": code, "limit": limit, **job})
-
-
-def in_node(code: str, limit: int = 100_000, **job: Any) -> dict[str, Any]:
-    """Run a job in a Node of its own, likewise."""
-    program = [str(JAVASCRIPT.program()), *JAVASCRIPT.flags(256 * 2**20), str(JAVASCRIPT.runner)]
-    wired = ["bash", "-c", 'exec 3<"$1" 4>"$2"; shift 2; exec "$@"', "bash"]
     return _result(
-        lambda given, result: [*wired, given, result, *program], {**_JOB, "code": code, "limit": limit, **job}
+        lambda given, result: [*program, given, result], {**_JOB, "code": code, "limit": limit, **job}, inputs
     )
 
 
-def _result(command: Callable[[str, str], list[str]], job: dict[str, Any]) -> dict[str, Any]:
+def in_node(code: str, limit: int = 100_000, inputs: Any = None, **job: Any) -> dict[str, Any]:
+    """Run a job in a Node of its own, likewise."""
+    program = [str(JAVASCRIPT.program()), *JAVASCRIPT.flags(256 * 2**20), str(JAVASCRIPT.runner)]
+    wired = ["bash", "-c", 'exec 3<"$1" 4>"$2" 5>/dev/null; shift 2; exec "$@"', "bash"]
+    whole = {**_JOB, "code": code, "limit": limit, **job}
+    return _result(lambda given, result: [*wired, given, result, *program], whole, inputs)
+
+
+def _result(command: Callable[[str, str], list[str]], job: dict[str, Any], inputs: Any) -> dict[str, Any]:
+    requests = [job, *([{"do": "call", "inputs": inputs}] if job["entry_point"] else []), {"do": "end"}]
     with tempfile.TemporaryDirectory() as folder:
         given, result, scratch = Path(folder, "given"), Path(folder, "result"), Path(folder, "scratch")
         scratch.mkdir()
-        given.write_text(json.dumps(job))
+        given.write_text("".join(json.dumps({"id": number, **one}) + "\n" for number, one in enumerate(requests)))
         done = subprocess.run(
             command(str(given), str(result)),
             input=job["stdin"] or "",
@@ -69,8 +63,17 @@ def _result(command: Callable[[str, str], list[str]], job: dict[str, Any]) -> di
         )
         text = result.read_text() if result.exists() else ""
         left = sorted(path.name for path in scratch.iterdir())
-    found: dict[str, Any] = json.loads(text) if text else {"kind": "none"}
+    replies: list[dict[str, Any]] = [json.loads(line) for line in text.split("\n") if line]
+    found = _last(replies)
     return {**found, "stdout": done.stdout, "stderr": done.stderr, "code": done.returncode, "left": left}
+
+
+def _last(replies: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the first reply that says what came of the code."""
+    for reply in replies:
+        if reply["kind"] not in ("loaded", "ended"):
+            return reply
+    return {"kind": "none"}
 
 
 class Child:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.execution.jobs import JobResult, job_of, judged, read_result
+from graphkit.execution.jobs import KINDS, CallReply, inputs_of, job_of, judged, read_reply
 from graphkit.execution.languages import PYTHON
 from graphkit.execution.returned_values import SetValue, UnusableResultError
 from graphkit.records.executions import CodeTestResult
@@ -29,10 +29,11 @@ def f(what=0):
 
 def ran(test: CodeTestStruct, code: str = CODE, entry_point: str | None = "f") -> CodeTestResult:
     """Run a test in a real Python, and judge what came of it."""
-    job = job_of(test, code, {}, entry_point, 100_000)
-    found = in_python(**job)
-    result = {name: found[name] for name in found.keys() - {"stdout", "stderr", "code", "left"}}
-    return judged(test, read_result(json.dumps(result).encode()), entry_point, PYTHON)
+    inputs = inputs_of(test, entry_point)
+    found = in_python(**job_of(test, code, {}, entry_point, 100_000), inputs=inputs[0] if inputs else None)
+    reply = {name: found[name] for name in found.keys() - {"stdout", "stderr", "code", "left"}}
+    request = "run" if entry_point is None else "load" if reply["kind"] == "syntax_error" else "call"
+    return judged(test, read_reply(json.dumps({**reply, "id": "1"}).encode(), "1", request), entry_point, PYTHON)
 
 
 @pytest.mark.parametrize(
@@ -58,13 +59,6 @@ def ran(test: CodeTestStruct, code: str = CODE, entry_point: str | None = "f") -
         ),
         ({"expected": 1, "inputs": ["memory"]}, "memory", "MemoryError"),
         ({"expected": 1, "inputs": ["large"]}, "test_failure", "the result has more than 100000 bytes"),
-        ({"assertion": "result == 3", "inputs": [3]}, "success", None),
-        (
-            {"assertion": "result == 3", "inputs": [4]},
-            "test_failure",
-            "result == 3: the left side is 4, the right side 3",
-        ),
-        ({"assertion": "f('set') == {2, 1} and 'result' not in globals()"}, "success", None),
     ],
 )
 def test_functions(test: dict[str, Any], status: str, message: str | None) -> None:
@@ -95,40 +89,77 @@ def test_a_missing_entry_point() -> None:
     assert (found.status, found.message) == ("runtime_error", "the code defines no f")
 
 
-def test_the_expected_value_stays_outside() -> None:
-    """Nothing of what is expected is in the job."""
-    test = CodeTestStruct(name="name-8c1", inputs=[1], expected={"secret-5f2": 1}, tolerance=0.125)
-    text = json.dumps(job_of(test, "code", {}, "f", 1))
-    assert not any(secret in text for secret in ("name-8c1", "secret-5f2", "0.125"))
+def test_what_decides_stays_outside() -> None:
+    """Nothing of what is expected is in the job, nor the assertion, nor the arguments before the code has run."""
+    test = CodeTestStruct(name="name-8c1", inputs=["input-7d2"], expected={"secret-5f2": 1}, tolerance=0.125)
+    asserting = CodeTestStruct(name="name-8c1", inputs=["input-7d2"], assertion="result == 'secret-5f2'")
+    text = json.dumps([job_of(one, "code", {}, "f", 1) for one in (test, asserting)])
+    assert not any(secret in text for secret in ("name-8c1", "secret-5f2", "0.125", "input-7d2"))
+
+
+RAISED = {"kind": "raised", "message": "m", "line": 1, "exception": ["ValueError"]}
+RETURNED = {"kind": "returned", "value": 1}
 
 
 @pytest.mark.parametrize(
-    "forged",
+    ("request_", "reply"),
     [
-        b"[]",
-        b"{}",
-        b'{"kind": ["returned"]}',
-        b'{"kind": {}}',
-        b'{"kind": "success"}',
-        b'{"kind": "raised", "message": 1}',
-        b'{"kind": "raised", "line": "1"}',
-        b'{"kind": "raised", "line": true}',
-        b'{"kind": "raised", "exception": "ValueError"}',
-        b'{"kind": "raised", "exception": [1]}',
-        b'{"kind": "returned", "value": {"x": 1}}',
-        b'{"kind": "returned"} {"kind": "returned"}',
+        ("call", []),
+        ("call", {}),
+        ("call", {"kind": ["returned"], "value": 1}),
+        ("call", {"kind": {}}),
+        ("call", {"kind": "success"}),
+        ("call", {"kind": "assertion_held", "value": 1}),
+        ("call", {"kind": "held", "message": ""}),
+        ("call", {"kind": "loaded"}),
+        ("call", {"kind": "ended"}),
+        ("load", RETURNED),
+        ("load", {"kind": "ended"}),
+        ("end", RETURNED),
+        ("end", {"kind": "ended", "value": 1}),
+        ("operate", {"kind": "no_entry_point", "message": "m"}),
+        ("call", {"kind": "returned"}),
+        ("call", {**RETURNED, "exception": ["ValueError"]}),
+        ("call", {"kind": "no_entry_point", "message": "m", "exception": ["ValueError"]}),
+        ("call", {"kind": "memory", "message": "m", "line": 1, "exception": ["ValueError"]}),
+        ("call", {**RAISED, "value": 1}),
+        ("call", {**RAISED, "message": 1}),
+        ("call", {**RAISED, "line": "1"}),
+        ("call", {**RAISED, "line": True}),
+        ("call", {**RAISED, "exception": "ValueError"}),
+        ("call", {**RAISED, "exception": [1]}),
+        ("call", {**RAISED, "error": {"error": [1]}}),
+        ("call", {"kind": "returned", "value": {"x": 1}}),
+        ("call", {**RETURNED, "id": "2"}),
+        ("call", {**RETURNED, "id": None}),
+        ("call", {**RETURNED, "attempts": 3}),
+        ("call", '{"id": "1", "kind": "returned", "value": 1, "attempts": []} {}'),
     ],
 )
-def test_forged_results(forged: bytes) -> None:
-    """What isn't a result is refused."""
+def test_what_is_no_reply(request_: str, reply: Any) -> None:
+    """A kind that doesn't fit what was asked, a field of another kind and another number are refused."""
+    if isinstance(reply, dict) and reply:
+        reply = {"id": "1", "attempts": [], **reply}
     with pytest.raises(UnusableResultError):
-        read_result(forged)
+        read_reply((reply if isinstance(reply, str) else json.dumps(reply)).encode(), "1", request_)
+
+
+def test_no_reply_says_that_a_test_passed() -> None:
+    """Of the kinds of all replies none is decided inside: only what is returned and what is raised can be right."""
+    from graphkit.execution.jobs import _STATUS
+
+    every = {kind for kinds in KINDS.values() for kind in kinds}
+    assert every - _STATUS.keys() == {"returned", "loaded", "missing", "ended"}
+    assert "success" not in _STATUS.values()
+    for kind in ("loaded", "missing", "ended"):
+        for test in ({"expected": 1}, {"raises": "ValueError"}):
+            assert judged(CodeTestStruct(name="t", **test), CallReply(kind), "f", PYTHON).status == "test_failure"
 
 
 def test_forged_texts() -> None:
     """Texts are bounded and can be written; a line that can't be one is none."""
-    data = {"kind": "raised", "message": "\ud800" + "x" * 10**5, "line": -1, "attempts": ["a\udfff"] * 50}
-    found = read_result(json.dumps(data).encode())
+    data = {**RAISED, "id": "1", "message": "\ud800" + "x" * 10**5, "line": -1, "attempts": ["a\udfff"] * 50}
+    found = read_reply(json.dumps(data).encode(), "1", "call")
     assert found.line is None
     assert found.message is not None
     assert len(found.message.encode()) < 3000
@@ -139,5 +170,5 @@ def test_an_entangled_result_fails() -> None:
     """A result that takes too long to compare has failed, with that reason."""
     value = SetValue([SetValue([SetValue([float(n)]) for n in range(150)]) for _ in range(150)])
     test = CodeTestStruct(name="t", expected=[[[n] for n in range(150)]] * 149 + [[[0.5]] * 150])
-    found = judged(test, JobResult("returned", value), "f", PYTHON)
+    found = judged(test, CallReply("returned", value), "f", PYTHON)
     assert found.status == "test_failure"

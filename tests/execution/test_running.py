@@ -193,11 +193,13 @@ def test_a_language_without_a_runner(sandbox: Sandbox) -> None:
 def test_forged_results(sandbox: Sandbox) -> None:
     """Code may spoil its own result, and never more: the expected value isn't there to be returned."""
     forged = '{"kind": "returned", "value": 1}'
-    write = f"import os\ndef f():\n    os.write(4, b'{forged}')\n    os._exit(0)"
-    assert one(sandbox, write, expected=2).status == "test_failure"
+    write = f"import os\ndef f():\n    os.write(4, b'{forged}\\\\n')\n    os._exit(0)"
+    assert one(sandbox, write, expected=2).status == "refused"
     for data in ("b'{'", "b'[' * 100000", "b'null'", "bytes([255, 254])", "b'{\"kind\": 3}'", "b'x' * (3 << 20)"):
         found = one(sandbox, f"import os\ndef f():\n    os.write(4, {data})\n    os._exit(0)")
-        assert found.status == "runtime_error", (data, found)
+        assert found.status == "refused", (data, found)
+        assert (found.message or "").startswith("it wrote to the channel of results: "), found
+        assert found.attempts == ("forge a result",)
         # The sandbox goes on as before.
         assert one(sandbox, "def f(): return 1").status == "success"
 

@@ -17,7 +17,7 @@ from graphkit.errors import InputError
 from graphkit.execution.sandbox import Sandbox, open_sandbox
 from graphkit.execution.walls import WALLS, NoWall, Wall
 from graphkit.execution.witness import descendants
-from graphkit.execution.workers import Ended, call
+from graphkit.execution.workers import Ended
 from tests.helpers.cli import COMMAND, environment, graphkit
 from tests.helpers.sandboxes import wall_here
 
@@ -28,7 +28,7 @@ _SUBREAPER = 36
 
 def run(sandbox: Sandbox, body: str, seconds: float = 10.0) -> Ended:
     """Run a test with one function of such a body."""
-    return sandbox.run(call(f"def test():\n    {body}\n", "test", [], 1000), seconds)
+    return sandbox.run(f"def test():\n    {body}\n", "test", [], seconds)
 
 
 # The choice --------------------------------------------------------------------------------------------------------
@@ -129,12 +129,11 @@ _HOLDS = """
 import sys
 from graphkit.execution.sandbox import open_sandbox
 from graphkit.execution.walls import WALLS, NoWall
-from graphkit.execution.workers import call
 [wall] = [one for one in (*WALLS, NoWall()) if one.name == sys.argv[1]]
 with open_sandbox(jobs=1, walls=[wall], unsafe=wall.name == "none") as sandbox:
-    sandbox.run(call("def test(): open('made', 'w').write('x')", "test", [], 1000), 10)
+    sandbox.run("def test(): open('made', 'w').write('x')", "test", [], 10)
     print("runs", flush=True)
-    sandbox.run(call("def test():\\n    open('made', 'w').write('x')\\n    while True: pass", "test", [], 1000), 60)
+    sandbox.run("def test():\\n    open('made', 'w').write('x')\\n    while True: pass", "test", [], 60)
 """
 
 

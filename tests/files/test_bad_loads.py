@@ -150,6 +150,7 @@ def test_odd_names_are_kept(any_graph: Graph, tmp_path: Path) -> None:
             cwd=tmp_path, env=any_graph.env, code=0,
         )  # fmt: skip
         whole = {"mean": 1.0, "scored": len(names), "total": len(names), "lowest": 1.0, "highest": 1.0}
+        whole |= {"failed": 0, "missing": 0, "worst": 0.0, "with_failed": 1.0}
         assert done.object()["measures"] == {"EdgeRecall": whole, "RR": whole}
     for label in ("Question", "Stack"):
         held = any_graph.store.read(f"MATCH (n:{label}) RETURN n.id AS id")

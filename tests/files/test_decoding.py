@@ -89,6 +89,8 @@ def bounds(schema: dict[str, Any], defined: dict[str, Any]) -> dict[str, Any]:
     for key, value in (("required", []), ("additionalProperties", False), ("default", {}), *anything):
         if key in said and said[key] == value and type(said[key]) is type(value):
             del said[key]
+    if "const" in said:  # as pydantic writes one of one
+        return {"enum": [said["const"]]}
     return {"enum": sorted(said["enum"])} if "enum" in said else said
 
 

@@ -115,6 +115,63 @@ def test_nothing_is_left_of_a_refused_import(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]
 
 
+def test_an_id_with_other_content_is_renamed(tmp_path: Path) -> None:
+    """Rows that share an id and differ are all kept: the later ones get ids of their own, and that is reported.
+
+    The second row is called a~3, since a~2 is the id of the first one; the fourth repeats the third row's id only.
+    """
+    ids = ("a~2", "a", "a", "b")
+    rows = [{**ROW, "_id": name, "question": f"Question {number}?"} for number, name in enumerate(ids)]
+    write_lines(tmp_path / "x.jsonl", rows)
+    done = inside("import", "gold", "hotpotqa", "x.jsonl", "-o", "made", cwd=tmp_path, code=0)
+    assert done.out == "made: 4 questions written\n"
+    assert (
+        "note: an earlier row has the same id and other content: this question is written under a new id, with ~ and "
+        "a number behind it (1 record, the first: x.jsonl:3 a~3)" in done.err
+    )
+    questions = [question for _, question in Dataset(tmp_path / "made").questions(Problems())]
+    assert [(one.id, one.question) for one in questions] == [
+        ("a~2", "Question 0?"),
+        ("a", "Question 1?"),
+        ("a~3", "Question 2?"),
+        ("b", "Question 3?"),
+    ]
+
+
+def test_a_repeat_of_any_row_of_an_id_is_refused(tmp_path: Path) -> None:
+    """A row that repeats an earlier one is refused, also where the earlier one was renamed."""
+    other = {**ROW, "question": "Who else?"}
+    write_lines(tmp_path / "x.jsonl", [ROW, other, dict(reversed(other.items()))])
+    done = inside("import", "gold", "hotpotqa", "x.jsonl", "-o", "made", cwd=tmp_path, code=2)
+    assert "x.jsonl:3: record 'a': the id is already taken by x.jsonl:2" in done.err
+    words = ("import", "gold", "hotpotqa", "x.jsonl", "-o", "made", "--on-error", "skip", "--json")
+    assert inside(*words, cwd=tmp_path, code=0).object()["questions"] == 2
+
+
+def test_nodes_that_are_called_by_their_question_follow_its_new_id(tmp_path: Path) -> None:
+    """Two proofs of one id of EntailmentBank don't share their conclusions."""
+    row = {"id": "M_1", "question": "Why?", "answer": "so", "proof": "sent1 & sent2 -> hypothesis; "}
+    write_lines(tmp_path / "test.jsonl", [row, {**row, "proof": "sent3 & sent4 -> hypothesis; "}])
+    inside("import", "gold", "entailment-bank", "test.jsonl", "-o", "made", cwd=tmp_path, code=0)
+    first, second = (question for _, question in Dataset(tmp_path / "made").questions(Problems()))
+    assert (first.id, second.id) == ("M_1", "M_1~2")
+    assert {step.target for step in first.paths[0].steps} == {"M_1/hypothesis"}
+    assert [(step.source, step.target) for step in second.paths[0].steps] == [
+        ("M_1~2/sent3", "M_1~2/hypothesis"),
+        ("M_1~2/sent4", "M_1~2/hypothesis"),
+    ]
+
+
+def test_files_of_one_name_in_two_folders(tmp_path: Path) -> None:
+    """PathQuestion calls a question by its file and line: files of one name share ids, and all questions are kept."""
+    for folder, entity in (("one", "a"), ("two", "b")):
+        write_lines(tmp_path / folder / "PQ.txt", [f"Who is {entity}?\t{entity}\t{entity}#r#c#<end>#c"])
+    words = ("import", "gold", "path-question", "one/PQ.txt", "two/PQ.txt", "-o", "made")
+    assert inside(*words, cwd=tmp_path, code=0).out == "made: 2 questions written\n"
+    questions = [question.id for _, question in Dataset(tmp_path / "made").questions(Problems())]
+    assert questions == ["PQ-1", "PQ-1~2"]
+
+
 def test_questions_are_never_overwritten(tmp_path: Path) -> None:
     """A folder that has questions keeps them."""
     write_lines(tmp_path / "x.jsonl", [ROW])

@@ -64,6 +64,22 @@ def test_wrong_turns_look_at_the_alternative_that_was_followed_further(empty_sto
     )
 
 
+def test_failures_returns_every_row_unless_it_is_limited(empty_store: Store, tmp_path: Path) -> None:
+    """A walk of 24 edges, none of them gold, gives 24 rows; ``limit`` cuts them, and ``total`` still counts 24."""
+    walk = [edge(f"x:{number:02d}", f"x:{number + 1:02d}") for number in range(24)]
+    gold = [{"id": "q", "paths": [{"steps": [edge("x:a", "x:b")]}]}]
+    file = run_of(tmp_path / "d", gold, [{"question_id": "q", "traversal": walk}])
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
+    rows = graphkit.failures(empty_store, "r", "extra-edges")
+    assert sorted(str(row["source"]) for row in rows) == [step["source"] for step in walk]
+    assert rows.total == 24
+    for limit in (0, 1, 20, 24, 25):
+        first = graphkit.failures(empty_store, "r", "extra-edges", limit=limit)
+        assert (list(first), first.total) == (rows[:limit], 24)
+    with pytest.raises(graphkit.InputError, match="the limit is -1"):
+        graphkit.failures(empty_store, "r", "extra-edges", limit=-1)
+
+
 def test_wrong_turns_tell_a_path_that_was_never_entered(empty_store: Store, tmp_path: Path) -> None:
     """Of two gold paths one was left after a step, the other never entered: no walk came to its first node."""
     paths = [

@@ -222,3 +222,31 @@ def test_scores_of_all_questions_end_what_another_load_left(
     assert not gradings(empty_store, "r")[MEASURE].complete
     load_scores(empty_store, given("other", "q1", "q2", "q3"))
     assert named(empty_store)[MEASURE] == ("execution and other", True)
+
+
+def test_a_measure_that_a_dead_load_left_half_is_swept(
+    empty_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A load of two measures dies when it writes; the next one, of another measure, leaves no trace of them."""
+    [file] = world(tmp_path)
+    graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
+
+    def dying(name: str) -> str:
+        if name == "load/gradings_complete":
+            raise DatabaseError("the server went away")
+        return cypher(name)
+
+    monkeypatch.setattr("graphkit.graph.reservations.cypher", dying)
+    with pytest.raises(DatabaseError):
+        load_scores(empty_store, given("judge 1", "q1") + given("judge 1", "q1", measure="AnswerRelevance"))
+    monkeypatch.undo()
+    assert {name for name, one in gradings(empty_store, "r").items() if not one.complete} == {
+        MEASURE,
+        "AnswerRelevance",
+    }
+    load_scores(empty_store, given("judge 1", "q1", measure="Helpfulness"))
+    assert named(empty_store) == {
+        "EdgeRecall": (f"{GRAPHKIT} {graphkit.__version__}", True),
+        "Helpfulness": ("judge 1", True),
+    }
+    assert held(empty_store) == {}

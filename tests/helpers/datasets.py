@@ -79,6 +79,14 @@ def real_logs() -> Path:
     return _absent("the logs are in neither ../shared/data nor the folder that GRAPHKIT_DATA names")
 
 
+def traced() -> Path:
+    """Return the folder of the traced packages; skip where it is absent, and fail where it is required."""
+    folder = Path(ENVIRONMENT.get("GRAPHKIT_DATA") or ROOT.parent / "shared" / "data") / "traced"
+    if (folder / "questions.jsonl").exists():
+        return folder
+    return _absent("the traced packages are in neither ../shared/data nor the folder that GRAPHKIT_DATA names")
+
+
 def shared_log(name: str) -> list[Any]:
     """Return the JSON values of a real log, a line each, as :func:`real_logs` finds it."""
     with gzip.open(real_logs() / name, "rt", encoding="utf-8") as file:
@@ -180,7 +188,7 @@ class _Generator:
                 if relation is not None:
                     step["relation"] = relation
                 if self.chance(0.2):
-                    step["evidence"] = "manual"
+                    step["evidence"] = ("manual", "trace")[number % 2]
                 steps.append(dict(self.random.choice(steps)) if steps and self.chance(0.15) else step)
             paths.append({"id": self.random.choice((None, f"p-{number}")), "steps": steps})
             if self.chance(0.5):

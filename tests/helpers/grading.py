@@ -108,14 +108,14 @@ def asks(api: Api) -> list[dict[str, Any]]:
     return [one for one in api.requests if one["path"].startswith("/v1/messages") and "batches" not in one["path"]]
 
 
-def scores_beside(run: Path, judge: str) -> dict[tuple[str, str], Score]:
+def scores_beside(run: Path, judge: str, model: str | None = None) -> dict[tuple[str, str], Score]:
     """Return a judge's scores beside a run, by question and measure."""
-    found = read_scores([file_beside(run, judge, f"{SCORES}.jsonl")], Problems())
+    found = read_scores([file_beside(run, judge, f"{SCORES}.jsonl", model)], Problems())
     return {(score.question, score.measure): score for score in found}
 
 
-def verdicts_beside(run: Path, judge: str) -> dict[tuple[str, str], Verdict]:
+def verdicts_beside(run: Path, judge: str, model: str | None = None) -> dict[tuple[str, str], Verdict]:
     """Return a judge's verdicts beside a run, by question and grader."""
-    file = file_beside(run, judge, f"{VERDICTS}.jsonl")
+    file = file_beside(run, judge, f"{VERDICTS}.jsonl", model)
     found = read_verdicts([file], Problems()) if file.exists() else []
     return {(verdict.question, verdict.grader): verdict for verdict in found}

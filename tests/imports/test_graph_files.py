@@ -15,7 +15,7 @@ from graphkit.errors import InputError
 from graphkit.files.jsonl import create_binary, raw_lines
 from graphkit.files.problems import Problems
 from graphkit.imports.graph_records import AT_LEFT_OUT, NO_RECORD, UNNAMED
-from tests.helpers.cli import tiny
+from tests.helpers.cli import inside, tiny
 from tests.helpers.datasets import read_jsonl
 
 X, Y, Z, W = "a:m.py#x", "a:m.py#y", "b:n.py#z", "a:m.py#w"
@@ -55,12 +55,15 @@ def test_graphml(data: Path, tmp_path: Path) -> None:
     text = GRAPHML.format(
         f'<edge source="{X}" target="{Y}"><data key="d1">CALLS</data></edge>'
         f'<node id="{X}"><data key="d2">7</data></node><node id="{Y}"><data key="d0">class</data></node>'
-        f'<edge source="{Y}" target="{Z}"><data key="d1">USES &amp; reads</data></edge>'
+        f'<edge source="{Y}" target="{Z}"><data key="d1">USES &amp; reads</data></edge><node id="{Z}"/>'
     )
     made = package.import_graph(data, write(tmp_path / "g.graphml", text))
     artifacts, edges = records(data)
-    # z is named by an edge alone: its id is what is known of it.
-    assert artifacts == [{"id": X, "kind": "function", "line": 7}, {"id": Y, "kind": "class"}, {"id": Z}]
+    assert artifacts == [
+        {"id": X, "kind": "function", "line": 7},
+        {"id": Y, "kind": "class"},
+        {"id": Z, "kind": "function"},
+    ]
     assert sorted(edges) == [(X, "CALLS", Y), (Y, "USES & reads", Z)]
     # Gold: x -> y is there; y -> z by another relation; x -> w not; of x, y, z, w three ids.
     assert made.figures["gold"]["edges"] == {"all": 3, "forward": 1, "reversed": 0, "other": 1, "unknown": 1}
@@ -343,6 +346,23 @@ def test_compressed_as_the_dataset_is(suffix: str, data: Path, tmp_path: Path) -
     [edge] = package.Dataset(data).edges(made.edges_file, Problems())
     assert (edge.source, edge.relation, edge.target) == (X, "CALLS", Y)
     assert list(raw_lines(made.artifacts_file)) == [b'{"id":"%s"}' % X.encode(), b'{"id":"%s"}' % Y.encode()]
+
+
+def test_the_graph_comes_before_the_questions(tmp_path: Path) -> None:
+    """A folder without questions takes a graph, and what becomes a dataset later is checked against it."""
+    (tmp_path / "new").mkdir()
+    write(tmp_path / "g.csv", f"source,relation,target\n{X},CALLS,{Y}\n")
+    words = ("import", "graph", "g.csv", "--dataset", "new")
+    told = inside(*words, cwd=tmp_path, code=0)
+    assert "1 edge: CALLS (1)\n" in told.out
+    assert "gold" not in told.out
+    assert records(tmp_path / "new") == ([{"id": X}, {"id": Y}], [(X, "CALLS", Y)])
+    figures = inside(*words, "--graph", "b", "--json", cwd=tmp_path, code=0).object()
+    assert figures["gold"]["edges"]["all"] == figures["gold"]["ids"]["all"] == 0
+    assert "has such a knowledge graph already" in inside(*words, cwd=tmp_path, code=2).err
+    assert "no such folder" in inside(*words[:-1], "none", cwd=tmp_path, code=2).err
+    # Other commands still need questions.
+    assert "holds no questions.jsonl" in inside("check", "new", cwd=tmp_path, code=2).err
 
 
 def test_where_a_graph_comes_from(data: Path, tmp_path: Path) -> None:

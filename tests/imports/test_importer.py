@@ -148,7 +148,7 @@ def test_questions_for_which_nothing_came(data: Path) -> None:
     empty = {"question_id": "2", "colour": "red"}
     found = made(data, empty, {"question_id": "q1"}, {"question_id": "q1", "found": ["a"]})
     assert [one["question_id"] for one in found.records] == ["q1", "2"]
-    assert found.records[1] == {"run": "mine", "question_id": "2"}
+    assert found.records[1] == {"run": "mine", "question_id": "2", "doubts": [NOTHING]}
     assert found.figures["notes"] == {NOTHING: 1}
     assert found.figures["left_out"] == {"further answers to a question that has one": 1}
     with pytest.raises(InputError, match="it has ids of questions alone"):

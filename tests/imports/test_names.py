@@ -132,6 +132,23 @@ def test_the_end_of_a_path() -> None:
     assert names.several == {"y.sql": ("db:old/y.sql", "db:x/y.sql")}
 
 
+def test_an_absolute_path() -> None:
+    """It stands for the file whose path of several parts it ends with, of several the longest; none is guessed."""
+    names = Names({"api:auth.py", "web:src/a.ts", "web:src/a.ts#login", "core:lib/src/a.ts", "x:d/e.py", "y:d/e.py"})
+    given = {
+        "/testbed/src/a.ts": "web:src/a.ts",
+        "/home/me/web/src/a.ts#login": "web:src/a.ts#login",
+        "/testbed/lib/src/a.ts": "core:lib/src/a.ts",
+        "/testbed/src/a.ts#gone": "/testbed/src/a.ts#gone",  # no symbol that is known
+        "/testbed/auth.py": "/testbed/auth.py",  # any folder may have a file of that name
+        "/testbed/d/e.py": "/testbed/d/e.py",  # of two repositories
+        "testbed/src/a.ts": "testbed/src/a.ts",  # not absolute: the folder may be the repository's own
+    }
+    assert {name: names.id_of(name) for name in given} == given
+    assert names.how == {"by the path within a folder": 3, "as they are": 4}
+    assert names.several == {"/testbed/d/e.py": ("x:d/e.py", "y:d/e.py")}
+
+
 def test_the_closest_id() -> None:
     """Of the ids that end as a name does, the most alike is the example; of none there is none."""
     assert closest("pkg.auth.login", KNOWN) == "api:auth.py#Login"  # of two that are equally alike the first

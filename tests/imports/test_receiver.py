@@ -205,3 +205,68 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path) -> None:
     with TraceReceiver(Path("/dev/full"), 0, force=True) as opened:
         status, _, why = send(opened)
     assert (status, b"No space left" in why) == (503, True)
+
+
+def drip(receiver: TraceReceiver, begin: bytes) -> bytes:
+    """Send a byte every 20 ms behind a beginning, until the receiver answers or hangs up; return what it says."""
+    with socket.create_connection(address(receiver), 20) as sender:
+        sender.sendall(begin)
+        sender.settimeout(0.02)
+        while True:
+            try:
+                return sender.recv(1 << 16)
+            except TimeoutError:
+                try:
+                    sender.sendall(b"1")
+                except ConnectionError:
+                    return b""
+
+
+HEAD = b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.mark.parametrize(
+    "begin", [HEAD + b"Content-Length: 999999\r\n\r\n", HEAD + b"Transfer-Encoding: chunked\r\n\r\n"]
+)
+def test_a_request_has_a_deadline(
+    receiver: TraceReceiver, told: list[str], monkeypatch: pytest.MonkeyPatch, begin: bytes
+) -> None:
+    """A body that goes on without an end used to be read for ever: a sender that is never silent had no limit."""
+    monkeypatch.setattr(module, "DEADLINE", 0.2)
+    answer = drip(receiver, begin)
+    assert answer.startswith((b"HTTP/1.1 408 ", b"HTTP/1.1 400 "))
+    assert told in ([module._too_late()], ["a chunk of the body has no length"])
+
+
+def test_a_head_without_an_end_is_cut_off(receiver: TraceReceiver, told: list[str], monkeypatch: Any) -> None:
+    """The head of a request has the same deadline."""
+    monkeypatch.setattr(module, "DEADLINE", 0.2)
+    assert drip(receiver, HEAD + b"X: ") == b""
+    assert told == [module._too_late()]
+
+
+def test_a_long_head_is_refused(receiver: TraceReceiver, told: list[str]) -> None:
+    """More than 64 KiB of headers aren't held: 3 of 30 KB are."""
+    headers = {**JSON, **{f"X-{number}": "a" * 30_000 for number in range(3)}}
+    with pytest.raises((ConnectionError, http.client.HTTPException, AssertionError)):
+        assert send(receiver, headers=headers)[0] == 200
+    assert told == ["a head of more than 64 KiB isn't taken"]
+
+
+def test_slow_senders_take_nobodys_place(receiver: TraceReceiver) -> None:
+    """40 senders that have begun and say nothing more, and a quick one that is answered at once."""
+    slow = [socket.create_connection(address(receiver), 20) for _ in range(40)]
+    try:
+        for sender in slow:
+            sender.sendall(HEAD + b"Content-Length: 999999\r\n\r\n1")
+        assert send(receiver)[0] == 200
+    finally:
+        for sender in slow:
+            sender.close()
+
+
+def test_a_body_of_millions_of_values_is_refused(receiver: TraceReceiver) -> None:
+    """24 MB of empty lists would take 650 MB."""
+    body = b'{"resourceSpans": [' + b"[]," * (8 << 20) + b"[]]}"
+    status, _, said = send(receiver, gzip.compress(body), GZIP)
+    assert (status, said) == (413, b"a body of millions of values isn't taken: send less at once\n")

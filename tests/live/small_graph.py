@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,11 @@ def walked(one: dict[str, Any]) -> list[tuple[str, str | None, str]]:
 def retrieved(one: dict[str, Any]) -> list[str]:
     """Return what a record retrieved in its order, by the names of the graph."""
     return [_name(chunk["id"]) for chunk in one["retrieved"]]
+
+
+def with_ends(found: Iterable[str], one: dict[str, Any]) -> list[str]:
+    """Return what a search found, and behind it the ends of the edges that it walked: nothing ranks them."""
+    return list(dict.fromkeys([*found, *(end for source, _, target in walked(one) for end in (source, target))]))
 
 
 def _name(id_: str) -> str:

@@ -8,7 +8,19 @@ from typing import Any
 
 import pytest
 
-from tests.live.small_graph import ANSWER, EDGES, QUESTION, TEXTS, imported, library, record, retrieved, vector, walked
+from tests.live.small_graph import (
+    ANSWER,
+    EDGES,
+    QUESTION,
+    TEXTS,
+    imported,
+    library,
+    record,
+    retrieved,
+    vector,
+    walked,
+    with_ends,
+)
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -49,7 +61,8 @@ def plain(value: Any) -> Any:
 def check(found: Any, files: list[str], unread: set[str]) -> None:
     """Hold a record against the order of the documents, and the edges of each."""
     one = record(found)
-    assert retrieved(one) == files == ["people.md", "places.md"]
+    assert files == ["people.md", "places.md"]
+    assert retrieved(one) == with_ends(files, one)
     assert walked(one) == list(EDGES)
     assert one["answer"] == ANSWER
     assert found.figures["edges"] == {"forward": 3, "reversed": 0, "other": 0, "unknown": 0}

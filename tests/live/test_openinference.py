@@ -23,6 +23,7 @@ from tests.live.small_graph import (
     record,
     retrieved,
     walked,
+    with_ends,
 )
 from tests.live.test_langchain import chain
 from tests.live.test_llama_index import searched
@@ -96,7 +97,7 @@ def test_langchain(traced: Traced, chain: Any, tmp_path: Path) -> None:
         instrumentation.uninstrument()
     for found in traced.imported(tmp_path):
         one = record(found)
-        assert (walked(one), retrieved(one)) == (list(EDGES), list(TEXTS))
+        assert (walked(one), retrieved(one)) == (list(EDGES), with_ends(TEXTS, one))
         assert (one["answer"], one["model_calls"]) == (ANSWER, 1)
 
 

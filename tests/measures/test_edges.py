@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from graphkit.measures.base import NO_GOLD, NO_RETRIEVAL, NO_TRAVERSAL
 from graphkit.records.models import Answer, Question
-from tests.helpers.cases import Triple, answer, either, manual, optional, question, reason, value
+from tests.helpers.cases import Triple, answer, either, manual, optional, question, reason, unlogged, value
 
 WALKED_MEASURES = ("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "BoundaryPrecision")
 
@@ -142,10 +143,30 @@ def test_the_best_alternative_counts() -> None:
     assert value("EdgePrecision", asked, answer([*long, A_B])) == 1.0
 
 
-def test_of_equal_alternatives_the_first_counts() -> None:
-    """Nothing walked of either: the first alternative's edges are those required, together with the other path's."""
-    asked = question(*either("g", [A_B], [("x:a", "R", "x:p"), ("x:p", "R", "x:b")]), [B_C])
-    # One edge of the first alternative and one of the other path are required; one of the two is walked.
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_equal_alternatives_the_one_with_fewer_edges_counts(turned: bool) -> None:
+    """Nothing walked of either: the shorter alternative is required beside the other path, wherever it stands."""
+    alternatives: list[list[Triple]] = [[A_B], [("x:a", "R", "x:p"), ("x:p", "R", "x:b")]]
+    asked = question(*either("g", *(alternatives[::-1] if turned else alternatives)), [B_C])
+    # One edge of the shorter alternative and one of the other path are required; one of the two is walked.
+    assert value("EdgeRecall", asked, answer([B_C])) == 0.5
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_alternatives_of_equal_shares_score_alike_in_any_order(turned: bool) -> None:
+    """Of half of two edges and half of four, the shorter alternative counts: 1 + 1 of 2 + 1 edges, never 2 + 1 of 5."""
+    short: list[Triple] = [("x:1", "R", "x:2"), ("x:2", "R", "x:3")]
+    long: list[Triple] = [("x:4", "R", "x:5"), ("x:5", "R", "x:6"), ("x:6", "R", "x:7"), ("x:7", "R", "x:8")]
+    asked = question(*either("g", *([long, short] if turned else [short, long])), [B_C])
+    assert value("EdgeRecall", asked, answer([short[0]], long[:2], [B_C])) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_alternatives_of_one_length_the_alphabet_decides(turned: bool) -> None:
+    """With nothing walked of either, A_B comes before x:p's edge: as the other path holds A_B, one edge is required."""
+    alternatives: list[list[Triple]] = [[A_B], [("x:p", "R", "x:b")]]
+    asked = question(*either("g", *(alternatives[::-1] if turned else alternatives)), [A_B, B_C])
+    # {A_B, B_C}, of which B_C is walked: 1/2. With x:p's edge it would be 1/3.
     assert value("EdgeRecall", asked, answer([B_C])) == 0.5
 
 
@@ -172,6 +193,38 @@ def test_static_leaves_manual_steps_out() -> None:
     assert reason("EdgeRecall(static=True)", question([manual("x:a", "R", "x:b")]), answer([A_B])) == (
         "no gold path with a required step"
     )
+
+
+@pytest.mark.parametrize(("evidence", "left_out"), [("trace", True), ("x", True), ("static", False), (None, False)])
+def test_any_evidence_but_static_is_beyond_the_static_graph(evidence: str | None, left_out: bool) -> None:
+    """Of two required edges one is walked: 1/2, and 1/1 where the other's evidence keeps it out of static measures."""
+    other = {"source": "x:b", "relation": "R", "target": "x:c", "evidence": evidence}
+    asked = question([A_B, other])
+    assert value("EdgeRecall", asked, answer([A_B])) == 0.5
+    assert value("EdgeRecall(static=True)", asked, answer([A_B])) == (1.0 if left_out else 0.5)
+
+
+def test_files_compares_the_files_that_were_evidence() -> None:
+    """By hand: of a.py#f -> b.py#g -> c.py#h and c.py#h -> c.py#i the files a.py and b.py are evidence: 1 of 3.
+
+    With c.py it is 3 of 3, whatever was traversed; the optional step isn't required. Of alternatives the better counts,
+    ends that name no file are left out, and without evidence files or chunks it isn't scored.
+    """
+    asked = question([("r:a.py#f", "C", "r:b.py#g"), ("r:b.py#g", "C", "q:c.py#h"), ("q:c.py#h", "C", "q:c.py#i")])
+    two, three = ["r:a.py", "r:b.py"], ["r/a.py", "r/b.py", "q/c.py"]
+    assert value("EdgeRecall(files=True)", asked, unlogged(evidence_files=two)) == 1 / 3
+    assert value("EdgeRecall(files=True)", asked, unlogged(evidence_files=three)) == 1.0
+    assert value("EdgeRecall(files=True)", asked, unlogged(retrieved=["r:a.py#x", "r:b.py"])) == 1 / 3
+    assert reason("EdgeRecall(files=True)", asked, unlogged(traversal=[])) == NO_RETRIEVAL
+    assert reason("EdgeRecall", asked, unlogged(evidence_files=three)) == NO_TRAVERSAL
+    either_way = question(*either("g", [("r:a.py#f", "C", "q:c.py#h")], [("r:a.py#f", "C", "r:b.py#g")]))
+    assert value("EdgeRecall(files=True)", either_way, unlogged(evidence_files=two)) == 1.0
+    more = question([("r:a.py#f", "C", "r:b.py#g"), ("Ann", "KNOWS", "Bob"), optional("r:b.py#g", "C", "q:c.py#h")])
+    assert value("EdgeRecall(files=True)", more, unlogged(evidence_files=two)) == 1.0
+    assert (
+        reason("EdgeRecall(files=True)", question([("Ann", "KNOWS", "Bob")]), unlogged(evidence_files=two)) == NO_GOLD
+    )
+    assert value("EdgeRecall(files=True, static=True)", asked, unlogged(evidence_files=two)) == 1 / 3
 
 
 # The edges of the domain -------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.measures.base import MISSING, NO_RETRIEVAL, NO_TRAVERSAL, Unscored
+from graphkit.measures.base import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.outcome import (
@@ -25,6 +25,7 @@ from graphkit.measures.outcome import (
     two_by_two,
 )
 from graphkit.records.models import Answer, Question
+from graphkit.records.unanswered import MISSING
 from tests.helpers.cases import Triple, answer, either, optional, question, ranking, unlogged
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 

@@ -348,7 +348,7 @@ def test_it_is_scored_and_exported(folder: Path) -> None:
     )
     assert json.loads(outs[2].read_text())["runs"][0]["values"]["q2"]["own_words:Words"] == 1.5
     assert "own_words:Words" in outs[3].read_text()
-    assert "own_words:Words(allowed=3) | 1.5000 (2/2)" in outs[4].read_text()
+    assert "own\\_words:Words(allowed=3) | 1.5000 (2/2)" in outs[4].read_text()
 
 
 def test_a_class_within_a_function_is_exported(folder: Path) -> None:

@@ -15,8 +15,10 @@ from graphkit.errors import InputError
 from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.matching import Edge, boundary
+from graphkit.measures.paths import first_divergences
 from graphkit.measures.registry import MEASURES, parse_measure, resolve_measures
 from graphkit.records.commits import CommitGraph
+from graphkit.records.gold import gold_hash
 from graphkit.records.ids import crosses
 from graphkit.records.models import Answer, Commit, Compatibility, Question
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -310,3 +312,23 @@ def test_gold_walked_as_it_is_scores_one() -> None:
     found = [score(measure, question(steps), answer(steps)) for measure in GRAPH_MEASURES]
     assert found == [1.0] * len(GRAPH_MEASURES)
     assert parse_measure("PathExact") in GRAPH_MEASURES
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.lists(GOLD_STEPS, max_size=4), st.sampled_from([None, "g", "h"])), min_size=2, max_size=5
+    ).flatmap(lambda paths: st.tuples(st.just(paths), st.permutations(paths))),
+    ANSWERS,
+)
+def test_order_of_alternatives_does_not_matter(given_paths: tuple[list[Any], list[Any]], run: Answer) -> None:
+    """Alternatives, groups and required paths change no figure and no divergence, however they are listed."""
+    one, two = (
+        question(*[{"steps": steps, "group": group} for steps, group in paths], relevant={"x:a": 1.0})
+        for paths in given_paths
+    )
+    assert gold_hash(Case(one, run).question) == gold_hash(Case(two, run).question)
+    for measure in EVERY:
+        assert score(measure, one, run) == score(measure, two, run), measure
+    found, other = (sorted(map(repr, first_divergences(Case(asked, run)))) for asked in (one, two))
+    assert found == other

@@ -158,6 +158,22 @@ def test_arguments_of_matched_calls() -> None:
     assert value("ArgumentMatch", expected, made) == 3 / 4
 
 
+def test_expected_empty_arguments_are_a_call_without_arguments() -> None:
+    """`{}` asks for a call without arguments in every measure; where it counts as an argument, it counts as one.
+
+    By hand: of the expected {} and {"a": 1} the calls t() and t(a=1) hold both, 2 of 2. With t(a=1) and t(b=2) the
+    {"a": 1} is held and the {} isn't: 1 of 2. Expected calls without arguments (null) are left out as before.
+    """
+    none = asked({"name": "t", "arguments": {}})
+    for made, expected in ((called("t"), 1.0), (called(call("t", a=1)), 0.0)):
+        assert value("ToolRecall(arguments=True)", none, made) == expected
+        assert value("ArgumentMatch", none, made) == expected
+    both = asked({"name": "t", "arguments": {}}, call("t", a=1))
+    assert value("ArgumentMatch", both, called(call("t", a=1), "t")) == 1.0
+    assert value("ArgumentMatch", both, called(call("t", a=1), call("t", b=2))) == 1 / 2
+    assert reason("ArgumentMatch", asked("t"), called("t")) == NO_ARGUMENTS
+
+
 def test_fewer_calls_than_expected() -> None:
     """One call of two that are expected: the one that it has most in common with, and of equals the smaller one.
 
@@ -172,7 +188,7 @@ def test_fewer_calls_than_expected() -> None:
 
 def test_what_cannot_be_matched() -> None:
     """Without expected arguments, without a call of the tool, and beyond what is looked at, there is no value."""
-    assert reason("ArgumentMatch", asked("read", call("list")), called("read")) == NO_ARGUMENTS
+    assert reason("ArgumentMatch", asked("read", "list"), called("read")) == NO_ARGUMENTS
     assert reason("ArgumentMatch", asked(call("read", path="a.py")), called("list")) == NONE_MATCHED
     assert reason("ArgumentMatch", asked(call("read", path="a.py")), called()) == NONE_MATCHED
     assert reason("ArgumentMatch(failed=False)", asked(call("read", p=1)), called(call("read", failed=True))) == (
@@ -187,7 +203,9 @@ def test_edges_of_the_domain() -> None:
     for name in COMPARING:
         assert reason(name, question(), called("read")) == NOTHING_EXPECTED
         assert reason(name, asked("read"), unlogged()) == NO_CALLS
-        assert reason(name, asked("read"), unlogged(error="timeout")) == "failed: timeout"
+        # ArgumentMatch could score no answer, since the expected call names no arguments: no failure changes that.
+        lacking = NO_ARGUMENTS if name == "ArgumentMatch" else "failed: timeout"
+        assert reason(name, asked("read"), unlogged(error="timeout")) == lacking
     none = called()
     assert [value(name, asked("read"), none) for name in ("ToolRecall", "ToolExact", "ToolInOrder")] == [0.0] * 3
     assert reason("ToolPrecision", asked("read"), none) == NOTHING_CALLED
@@ -315,6 +333,18 @@ def test_what_an_answer_cites() -> None:
     assert value("UsedShare", GOLD, showed([A, "17"], answer="17 files", citations=[A, "z:z.py"])) == 1 / 2
     assert value("UsedShare", GOLD, showed([A, "17"], answer="", citations=["17"])) == 1 / 2
     assert value("UsedShare", GOLD, showed(["Ada Lovelace", "Ada"], answer="Ada Lovelaces")) == 1 / 2
+
+
+@pytest.mark.parametrize("number", ["7.5", "-7", "+7", "1e30", "1.5E-3", ".5", "007"])
+def test_an_id_that_is_a_number_has_to_be_cited(number: str) -> None:
+    """The same digits in a text are a figure: of 2 ids seen the answer names A alone, and both where both are cited."""
+    assert value("UsedShare", GOLD, showed([A, number], answer=f"It takes {number} s in {A}")) == 1 / 2
+    assert value("UsedShare", GOLD, showed([A, number], answer="", citations=[A, number])) == 1.0
+
+
+def test_an_id_that_only_begins_with_a_number_is_a_name() -> None:
+    """Versions and dates are no numbers: 2 of 2 are named."""
+    assert value("UsedShare", GOLD, showed(["3.1.2", "2026-11-01"], answer="3.1.2 of 2026-11-01")) == 1.0
 
 
 def test_edges_of_what_was_seen() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from graphkit.readers.atif import BACKWARDS, CONTINUED, COPIED, MODELS, READER, SUBAGENT, SUBAGENT_COSTS
+from graphkit.readers.conversations import ENDS_WITH_CALL
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
 from graphkit.readers.tool_calls import FAILED
 
@@ -179,9 +180,9 @@ def test_a_subagent_walks_where_it_was_called() -> None:
     answer = read(outer)
     assert answer.opened == ["a.py", "b.py", "c.py"]
     assert (answer.prompt_tokens, answer.model_calls, answer.question_text) == (5, 2, "?")
-    assert answer.notes == [SUBAGENT_COSTS]
+    assert answer.notes == [SUBAGENT_COSTS, ENDS_WITH_CALL]
     outer["subagent_trajectories"] = []
-    assert read(outer).notes == [SUBAGENT]
+    assert read(outer).notes == [SUBAGENT, ENDS_WITH_CALL]
 
 
 def test_subagents_that_call_each_other_without_end_are_followed_to_a_bound() -> None:
@@ -207,7 +208,7 @@ def test_steps_of_an_earlier_trajectory_are_left_out() -> None:
         )
     )
     assert answer.opened == ["new.py"]
-    assert answer.notes == [COPIED, CONTINUED]
+    assert answer.notes == [COPIED, ENDS_WITH_CALL, CONTINUED]
 
 
 def test_calls_of_models_are_counted_as_the_steps_say() -> None:

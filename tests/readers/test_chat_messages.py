@@ -232,12 +232,17 @@ def test_what_a_call_showed_is_what_it_opened_and_found() -> None:
 
 
 def test_what_a_call_showed_is_not_known_where_only_a_text_tells() -> None:
-    """Plain text of a search or a shell says nothing, nor does a call without a result; an empty one shows nothing."""
+    """Plain text of a search says nothing, nor does that of a command that can't be read, or a call without a result.
+
+    An empty result shows nothing.
+    """
     plain, nothing = result("a.py:3: f()"), result("")
     assert seen(asked(call("grep", {"pattern": "f"})), plain) == [None]
     assert seen(asked(call("grep", {"pattern": "f"})), nothing) == [[]]
     assert seen(asked(call("grep", {"pattern": "f"})), result('{"results": []}')) == [[]]
-    assert seen(asked(call("bash", {"command": "cat a.py"})), plain) == [None]
+    assert seen(asked(call("bash", {"command": "cat a.py"})), plain) == [["a.py"]]
+    assert seen(asked(call("bash", {"command": "cat *.py"})), plain) == [None]
+    assert seen(asked(call("bash", {"command": "cat a.py"}))) == [None]
     assert seen(asked(call("grep", {"pattern": "f"}))) == [None]
     assert seen(asked(call("submit", {"answer": "x"})), plain) == [[]]
     broken = asked({"id": "c1", "function": {"name": "read", "arguments": '{"path": "a.p'}})
@@ -258,10 +263,14 @@ def test_what_is_not_read_is_noted() -> None:
 
 
 def test_the_answer_is_what_was_handed_in_or_said_last() -> None:
-    """A tool that hands in the answer is believed; a log that ends with a call is noted."""
+    """A tool that hands in the answer is believed; what is said before another last call is a thought.
+
+    A tool that hands in without an argument hands in what is said with it.
+    """
     assert one(asked(call("submit", {"answer": "42"}), content="Done.")).answer == "42"
+    assert one(asked(call("finish", {}), content="It is 42.")).answer == "It is 42."
     cut = one({"role": "user", "content": "?"}, asked(call("read", {"path": "a"}), content="I look."))
-    assert (cut.answer, cut.notes) == ("I look.", [ENDS_WITH_CALL])
+    assert (cut.answer, cut.notes) == (None, [ENDS_WITH_CALL])
     assert one(asked(call("read", {"path": "a"}))).answer is None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import graphkit
 from graphkit.readers.graphrag import READER
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
 from tests.helpers.datasets import shared_log
@@ -61,19 +62,16 @@ def test_a_search_result() -> None:
     }
     logged = read(value, unread)
     assert (logged.question, logged.answer, logged.error) == ("q1", "At Acme.", None)
-    assert names(logged) == ["ANN", "ACME", "Sources (7)"]
+    # BOB is the end of an edge and no entity: nothing ranks it, so it follows.
+    assert names(logged) == ["ANN", "ACME", "Sources (7)", "BOB"]
     assert logged.retrieved is not None
-    assert [chunk.text for chunk in logged.retrieved] == ["A person", "A company", "Ann works at Acme."]
+    assert [chunk.text for chunk in logged.retrieved] == ["A person", "A company", "Ann works at Acme.", None]
     # A set of directed edges without types, as one path.
     assert (logged.walk, logged.ordered) == ([EDGES], False)
     assert (logged.latency_ms, logged.model_calls, logged.prompt_tokens, logged.output_tokens) == (250, 2, 30, 4)
     assert logged.citations == []
     assert doubts(logged) == []
-    assert unread == {
-        "context_text": 1,
-        "context_data.conversation history": 1,
-        "context_data.relationships.description": 2,
-    }
+    assert unread == {"context_text": 1, "context_data.conversation history": 1}
 
 
 @pytest.mark.parametrize(
@@ -88,7 +86,7 @@ def test_a_search_result() -> None:
 def test_what_the_api_returns(value: Any) -> None:
     """A (response, context) tuple is a list in JSON, or under names of the user's; it has no tokens and times."""
     logged = read(value)
-    assert (logged.answer, names(logged), logged.walk) == ("At Acme.", ["ANN", "ACME", "Sources (7)"], [EDGES])
+    assert (logged.answer, names(logged), logged.walk) == ("At Acme.", ["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
     assert (logged.latency_ms, logged.prompt_tokens) == (None, None)
 
 
@@ -155,6 +153,40 @@ def test_two_relations_of_a_pair_are_two_edges() -> None:
     assert read(result(context)).walk == [[EDGES[0], EDGES[0]]]
 
 
+def test_a_description_names_the_relation(tmp_path: Path) -> None:
+    """Where two ends have several relations, a row takes those that its description names, whatever the names hold.
+
+    Gold is calls -RAISES-> errors. Two rows name one relation each; one names both; one names none, and a name that
+    holds the word "calls" isn't a relation: 2, 2, 1 and 1 distinct edges, of which one is gold's.
+    """
+    steps = [{"source": "calls", "relation": "RAISES", "target": "errors"}]
+    questions = [{"id": f"q{number}", "question": "?", "paths": [{"steps": steps}]} for number in range(4)]
+    graph = [{"source": "calls", "relation": relation, "target": "errors"} for relation in ("CALLS", "RAISES", "USES")]
+    for name, rows in (("questions", questions), ("edges", graph)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+
+    def searched(number: int, *descriptions: str) -> dict[str, Any]:
+        rows = [
+            {"id": str(row), "source": "CALLS", "target": "ERRORS", "description": said}
+            for row, said in enumerate(descriptions)
+        ]
+        context = {"entities": [{"id": "1", "entity": "CALLS"}], "relationships": rows}
+        return {"question_id": f"q{number}", "result": {"response": "x", "context_data": context}}
+
+    log = [
+        searched(0, "calls CALLS errors", "calls RAISES errors"),
+        searched(1, "calls calls errors, and raises it"),
+        searched(2, "calls RAISES errors"),
+        searched(3, "calls knows errors"),
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in log), "utf-8")
+    run = tmp_path / "run.jsonl"
+    assert graphkit.import_log(tmp_path / "log.jsonl", "graphrag", tmp_path, out=run).figures["related"] == 5
+    found = graphkit.evaluate(run, tmp_path, measures=["EdgePrecision"], keep_rows=True)
+    # An edge without a relation is compared by its ends alone, so that of q3 is gold's, too.
+    assert [row.values for row in found.rows] == [(0.5,), (0.5,), (1.0,), (1.0,)]
+
+
 CSV_TABLES = {
     "entities": 'id,entity,description,in_context\n5,ANN,"A person, she",True\n6,ACME,A company,True\n',
     "relationships": ",id,source,target,in_context\n0,1,ANN,ACME,True\n1,2,BOB,ANN,True\n",
@@ -165,9 +197,9 @@ CSV_TABLES = {
 def test_tables_as_csv() -> None:
     """What to_csv gives loses nothing, with the index or without; a row that was cut is refused."""
     logged = read(result(CSV_TABLES))
-    assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)"], [EDGES])
+    assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
     assert logged.retrieved is not None
-    assert [chunk.text for chunk in logged.retrieved] == ["A person, she", "A company", "Ann works\nat Acme."]
+    assert [chunk.text for chunk in logged.retrieved[:3]] == ["A person, she", "A company", "Ann works\nat Acme."]
     for table in ("id,source,target\n1,ANN", "id,source,target\n1,ANN,ACME,x", 'id,source,target\n1,"ANN,ACME'):
         with pytest.raises(UnreadableLogError, match=r"context_data\.relationships is a table that was printed"):
             list(READER.read([("log:1", result({"relationships": table}))], ReadOptions(), Counter()))
@@ -194,7 +226,7 @@ def test_the_context_as_text(value: dict[str, Any]) -> None:
     """Where the tables weren't kept, the text that the model saw has them; that | may cut a name is told."""
     unread: Counter[str] = Counter()
     logged = read({"question_id": "q1", "result": value}, unread)
-    assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)"], [EDGES])
+    assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
     assert logged.retrieved is not None
     assert logged.retrieved[2].text == "Ann works\n\nat Acme."
     assert (logged.answer, unread["context_text"]) == ("At Acme.", 0)
@@ -248,7 +280,7 @@ def test_the_documents_of_texts(index: Path) -> None:
     answer = "So [Data: Sources (0, 3, 7); Relationships (4); Entities (9); Reports (1)]."
     value = result({**TABLES, "sources": sources}, answer)
     (logged,) = READER.read([("log:1", value)], ReadOptions(parquet=index), Counter())
-    assert names(logged) == ["ANN", "ACME", "people.md", "places.md", "Sources (7)"]
+    assert names(logged) == ["ANN", "ACME", "people.md", "places.md", "Sources (7)", "BOB"]
     assert logged.citations == ["people.md", "places.md", "Sources (7)", "BOB", "ACME", "Reports (1)"]
     assert len(logged.notes) == 2  # a text without a document, and rows that aren't in the context
     printed = "So [Data: Sources (1); Relationships (4)]."
@@ -322,7 +354,7 @@ def test_a_drift_search() -> None:
     logged = read(
         result({"Who is Ann?": {"entities": ENTITIES[:1], "relationships": RELATIONSHIPS[:1]}, "Where?": second})
     )
-    assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)"], [EDGES])
+    assert (names(logged), logged.walk) == (["ANN", "ACME", "Sources (7)", "BOB"], [EDGES])
     steps = {"nodes": [{"query": "Who is Ann?", "answer": "a"}], "edges": []}
     unread: Counter[str] = Counter()
     logged = read(result({"Who is Ann?": TABLES}, steps), unread)
@@ -337,7 +369,7 @@ def test_hostile_values() -> None:
     }
     unread: Counter[str] = Counter()
     logged = read(result(context, "[Data:" * 100_000 + "(" * 100_000), unread)
-    assert (names(logged), logged.walk, logged.citations) == (["ANN", "Entities (4)"], [], [])
+    assert (names(logged), logged.walk, logged.citations) == (["ANN", "Entities (4)"], None, [])
     assert unread["context_data.relationships without an end"] == 2
     # LightRAG's tables have other columns, and others than tables are no context.
     other: Any
@@ -359,7 +391,10 @@ def test_the_real_log() -> None:
     assert [one.question for one in logged] == [f"n{number}" for number in range(1, 9)]
     # The lengths of the tables in the log: ten entities each, and sources; no row is repeated.
     assert [len(one.walk[0]) for one in logged if one.walk] == [10, 8, 11, 12, 11, 9, 9, 14]
-    assert [len(one.retrieved or ()) for one in logged] == [14, 14, 16, 19, 13, 14, 12, 17]
+    # And then the ends of edges that aren't among the entities, counted in the log by itself.
+    unranked = [8, 5, 6, 10, 8, 5, 8, 9]
+    tables = [14, 14, 16, 19, 13, 14, 12, 17]
+    assert [len(one.retrieved or ()) for one in logged] == [a + b for a, b in zip(tables, unranked, strict=True)]
     vector = "LANGCHAIN_NEO4J.VECTORSTORES.NEO4J_VECTOR.NEO4JVECTOR"
     first = logged[0]
     assert first.walk is not None
@@ -377,4 +412,4 @@ def test_the_real_log() -> None:
         "LANGCHAIN_NEO4J.CHAINS.GRAPH_QA.CYPHER.GRAPHCYPHERQACHAIN.FROM_LLM",
         "LANGCHAIN_CORE.MESSAGES.SYSTEM.SYSTEMMESSAGE",
     ]
-    assert unread["context_data.relationships.description"] == sum((10, 8, 11, 12, 11, 9, 9, 14))
+    assert unread["context_data.relationships.description"] == 0

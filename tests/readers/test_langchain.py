@@ -53,6 +53,10 @@ def test_chain_output() -> None:
         INDEXES,
         f"{STORE}.create_new_index",
         STORE,
+        # The ends of the triples, which nothing ranks.
+        "neo4j_graphrag.types.VectorIndexModel",
+        "neo4j_graphrag.exceptions.Neo4jIndexError",
+        "langchain_core.vectorstores.base.VectorStore",
     ]
     assert first.latency_ms == pytest.approx(342.16942099988046)
     assert first.question_text is not None
@@ -109,7 +113,7 @@ def test_forms_of_documents(form: Any, key: str | None) -> None:
     """Documents are read in each form in which they are written, in a chain's output or as a retriever's own list."""
     value = {"question_id": "q", "result": [form] if key is None else {key: [form], "answer": "yes"}}
     (answer,) = read("langchain", [value])
-    assert answer.retrieved == [LoggedChunk("a", "text of a")]
+    assert answer.retrieved == [LoggedChunk("a", "text of a"), LoggedChunk("b")]
     assert edges(answer) == [[("a", "CALLS", "b")]]
     assert answer.answer == (None if key is None else "yes")
 
@@ -188,7 +192,7 @@ def test_nested_runs_count_once() -> None:
     ]
     (answer,) = read("langchain", log)
     assert (answer.question, answer.question_text, answer.answer) == ("q", "who?", "Ann")
-    assert names(answer) == ["a"]
+    assert names(answer) == ["a", "b"]
     assert edges(answer) == [[("a", "CALLS", "b")]]
     assert (answer.model_calls, answer.prompt_tokens, answer.output_tokens) == (2, 30, 3)
     assert (answer.model, answer.notes) == ("small", [])
@@ -220,8 +224,8 @@ def test_runs_at_the_same_time() -> None:
     ]
     answers = read("langchain", log)
     assert [(answer.question, answer.answer, names(answer)) for answer in answers] == [
-        ("q2", "Y", ["c"]),
-        ("q1", "X", ["a"]),
+        ("q2", "Y", ["c", "d"]),
+        ("q1", "X", ["a", "b"]),
         ("q3", None, None),
     ]
     assert answers[2].notes == [UNFINISHED]
@@ -298,7 +302,7 @@ def test_run_trees(flat: bool, monkeypatch: pytest.MonkeyPatch) -> None:
         log = [{**root, "child_runs": children}]
     (answer,) = read("langchain", log)
     assert (answer.question, answer.question_text, answer.answer) == ("q", "who?", "Ann")
-    assert (names(answer), edges(answer)) == (["a"], [[("a", "CALLS", "b")]])
+    assert (names(answer), edges(answer)) == (["a", "b"], [[("a", "CALLS", "b")]])
     assert answer.latency_ms == pytest.approx(2500)
     assert (answer.model_calls, answer.prompt_tokens, answer.output_tokens, answer.model) == (1, 7, 2, "large")
     assert answer.notes == []
@@ -316,7 +320,7 @@ def test_a_run_that_failed() -> None:
         "error": "ValueError('no')Traceback (most recent call last):\n",
     }
     (answer,) = read("langchain", [failed])
-    assert (answer.error, answer.error_type, names(answer)) == ("ValueError('no')", "ValueError", ["a"])
+    assert (answer.error, answer.error_type, names(answer)) == ("ValueError('no')", "ValueError", ["a", "b"])
 
 
 def test_an_agents_messages() -> None:
@@ -328,7 +332,7 @@ def test_an_agents_messages() -> None:
         message("Ann", 9, 3),
     ]
     (answer,) = read("langchain", [{"question_id": "q", "output": {"messages": messages}}])
-    assert (answer.question_text, answer.answer, names(answer)) == ("who?", "Ann", ["a"])
+    assert (answer.question_text, answer.answer, names(answer)) == ("who?", "Ann", ["a", "b"])
     assert (answer.model_calls, answer.prompt_tokens, answer.output_tokens) == (2, 14, 5)
 
 
@@ -497,10 +501,10 @@ def test_streams_of_a_graph() -> None:
     log = {"id": "r", "streamed_output": [state], "final_output": final, "logs": {}}
     for value in ({"states": [state, final]}, {"chunks": updates}, {"state": log}):
         (answer,) = read("langchain", [{"question_id": "q", **value}])
-        assert (names(answer), answer.answer) == (["A"], "At B.")
+        assert (names(answer), answer.answer) == (["A", "B"], "At B.")
     other = {**final, "documents": [document("C")]}
     assert [names(one) for one in read("langchain", [{"qid": "q", "out": final}, {"qid": "q", "out": other}])] == [
-        ["A"],
+        ["A", "B"],
         ["C"],
     ]
 
@@ -528,7 +532,7 @@ def test_nothing_was_found() -> None:
     first, second = read_some(
         {"question_id": "q1", "result": [document("A", "B")]}, {"question_id": "q2", "result": []}
     )
-    assert (names(first), edges(first)) == (["A"], [[("A", "CALLS", "B")]])
+    assert (names(first), edges(first)) == (["A", "B"], [[("A", "CALLS", "B")]])
     assert (second.retrieved, second.walk) == ([], [])
     alike = {"input": "Who?", "output": {"context": [document("A")], "answer": "A"}}
     assert len(read_some(alike, alike)) == 2

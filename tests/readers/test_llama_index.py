@@ -46,15 +46,15 @@ def names(logged: LoggedAnswer) -> list[str] | None:
 
 
 def test_edges() -> None:
-    """A node is an edge: its ends come first, then the chunk that it comes from, which has its score."""
+    """A node is an edge: its ends have its place, and the chunk that it comes from follows all items."""
     unread: Counter[str] = Counter()
     nodes = [node("Ann -> WORKS_AT -> Acme", UUIDS[0], "a.md", 0.7), node("Ann -> KNOWS -> Bob", UUIDS[1], "a.md", 0.0)]
     logged = read(nodes, unread=unread)
     assert (logged.question, logged.walk, logged.ordered, logged.notes) == ("q1", [[WORKS, KNOWS]], False, [])
-    assert names(logged) == ["Ann", "Acme", "a.md", "Bob"]
+    assert names(logged) == ["Ann", "Acme", "Bob", "a.md"]
     assert logged.retrieved is not None
-    assert [chunk.score for chunk in logged.retrieved] == [None, None, 0.7, None]
-    assert logged.retrieved[2].text == "Ann -> WORKS_AT -> Acme\n\nAnn -> KNOWS -> Bob"
+    assert [chunk.score for chunk in logged.retrieved] == [None, None, None, 0.7]
+    assert logged.retrieved[3].text == "Ann -> WORKS_AT -> Acme\n\nAnn -> KNOWS -> Bob"
     assert unread == {}
 
 
@@ -112,8 +112,8 @@ def test_names_with_arrows() -> None:
     # Both parts are relations of other edges.
     odd_too = node("Ann -> KNOWS -> WORKS_AT -> Jr")
     assert read([odd_too, node("Ann -> WORKS_AT -> Acme"), node("Ann -> KNOWS -> Bob")]).walk == [[WORKS, KNOWS]]
-    # No edge is left, which isn't a walk that wasn't logged.
-    assert read([odd]).walk == []
+    # No edge is left: there was one, so that the walk isn't known.
+    assert read([odd]).walk is None
     # The relations that the file has shown before count too.
     told = [
         read_all({"question_id": "q", "nodes": [node("Bob -> KNOWS -> Ann")]}, {"question_id": "r", "nodes": [odd]})
@@ -223,7 +223,7 @@ def test_cypher_without_columns() -> None:
     assert read([told]).walk == [[KNOWS]]
     query = "Generated Cypher query:\nMATCH (a)<-[r]-(b) RETURN a.name, type(r), b.name\n\nCypher Response:\n"
     guessed = read([node(query + str([{"a.name": "Bob", "type(r)": "KNOWS", "b.name": "Ann"}]))])
-    assert (guessed.walk, names(guessed)) == ([[KNOWS]], ["Bob", "Ann"])
+    assert (guessed.walk, names(guessed)) == ([[KNOWS]], ["Ann", "Bob"])
     # Values of the database's own types aren't plain, and a count names nothing.
     odd = read([node(query + "[{'a.name': neo4j.time.DateTime(2026, 1, 1)}]")])
     assert (odd.walk, odd.retrieved, [note[:14] for note in odd.notes]) == (None, None, ["rows of Cypher"])
@@ -323,7 +323,7 @@ def test_hostile_values() -> None:
     """Nothing of another shape than expected is read as something, and reading stays linear."""
     arrows, opened = " -> ".join("a" * 100_000), " -> ".join(["a ({"] * 100_000)
     logged = read([node(arrows, "a.md"), node(opened, "b.md"), node(PREAMBLE + "\n" * 100_000, "c.md", score=None)])
-    assert logged.walk == []
+    assert logged.walk is None
     logged = read([{"node": {"id_": 4, "text": ["x"], "metadata": 3, "relationships": [1]}, "score": "high"}])
     assert (names(logged), logged.walk) == (["4"], None)
     other: dict[str, Any]

@@ -66,6 +66,10 @@ def test_triples_in_the_metadata() -> None:
         indexes,
         f"{store}.create_new_index",
         store,
+        # The ends of the triples, which nothing ranks.
+        "neo4j_graphrag.types.VectorIndexModel",
+        errors,
+        "langchain_core.vectorstores.base.VectorStore",
     ]
     assert first.retrieved is not None
     assert (first.retrieved[0].score, first.retrieved[0].commit) == (0.7918643951416016, "0.11.0")
@@ -188,15 +192,15 @@ def test_common_names_of_edges(key: str, triples: list[Any]) -> None:
     """Edges are read under the names that people give them, each once."""
     (answer,) = read("neo4j-graphrag", [items({"content": "text", "metadata": {"id": "a", key: triples}})])
     assert edges(answer) == [[("a", "R", "b")]]
-    assert answer.retrieved == [LoggedChunk("a", "text")]
+    assert answer.retrieved == [LoggedChunk("a", "text"), LoggedChunk("b")]
 
 
 def test_edges_of_no_known_form() -> None:
-    """What can't be read as an edge is told."""
+    """What can't be read as an edge is told, and is no walk over nothing."""
     (answer,) = read(
         "neo4j-graphrag", [items({"content": "", "metadata": {"id": "a", "triples": ["a R b", {"x": 1}]}})]
     )
-    assert (answer.walk, answer.notes) == ([], [UNREAD_EDGES])
+    assert (answer.walk, answer.notes) == (None, [UNREAD_EDGES])
 
 
 def test_names() -> None:
@@ -294,7 +298,7 @@ def test_columns_that_model_dump_drops() -> None:
     (answer,) = read("neo4j-graphrag", [raw([node("a", 1), [relationship]])])
     assert edges(answer) == [[("a", "CALLS", "b")]]
     (answer,) = read("neo4j-graphrag", [raw({"node": node("a", 1), "rels": [relationship]})])
-    assert (names(answer), edges(answer)) == (["a"], [[("a", "CALLS", "b")]])
+    assert (names(answer), edges(answer)) == (["a", "b"], [[("a", "CALLS", "b")]])
 
 
 def test_rows_alone() -> None:
@@ -325,7 +329,7 @@ def test_models_as_text(text: str) -> None:
     """What str() and repr() give of the library's models loses nothing, under a key, in a pair or as a whole file."""
     for value in ({"question_id": "q", "result": text}, ["q", text], text):
         (answer,) = read("neo4j-graphrag", [value])
-        assert (names(answer), edges(answer)) == (["a"], [[("a", "R", "b")]])
+        assert (names(answer), edges(answer)) == (["a", "b"], [[("a", "R", "b")]])
         assert (answer.question, answer.answer) == ("q" if value != text else None, "Yes" if "Yes" in text else None)
     with pytest.raises(UnreadableLogError, match="an object's text"):
         list(reader_of("neo4j-graphrag").read([("log:1", {"id": "q", "result": text[:-9]})], ReadOptions(), Counter()))
@@ -349,7 +353,7 @@ def test_what_tools_retrieved() -> None:
             )
         ],
     )
-    assert (names(answer), edges(answer)) == (["a", "b", "d"], [[("b", "R", "c")]])
+    assert (names(answer), edges(answer)) == (["a", "b", "d", "c"], [[("b", "R", "c")]])
     assert answer.retrieved is not None
     assert (answer.retrieved[0].score, answer.notes) == (0.5, [])
 

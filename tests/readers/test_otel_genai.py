@@ -152,7 +152,12 @@ def test_steps_of_openllmetry() -> None:
     }
     inner["attributes"]["traceloop.entity.output"] = json.dumps({"documents": documents})
     (answer,) = read(outer, inner)
-    assert (answer.question, answer.question_text, answer.answer, names(answer)) == ("q", "Who?", "B.", ["a.md"])
+    assert (answer.question, answer.question_text, answer.answer, names(answer)) == (
+        "q",
+        "Who?",
+        "B.",
+        ["a.md", "A", "B"],
+    )
     assert [[(edge.source, edge.relation, edge.target) for edge in path] for path in answer.walk or ()] == [
         [("A", "R", "B")]
     ]

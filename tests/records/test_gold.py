@@ -33,6 +33,7 @@ FIELDS: dict[str, tuple[Any, Any]] = {
     "relevant": ({"a": 1, "b": 2}, {"a": 2, "b": 1}),
     "expected_files": (["a", "b"], ["a"]),
     "expected_symbols": (["a", "b"], ["a"]),
+    "symbol_match": ("last_component", None),
     "facts": ([{"text": "a"}, {"text": "b"}], [{"text": "a"}]),
     "conflicts": ([{"between": ["a", "b"]}], [{"between": ["a", "c"]}]),
     "expected_tool_calls": ([{"name": "read"}, {"name": "grep"}], [{"name": "grep"}, {"name": "read"}]),

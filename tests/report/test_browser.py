@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from graphkit.report import PageOptions, write_report
-from graphkit.report.escaping import visible
+from graphkit.report.escaping import visible, visible_text
 from tests.helpers import cli
 from tests.helpers.datasets import STOREFRONT, pallets, read_jsonl, write_jsonl
 from tests.helpers.pages import HOSTILE, hostile_dataset
@@ -433,11 +433,11 @@ def test_hostile_text_is_shown_and_never_run(opened: Opened, tmp_path: Path) -> 
     for number, text in enumerate(HOSTILE):
         links.nth(number).click()
         page.locator("dialog[open] #drawing").wait_for()
-        assert page.locator("dialog .question").text_content() == visible(text)
-        assert page.locator("#answer").text_content() == visible(text)
+        assert page.locator("dialog .question").text_content() == visible_text(text)
+        assert page.locator("#answer").text_content() == visible_text(text)
         # Arguments and result of the call, then the chunk.
         given, *others = page.locator("dialog pre.chunk").all_text_contents()
-        assert (json.loads(given), others) == ({text: [text]}, [visible(text)] * 2)
+        assert (json.loads(given), others) == ({text: [text]}, [visible_text(text)] * 2)
         assert page.locator("#calls td bdi").text_content() == visible(text)
         assert page.locator("dialog :is(script, img, iframe, a)").count() == 0
         page.keyboard.press("Escape")
@@ -495,9 +495,9 @@ def test_hostile_verdicts_are_shown_and_never_run(opened: Opened, tmp_path: Path
     for number, text in enumerate(HOSTILE):
         links.nth(number).click()
         page.locator("dialog[open] #judged").wait_for()
-        assert page.locator("dialog .claim > span.data").text_content() == visible(text)
-        assert page.locator("dialog .claim q").text_content() == visible(text)
-        assert visible(text) in (page.locator("dialog .citation").text_content() or "")
+        assert page.locator("dialog .claim > span.data").text_content() == visible_text(text)
+        assert page.locator("dialog .claim q").text_content() == visible_text(text)
+        assert visible_text(text) in (page.locator("dialog .citation").text_content() or "")
         assert visible(text) in (page.locator("dialog .edge-of").text_content() or "")
         assert page.locator("dialog .verdict dt").first.text_content() == visible(text)
         assert page.locator("dialog :is(script, img, iframe, a)").count() == 0

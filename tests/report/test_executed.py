@@ -13,7 +13,7 @@ from graphkit.files.verdict_files import grades_folder
 from graphkit.records.executions import CodeTestResult, Execution
 from graphkit.records.verdicts import answer_hash
 from graphkit.report import PageOptions, write_report
-from graphkit.report.escaping import visible
+from graphkit.report.escaping import visible_text
 from graphkit.report.executed import AROUND, ATTEMPTS, LINES, TESTS, TEXT, WORDS, executed
 from tests.helpers import cli, executions
 from tests.helpers.cli import tiny, write_lines
@@ -232,7 +232,7 @@ def test_hostile_executions_stay_text(tmp_path: Path) -> None:
     assert "\u202e" not in text
     shown = after.json("x-0-0")
     assert [shown[str(place)]["failing"]["message"] for place in range(len(HOSTILE))] == [
-        visible(text) for text in HOSTILE
+        visible_text(text) for text in HOSTILE
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from graphkit.records.executions import Execution
 from graphkit.report import PageOptions, write_report
-from graphkit.report.escaping import visible
+from graphkit.report.escaping import visible, visible_text
 from graphkit.report.executed import AROUND, LINES, TESTS
 from tests.helpers import cli
 from tests.helpers.datasets import write_jsonl
@@ -167,9 +167,9 @@ def test_hostile_executions_are_shown_and_never_run(opened: Opened, tmp_path: Pa
     for number, text in enumerate(HOSTILE):
         links.nth(number).click()
         page.locator("dialog[open] #code").wait_for()
-        assert page.locator("#code .listing mark").text_content() == visible(text)
-        assert page.locator("#code .values pre").all_text_contents() == [visible(text)] * 2
-        assert page.locator("#code .printed").text_content() == visible(text)
+        assert page.locator("#code .listing mark").text_content() == visible_text(text)
+        assert page.locator("#code .values pre").all_text_contents() == [visible_text(text)] * 2
+        assert page.locator("#code .printed").text_content() == visible_text(text)
         assert page.locator("#code .attempts").text_content() == visible(text)
         assert visible(f"{text}0") in (page.locator("#code h4").first.text_content() or "")
         assert visible(f"{text}1") in (page.locator("#code .tests li").text_content() or "")

@@ -14,7 +14,7 @@ import pytest
 from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.errors import InputError
 from graphkit.report import PageOptions, write_report
-from graphkit.report.escaping import visible
+from graphkit.report.escaping import visible, visible_text
 from graphkit.report.page import json_for_html
 from graphkit.report.question import (
     ABSENT,
@@ -35,8 +35,9 @@ def test_json_in_the_page_ends_nothing(text: str) -> None:
 
 
 def test_hidden_characters_are_written_out() -> None:
-    """Control characters and marks of the reading direction are shown, tabs and line ends stay."""
-    assert visible("a\x1b[1m\u202eb\tc\n\x00") == "a\\u001b[1m\\u202eb\tc\n\\u0000"
+    """Control characters and marks of the reading direction are shown; a text keeps its tabs and lines, a name none."""
+    assert visible("a\x1b[1m\u202eb\tc\n\x00") == "a\\u001b[1m\\u202eb\\u0009c\\u000a\\u0000"
+    assert visible_text("a\x1b[1m\u202eb\tc\n\x00") == "a\\u001b[1m\\u202eb\tc\n\\u0000"
 
 
 def test_a_hostile_dataset_stays_text(tmp_path: Path) -> None:
@@ -49,7 +50,7 @@ def test_a_hostile_dataset_stays_text(tmp_path: Path) -> None:
     assert {tag for tag, _ in page.elements} - {"li", "ul", "a", "strong"} <= {tag for tag, _ in harmless.elements}
     assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
     shown = [row[1] for row in page.json("summary")["questions"]]
-    assert shown == [visible(text) for text in HOSTILE]
+    assert shown == [visible_text(text) for text in HOSTILE]
     assert page.json("summary")["runs"][0]["name"] == HOSTILE[0]
     assert HOSTILE[0] in page.text
 

@@ -22,13 +22,14 @@ from graphkit.graph.executed_code import keep_executions
 from graphkit.graph.judgements import keep_verdicts
 from graphkit.graph.queries import Query, cypher, named_queries, schema_statements
 from graphkit.graph.runs import load_run
-from graphkit.measures.base import DEFAULT_K, MISSING, Measure, Unscored
+from graphkit.measures.base import DEFAULT_K, Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.paths import first_divergences
 from graphkit.measures.registry import MEASURES, parse_measure, resolve_measures
 from graphkit.records.ids import crosses
 from graphkit.records.models import Answer, Question
+from graphkit.records.unanswered import MISSING
 from graphkit.scoring.in_graph import score_run
 from tests.helpers import engines, executions
 from tests.helpers.cli import tiny
@@ -37,7 +38,6 @@ from tests.helpers.engines import ENGINES
 from tests.helpers.verdicts import plausible
 
 SEEDS = (1, 2)
-ALL_ROWS = 1_000_000
 
 #: Every measure that has a Cypher form, in each form that its parameters give it.
 MEASURED: tuple[Measure, ...] = resolve_measures(
@@ -156,11 +156,12 @@ def test_pallets_is_among_the_runs(runs: list[Run]) -> None:
 
 
 def test_each_measure_with_a_query_is_compared() -> None:
-    """No measure with a Cypher form is left out of the comparison, nor any value of its switches."""
+    """No measure with a Cypher form is left out of the comparison, nor any value of its switches that has one."""
     assert {type(measure) for measure in MEASURED} == {kind for kind in MEASURES if kind.query is not None}
     for kind in MEASURES:
         for name, default in vars(kind()).items():
-            if isinstance(default, bool) and kind.query is not None:
+            # A switch that only Python computes takes the query away, such as EdgeRecall(files=True).
+            if isinstance(default, bool) and kind.query is not None and kind(**{name: not default}).query is not None:
                 assert {getattr(one, name) for one in MEASURED if type(one) is kind} == {True, False}
 
 
@@ -261,7 +262,7 @@ def test_python_engine_agrees_with_itself_over_the_graph(
 
 def ask(store: Store, kind: str, run: Run, **given: object) -> list[dict[str, Any]]:
     """Return all rows of a named query."""
-    return [dict(row) for row in graphkit.failures(store, run.name, kind, limit=ALL_ROWS, **given)]  # type: ignore[arg-type]
+    return [dict(row) for row in graphkit.failures(store, run.name, kind, **given)]  # type: ignore[arg-type]
 
 
 def test_wrong_turns_are_the_first_divergences(full_store: Store, runs: list[Run]) -> None:
@@ -284,7 +285,7 @@ def test_wrong_turns_are_the_first_divergences(full_store: Store, runs: list[Run
         assert found - expected == Counter()
         assert expected - found == Counter()
         compared += expected.total()
-    assert compared > 300
+    assert compared > 150  # 198 without the pallets data
 
 
 def test_calls_of_tools_are_those_of_the_definitions(full_store: Store, runs: list[Run]) -> None:
@@ -317,6 +318,10 @@ def test_calls_of_tools_are_those_of_the_definitions(full_store: Store, runs: li
     assert min(compared.values()) > 20, compared
 
 
+#: An edge with its place in its path.
+Placed = tuple[int, tuple[str, str | None, str]]
+
+
 def missed_edges(case: Case, boundary: bool = False) -> list[tuple[object, ...]]:
     """Return (question, position, edge) of each required edge that wasn't walked, by the letter of the definition.
 
@@ -324,7 +329,7 @@ def missed_edges(case: Case, boundary: bool = False) -> list[tuple[object, ...]]
     """
     assert case.answer is not None
     walked = [(one.source, one.relation, one.target) for one in case.answer.traversal or ()]
-    groups: dict[object, list[list[tuple[int, tuple[str, str | None, str]]]]] = {}
+    groups: dict[object, list[tuple[tuple[int, list[tuple[str, str, str]]], list[Placed]]]] = {}
     for number, path in enumerate(case.question.paths):
         steps = list(enumerate(path.steps))
         required = [
@@ -333,11 +338,15 @@ def missed_edges(case: Case, boundary: bool = False) -> list[tuple[object, ...]]
             if not one.optional and (not boundary or crosses(one.source, one.target))
         ]
         if required:
-            groups.setdefault(number if path.group is None else f"group {path.group}", []).append(required)
+            # Of equals the path with fewer required edges, then the one whose steps come first in the alphabet.
+            edges = [(one.source, one.relation or "", one.target) for one in path.steps]
+            order = (len({edge for edge, step in zip(edges, path.steps, strict=True) if not step.optional}), edges)
+            unit = number if path.group is None else f"group {path.group}"
+            groups.setdefault(unit, []).append((order, required))
     rows: list[tuple[object, ...]] = []
     for options in groups.values():
         misses = []
-        for required in options:
+        for _, required in sorted(options):
             missed = [
                 (place, gold)
                 for place, gold in required
@@ -374,7 +383,7 @@ def test_missed_edges_are_those_of_the_definition(full_store: Store, runs: list[
             assert set(row["went_to"]) <= targets
             assert bool(row["went_to"]) == bool(targets)
         compared += expected.total()
-    assert compared > 500
+    assert compared > 400  # 451 without the pallets data
 
 
 def test_missed_boundaries_are_those_of_the_definition(full_store: Store, runs: list[Run]) -> None:

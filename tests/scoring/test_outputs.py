@@ -43,7 +43,7 @@ def test_lines_hold_value_or_reason_with_parameters(tmp_path: Path) -> None:
         "value": 0.5,
         "reason": None,
         "version": graphkit.__version__,
-        "parameters": {"relation": True, "directed": True, "static": False},
+        "parameters": {"relation": True, "directed": True, "static": False, "files": False},
         "grader": "graphkit",
         **dict.fromkeys(("grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens")),
         "gold_hash": "12ab",
@@ -86,7 +86,10 @@ def test_junit_tells_failed_from_missing(tmp_path: Path) -> None:
     write_results(tmp_path / "r.xml", [_result()])
     suite = ElementTree.parse(tmp_path / "r.xml").getroot()[0]
     assert (suite.get("tests"), suite.get("errors"), suite.get("skipped")) == ("3", "1", "1")
-    assert [(one.get("name"), one.get("value")) for one in suite[0]] == [("gold_hash", "34cd")]
+    assert [(one.get("name"), one.get("value")) for one in suite[0]] == [
+        ("failed_as", "worst"),
+        ("gold_hash", "34cd"),
+    ]
     assert [[child.tag for child in case] for case in suite.findall("testcase")] == [
         ["system-out"],
         ["error", "system-out"],

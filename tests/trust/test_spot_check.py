@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,10 @@ from graphkit.trust.labels import SheetRow, labels_of, read_sheet, rows_of, writ
 from graphkit.trust.spot_check import check, draw
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 from tests.helpers.judged import HUMAN_GRADES, LENIENT, RUN, VALUES, graded, human_grades, values
+
+#: The labels of a scale of 0 to 10, and those that call an answer right.
+TENS = tuple(map(str, range(11)))
+RIGHT_OF_TEN = TENS[7:]
 
 BINARY = GradeScale({"0": 0.0, "1": 1.0}, frozenset({"1"}))
 
@@ -69,6 +74,53 @@ def test_what_has_no_value_is_not_drawn() -> None:
     """A verdict that failed can't be checked."""
     scores = values("Correct", {"a": 1.0, "b": None, "c": 0.0})
     assert {score.question for score in draw(scores, 3, 1)} == {"a", "c"}
+
+
+# The scale ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("measure", "judged", "said", "labels", "right"),
+    [
+        ("tone", [1, 0], [], "01", "1"),
+        ("tone", [1, 1], [4.0], "12345", ""),
+        ("tone", [2, 4], [], "12345", ""),
+        ("tone", [2, 4], [0.0], TENS, RIGHT_OF_TEN),
+        ("tone", [2, 4], [0.5], "", ""),
+        ("ScaleGrade", [0, 1], [], TENS, RIGHT_OF_TEN),
+        ("Correct", [1, 0], [], "01", "1"),
+        ("HallucinationRate", [1, 0], [], "01", "0"),
+        ("Faithfulness", [1, 0], [0.5], "", ""),
+    ],
+)
+def test_the_grades_that_could_be_given(
+    measure: str, judged: list[float], said: list[float], labels: Sequence[str], right: Sequence[str]
+) -> None:
+    """What is declared decides, and else the judge's and the person's grades; right is what the scale calls so."""
+    scores = values(measure, {f"q{place}": float(value) for place, value in enumerate(judged)})
+    found = scale_of(measure, scores, said)
+    assert (found.categories, found.right) == (tuple(labels), frozenset(right))
+
+
+def test_unused_grades_count() -> None:
+    """AC1 and AC2 of twelve answers on a scale of 1 to 5 of which 1 never occurs, by hand and by irrCAC 0.4.4.
+
+    Eight agree, three are a step apart and one two: observed 8/12, and (8 + 3 x .75 + .5) / 12 with linear weights. Of
+    24 grades 4 are 2, 7 are 3, 7 are 4 and 6 are 5: the sum of p (1 - p) is (4 x 20 + 2 x 7 x 17 + 6 x 18) / 576 =
+    426 / 576. Chance is 1 / (5 - 1) of it, and 15 / (5 x 4) of it with weights that add up to 15. Of four grades only,
+    AC1 would be .5576; of eleven, .6400.
+    """
+    person = dict(enumerate("223344455532"))
+    judge = dict(enumerate("233345454534"))
+    scores = values("tone", {f"q{place}": float(grade) for place, grade in judge.items()})
+    found = check(scores, {f"q{place}": grade for place, grade in person.items()})
+    assert found.scale.categories == tuple("12345")
+    assert found.ac2 is not None
+    one, two = 426 / 576 / 4, 426 / 576 * 15 / 20
+    assert found.ac1.value == pytest.approx((8 / 12 - one) / (1 - one))
+    assert found.ac2.value == pytest.approx((10.75 / 12 - two) / (1 - two))
+    assert found.ac1.value == pytest.approx(0.59105, abs=5e-6)
+    assert found.ac2.value == pytest.approx(0.76608, abs=5e-6)
 
 
 # The comparison ----------------------------------------------------------------------------------------------------
@@ -309,7 +361,11 @@ def test_a_column_of_the_measures_name(tmp_path: Path) -> None:
         ("question_id,grade\nq1,maybe\n", r"sheet.csv:2: record q1: 'maybe' is no grade by Correct\n  Give y or n."),
         ("question_id,grade\nq1,y\nq1,n\n", "sheet.csv:3: record q1: the answer is graded twice"),
         ("question_id,grade\nq9,y\n", "sheet.csv:2: record q9: the run has no record of this question"),
-        ("id,grade\nq1,y\n", "sheet.csv:1: there is no column question_id"),
+        ("id,grade\nq1,y\n", r"sheet.csv:1: there is no column question_id\n.*It names id, grade\."),
+        ("id;grade\nq1;y\n", r"there is no column question_id\n.*It names id, grade\."),
+        ("question_id|grade\nq1|y\n", r"there is no column question_id\n.*It names question_id\|grade\."),
+        ("question,grade\nWho?,y\n", r"record Who\?: the run has no record of this question\n.*column question_id"),
+        ("question_id,grade\n\n,y\n", "sheet.csv:3: record : the run has no record"),
         ('question_id,grade\n"q1,y\n', "not a CSV file"),
         ("", "no column question_id"),
     ],

@@ -46,9 +46,31 @@ def read_state(layout: Layout) -> State | None:
         return None
 
 
+#: What stands for the word of a server that ended without one.
+_STOPPED = "stopped"
+
+
 def start(layout: Layout) -> State:
-    """Start the server and wait until it answers. The caller holds ``start.lock``."""
+    """Start the server and wait until it answers; once more where it was stopped meanwhile.
+
+    The caller holds ``start.lock``.
+
+    Raises
+    ------
+    DatabaseError
+        It didn't start, with the reason.
+    """
     _check_heap()
+    state, message = _started(layout)
+    if state is None and message == _STOPPED:
+        state, message = _started(layout)
+    if state is None:
+        raise _start_error(layout, message)
+    return state
+
+
+def _started(layout: Layout) -> tuple[State | None, str]:
+    """Start the server; return what it says of itself, and its first word."""
     layout.state.unlink(missing_ok=True)
     layout.log_directory.mkdir(mode=0o700, exist_ok=True)
     if layout.log.exists():
@@ -63,10 +85,9 @@ def start(layout: Layout) -> State:
         message = _first_message(reader, START_SECONDS)
     finally:
         os.close(reader)
-    state = read_state(layout) if message == "ready" else None
-    if state is None:
-        raise _start_error(layout, message)
-    return state
+    if not message and not _own_reason(layout.log):
+        message = _STOPPED
+    return (read_state(layout) if message == "ready" else None), message
 
 
 def _spawn(layout: Layout, ready: int, log: int) -> None:
@@ -114,8 +135,12 @@ def _first_message(descriptor: int, seconds: float) -> str:
 def _start_error(layout: Layout, message: str) -> DatabaseError:
     if message == "timeout":
         what = f"The embedded database wasn't ready within {START_SECONDS:.0f} seconds"
+    elif message == _STOPPED:
+        what = "The embedded database was stopped twice while it started, by a signal or for want of memory"
+        remedy = f"Run it again, with more memory free where it lacks. Its log: {layout.log}"
+        return DatabaseError(what, where=str(layout.directory), remedy=remedy)
     else:
-        what = f"The embedded database didn't start: {message or _last_log_line(layout.log) or 'it said nothing'}"
+        what = f"The embedded database didn't start: {message or _own_reason(layout.log)}"
     remedy = f"Its log: {layout.log}"
     if "no space left" in what.lower() or disk_is_full(layout.directory):
         what = f"{what} (the disk is full)"
@@ -131,19 +156,17 @@ def _check_heap() -> None:
         raise InputError(f"{HEAP_VARIABLE} is {heap!r}, which isn't a size of memory", remedy="Write it as 512m or 4g.")
 
 
-def _last_log_line(log: Path) -> str | None:
-    """Return the last line of a server's log that says what went wrong, or just the last one; None if there is none."""
+def _own_reason(log: Path) -> str | None:
+    """Return why the virtual machine says that it ended; None where it says nothing, as one that was killed does."""
     try:
         lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
     except OSError:
         return None
-    for line, following in zip(reversed(lines), ["", *reversed(lines)], strict=False):
-        if _TELLING.search(line) and not line.startswith("at "):
-            # The virtual machine says on a line of its own that it didn't start, and why on the next.
-            return (
-                following[:500] if line.startswith("Error occurred during initialization") and following else line[:500]
-            )
-    return lines[-1][:500] if lines else None
+    for number, line in enumerate(lines):
+        if line.startswith("Error occurred during initialization"):
+            # Why is on the next line.
+            return lines[number + 1][:500] if number + 1 < len(lines) else line[:500]
+    return next((line[:500] for line in reversed(lines) if _FATAL.search(line)), None)
 
 
-_TELLING = re.compile(r"error|exception|severe|fail|cannot|could not|unable|invalid|denied|no space", re.IGNORECASE)
+_FATAL = re.compile(r"OutOfMemoryError|Terminating due to|fatal error|^Error: |No space left|Traceback|Error: ")

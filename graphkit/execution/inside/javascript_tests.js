@@ -1,9 +1,10 @@
 /**
- * Runs one test of an answer in JavaScript, inside the sandbox; stands alone, on Node from version 18 on.
+ * Runs one test of an answer in JavaScript, inside the sandbox; on Node from version 18 on.
  *
- * The job is read from descriptor 3, the result written to 4, and the standard input is there on 0; what both hold says
- * python_tests.py beside this, and how values are encoded returned_values.py. Names that the code defines are reached by
- * an `eval` that is appended to it, so that it needs no exports.
+ * Requests are read from descriptor 3, replies written to 4, and the standard input is there on 0; what they hold says
+ * python_tests.py beside this, and how values are encoded returned_values.py. Descriptor 5 is closed before the code
+ * runs: from then on no file can be mapped for execution. Names that the code defines are reached by an `eval` that is
+ * appended to it, so that it needs no exports.
  */
 "use strict";
 
@@ -13,194 +14,55 @@ const util = require("node:util");
 const Module = require("node:module");
 const vm = require("node:vm");
 const { pathToFileURL } = require("node:url");
+const {
+  Encoder, TooLarge, Writer, exit, folder, layOut, messageOf, owners, receive, requireModules, send, typeName,
+  withEndings,
+} = require("./javascript_common.js");
 
-const DEEPEST = 100; // as in returned_values.py
-const LONGEST_MESSAGE = 1000;
+fs.closeSync(5);
+
 // The code may replace what it likes; what is used after it has run is kept from before.
-const { process, Buffer, Map, Set, Date, Number, Object, Array, String, Symbol, Promise, Function, Error } = globalThis;
-const { stringify } = JSON;
+const { process, Buffer, Map, Set, Number, Object, Array, String, Symbol, Function } = globalThis;
 const { getOwnPropertyDescriptor, getPrototypeOf } = Object;
 const { isArray } = Array;
-const exit = process.reallyExit.bind(process);
 
-const folder = fs.realpathSync(process.cwd());
-const job = JSON.parse(fs.readFileSync(3, "utf8"));
-
-let done = false;
+const job = receive();
 const lines = job.code.split("\n").length;
+let request = job;
+let over = false;
 
-function finish(result) {
-  if (done) return;
-  done = true;
-  result.attempts = result.attempts || [];
-  let text;
+/** Reply to the request that waits. */
+function reply(result) {
+  if (request === null) return;
+  const { id } = request;
+  request = null;
   try {
-    text = stringify(result);
+    send({ ...result, id, attempts: result.attempts || [] });
   } catch {
-    text = '{"kind":"raised","message":"the result cannot be written","exception":["Error"],"attempts":[]}';
+    send({ kind: "raised", message: "the result cannot be written", exception: ["Error"], line: null, id, attempts: [] });
   }
-  const data = Buffer.from(text);
-  for (let at = 0; at < data.length; ) at += fs.writeSync(4, data, at);
+}
+
+/** Reply to the request that waits, and to what an assertion still asks; the code itself has ended. */
+function finish(result) {
+  if (over) return;
+  over = true;
+  reply(result);
+  for (request = receive(); request !== null; request = receive()) {
+    if (request.do === "end") {
+      reply({ kind: "ended" });
+      break;
+    }
+    reply(request.do === "operate" ? operated(request) : raised("the program has ended"));
+  }
   exit(0);
 }
 
-// --- Values ----------------------------------------------------------------------------------------------------------
-
-class TooLarge extends Error {}
-
-class Encoder {
-  constructor(limit) {
-    this.left = limit;
-    this.open = new Set();
-  }
-
-  spend(amount) {
-    this.left -= amount;
-    if (this.left < 0) throw new TooLarge();
-  }
-
-  text(text) {
-    // JSON writes what isn't plain by up to six characters.
-    this.spend(text.length + 2);
-    if (!/^[ -~]*$/.test(text)) this.spend(5 * text.length);
-    return text;
-  }
-
-  encode(value, depth = 0) {
-    this.spend(5);
-    switch (typeof value) {
-      case "undefined":
-        return null;
-      case "boolean":
-        return value;
-      case "number":
-        this.spend(20);
-        if (Number.isFinite(value)) return value;
-        return { float: Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf" };
-      case "bigint":
-        return this.integer(value);
-      case "string":
-        return this.text(value);
-      case "symbol":
-      case "function":
-        return this.other(value);
-    }
-    if (value === null) return null;
-    if (depth >= DEEPEST || this.open.has(value)) return { other: [typeName(value), "..."] };
-    this.open.add(value);
-    try {
-      return this.composite(value, depth + 1);
-    } finally {
-      this.open.delete(value);
-    }
-  }
-
-  integer(value) {
-    if (value >= -(2n ** 53n) && value <= 2n ** 53n) return Number(value);
-    const text = value.toString(16);
-    this.spend(text.length);
-    return { integer: text };
-  }
-
-  other(value) {
-    let text;
-    try {
-      text = util.inspect(value, { depth: 0, maxStringLength: 200, customInspect: false });
-    } catch {
-      text = "?";
-    }
-    return { other: [typeName(value), this.text(text.slice(0, LONGEST_MESSAGE))] };
-  }
-
-  items(values, depth) {
-    const found = [];
-    for (const item of values) found.push(this.encode(item, depth));
-    return found;
-  }
-
-  fields(value, names, depth) {
-    const found = [];
-    for (const name of names) found.push([this.text(name), this.encode(value[name], depth)]);
-    return found;
-  }
-
-  composite(value, depth) {
-    const { types } = util;
-    if (isArray(value)) {
-      const found = [];
-      const length = value.length;
-      for (let index = 0; index < length; index++) found.push(this.encode(value[index], depth));
-      return found;
-    }
-    if (types.isMap(value)) {
-      const found = [];
-      for (const [key, item] of Map.prototype.entries.call(value)) {
-        found.push([this.encode(key, depth), this.encode(item, depth)]);
-      }
-      return { dict: found };
-    }
-    if (types.isSet(value)) return { set: this.items(Set.prototype.values.call(value), depth) };
-    if (types.isDate(value)) {
-      const time = Date.prototype.getTime.call(value);
-      return Number.isNaN(time) ? { float: "nan" } : { text: ["Date", new Date(time).toISOString()] };
-    }
-    if (types.isBoxedPrimitive(value)) return this.encode(value.valueOf(), depth);
-    if (types.isUint8Array(value) || types.isAnyArrayBuffer(value)) {
-      const data = Buffer.from(value);
-      this.spend(2 * data.length);
-      return { bytes: data.toString("hex") };
-    }
-    if (types.isTypedArray(value)) return this.items(value, depth);
-    if (types.isNativeError(value)) {
-      const fields = [["name", String(value.name)], ["message", String(value.message)]];
-      for (const [, text] of fields) this.text(text);
-      const own = Object.keys(value).filter((name) => name !== "name" && name !== "message" && !name.startsWith("_"));
-      return { object: [typeName(value), [...fields, ...this.fields(value, own, depth)]] };
-    }
-    if (types.isPromise(value) || types.isProxy(value) || types.isRegExp(value) || types.isWeakMap(value)) {
-      return this.other(value);
-    }
-    if (typeof value[Symbol.iterator] === "function" && typeof value.next === "function") {
-      return this.items(value, depth);
-    }
-    const prototype = getPrototypeOf(value);
-    const names = Object.keys(value);
-    if (prototype === null || prototype === Object.prototype || getPrototypeOf(prototype) === null) {
-      return { dict: this.fields(value, names, depth) };
-    }
-    const open = names.filter((name) => !name.startsWith("_"));
-    return { object: [typeName(value), this.fields(value, open, depth)] };
-  }
-}
-
-function typeName(value) {
-  try {
-    const prototype = value === null || value === undefined ? null : getPrototypeOf(value);
-    const constructor = prototype && prototype.constructor;
-    const name = typeof constructor === "function" ? constructor.name : typeof value;
-    return typeof name === "string" ? name.slice(0, 200) : "Object";
-  } catch {
-    return "Object";
-  }
+function raised(message) {
+  return { kind: "raised", message, exception: ["Error"], line: null };
 }
 
 // --- How it ended ----------------------------------------------------------------------------------------------------
-
-function messageOf(error) {
-  let text;
-  try {
-    if (util.types.isNativeError(error) || error instanceof Error) {
-      const [name, message] = [String(error.name), String(error.message)];
-      text = message ? `${name}: ${message}` : name;
-      if (isArray(error.errors)) text += `: ${error.errors.slice(0, 5).map(messageOf).join("; ")}`;
-    } else {
-      text = `thrown: ${util.inspect(error, { depth: 1, customInspect: false })}`;
-    }
-  } catch {
-    text = typeName(error);
-  }
-  return text.slice(0, LONGEST_MESSAGE);
-}
 
 function namesOf(error) {
   const names = [];
@@ -266,11 +128,16 @@ function attemptOf(error) {
   return `${CALLS[call] || call} ${where || ""}`.trim();
 }
 
+/** What is said where there is no memory left for a buffer. */
+const MEMORY =
+  /^RangeError: (?:Array buffer allocation failed|WebAssembly\.(?:Memory\(\): could not allocate memory|Memory\.grow\(\): Unable to grow instance memory))/;
+
 function endedBy(error) {
   if (error instanceof TooLarge) {
     return { kind: "too_large", message: `the result has more than ${job.limit} bytes` };
   }
   const [line, within] = placeOf(error);
+  if (MEMORY.test(messageOf(error))) return { kind: "memory", message: messageOf(error), line };
   const attempts = [];
   const seen = new Set();
   try {
@@ -290,6 +157,7 @@ function endedBy(error) {
     exception: namesOf(error),
     line,
     attempts,
+    ...(job.holds ? { error: writer().thrown(error) } : {}),
   };
 }
 
@@ -297,61 +165,7 @@ function endedBy(error) {
 
 const MODULE =
   /^[ \t]*(?:import[ \t]*(?:[\w$]+[ \t]*(?:,|from\b)|[{*'"])|export[ \t]*(?:[{*]|default\b|const\b|let\b|var\b|function\b|class\b|async\b))/m;
-const REACH = "\n;globalThis[Symbol.for('graphkit')]((source, result, assert) => eval(source));\n";
-
-/** Imports of modules name a file with its ending; the stand-ins are named without. */
-function withEndings(source, file, files) {
-  return source.replace(/(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}\/[^"'\n]+)\2/g, (all, before, quote, name) => {
-    const target = path.posix.join(path.posix.dirname(file), name);
-    if (Object.hasOwn(files, target)) return all;
-    const stem = target.replace(/\.[cm]?js$/, "");
-    const found = [".js", ".mjs", "/index.js", "/index.mjs"].find((end) => Object.hasOwn(files, stem + end));
-    if (!found) return all;
-    const there = path.posix.relative(path.posix.dirname(file), stem + found);
-    return `${before}${quote}${there.startsWith(".") ? "" : "./"}${there}${quote}`;
-  });
-}
-
-function layOut(files) {
-  for (const [file, source] of Object.entries(files)) {
-    fs.mkdirSync(path.dirname(file) || ".", { recursive: true });
-    fs.writeFileSync(file, file.endsWith(".mjs") ? withEndings(source, file, files) : source);
-  }
-}
-
-/** Code that requires gets modules, too: they are loaded before, and handed out by `require`. */
-async function requireModules(files) {
-  const loaded = new Map();
-  for (const file of Object.keys(files).filter((name) => name.endsWith(".mjs"))) {
-    const full = path.join(folder, file);
-    try {
-      const found = await import(pathToFileURL(full).href);
-      loaded.set(full, () => found);
-    } catch (error) {
-      loaded.set(full, () => {
-        throw error;
-      });
-    }
-  }
-  if (!loaded.size) return;
-  const { _load: load, _resolveFilename: resolve } = Module;
-  Module._resolveFilename = function (request, parent, ...rest) {
-    if (/^\.{1,2}\//.test(request) && parent && parent.filename) {
-      const full = path.resolve(path.dirname(parent.filename), request.replace(/\.[cm]?js$/, ""));
-      for (const end of [".mjs", "/index.mjs"]) if (loaded.has(full + end)) return full + end;
-    }
-    return resolve.call(this, request, parent, ...rest);
-  };
-  Module._load = function (request, parent, isMain) {
-    let full;
-    try {
-      full = Module._resolveFilename(request, parent, isMain);
-    } catch {
-      return load.call(this, request, parent, isMain); // which says what is missing
-    }
-    return loaded.has(full) ? loaded.get(full)() : load.call(this, request, parent, isMain);
-  };
-}
+const REACH = "\n;globalThis[Symbol.for('graphkit')]((source) => eval(source));\n";
 
 /** Keep the beginning of what is printed. */
 function keepPrinted() {
@@ -415,16 +229,20 @@ async function loadAnswer(isModule) {
 
 const MISSING = Symbol("missing");
 
+/** What the code defines under a name. */
+function answered(name) {
+  if (!/^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name)) return MISSING;
+  try {
+    return answer.reach(name);
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    return MISSING;
+  }
+}
+
 function entryPoint(answer) {
   const [first, ...rest] = job.entry_point.split(".");
-  let found = MISSING;
-  if (/^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(first)) {
-    try {
-      found = answer.reach(first);
-    } catch (error) {
-      if (!(error instanceof ReferenceError)) throw error;
-    }
-  }
+  let found = answered(first);
   const { exports } = answer;
   const candidates = [exports, exports && exports.default];
   for (const one of candidates) {
@@ -449,39 +267,6 @@ function entryPoint(answer) {
   return { call: (inputs) => (isClass ? new found(...inputs) : found.apply(owner, inputs)) };
 }
 
-function asserted(answer, value) {
-  const assert = require("node:assert");
-  try {
-    const found = answer.reach(job.assertion, value, assert);
-    if (found || !isExpression(job.assertion)) return null;
-    return comparison(answer, value, assert) || `${job.assertion} doesn't hold`;
-  } catch (error) {
-    if (error && error.code === "ERR_ASSERTION") return String(error.message);
-    return `the assertion threw ${messageOf(error)}`;
-  }
-}
-
-/** Tell an expression, whose value counts, from statements and calls of `assert`, which throw. */
-function isExpression(text) {
-  if (/^\s*assert\b/.test(text)) return false;
-  try {
-    new vm.Script(`(${text.replace(/;\s*$/, "")}\n)`);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Show the operands of a simple comparison of the result, such as `result.total === 3`. */
-function comparison(answer, value, assert) {
-  const parts = /^\s*(result[\w.$[\]"']*)\s*([=!]==?|[<>]=?)\s*([\w.$[\]"'-]+)\s*;?\s*$/.exec(job.assertion);
-  if (!parts) return null;
-  const [left, right] = [parts[1], parts[3]].map((text) => {
-    return util.inspect(answer.reach(text, value, assert), { depth: 2, customInspect: false }).slice(0, 300);
-  });
-  return `${job.assertion.trim()}: the left side is ${left}, the right side ${right}`;
-}
-
 async function gathered(value) {
   const found = [];
   for await (const item of value) {
@@ -491,18 +276,109 @@ async function gathered(value) {
   return found;
 }
 
-function concluded(answer, value, called) {
-  let encoded = null;
-  try {
-    if (called) encoded = new Encoder(job.limit).encode(value);
-  } catch (error) {
-    if (job.assertion === null) return endedBy(error);
-    encoded = { other: [typeName(value), "a result that can't be read"] };
+// --- For an assertion ------------------------------------------------------------------------------------------------
+
+/** What an assertion knows by its number, and which stand-ins export which classes. */
+const values = [null];
+const numbers = new Map();
+let owned = new Map();
+
+function hold(value) {
+  if (!numbers.has(value)) numbers.set(value, values.push(value) - 1);
+  return numbers.get(value);
+}
+
+function writer() {
+  return new Writer(job.limit, hold, owned);
+}
+
+const KNOWN = {
+  undefined: () => undefined,
+  BigInt: (text) => BigInt(text),
+  Map: (pairs) => new Map(pairs),
+  Set: (items) => new Set(items),
+  Date: (time) => new Date(time),
+  RegExp: (source, flags) => new RegExp(source, flags),
+  Buffer: (text) => Buffer.from(text, "hex"),
+};
+
+/** Read an argument that the assertion hands over. */
+function read(encoded) {
+  if (isArray(encoded)) return encoded.map(read);
+  if (encoded === null || typeof encoded !== "object") return encoded;
+  const [[tag, content]] = Object.entries(encoded);
+  if (tag === "held") return values[content[0]];
+  if (tag === "float") return { nan: NaN, inf: Infinity, "-inf": -Infinity }[content];
+  if (tag === "integer") return Number(BigInt(content.startsWith("-") ? `-0x${content.slice(1)}` : `0x${content}`));
+  if (tag === "dict") return Object.fromEntries(content.map(([name, item]) => [name, read(item)]));
+  if (tag === "known" && KNOWN[content[0]]) return KNOWN[content[0]](...content[1].map(read));
+  if (tag === "known" && globalThis[content[0]]) return new globalThis[content[0]](...content[1].map(read));
+  if (tag === "made") return madeAgain(content);
+  throw new TypeError("the assertion hands over what cannot cross");
+}
+
+function madeAgain([file, name, fields]) {
+  for (const [found, owner] of owned) {
+    if (owner[0] !== file || owner[1] !== name) continue;
+    return Object.assign(Object.create(found.prototype), Object.fromEntries(fields.map(([key, one]) => [key, read(one)])));
   }
-  if (job.assertion === null) return { kind: "returned", value: encoded };
-  const failed = asserted(answer, value);
-  if (failed === null) return { kind: "assertion_held", value: encoded };
-  return { kind: "assertion_failed", value: encoded, message: failed.slice(0, LONGEST_MESSAGE) };
+  throw new TypeError(`the code has loaded no ${name} of ${file}`);
+}
+
+const OPERATIONS = {
+  get: (owner, name) => owner[name],
+  set: (owner, name, value) => {
+    owner[name] = value;
+  },
+  call: (found, owner, ...given) => Function.prototype.apply.call(found, owner, given),
+  new: (found, ...given) => new found(...given),
+  iter: (found) => found[Symbol.iterator](),
+  next: (found) => {
+    const { done, value } = found.next();
+    return [done, value];
+  },
+  text: (found) => String(found),
+  instanceof: (value, found) => value instanceof found,
+  module: (name) => Module.createRequire(path.join(folder, "answer.js"))(name),
+};
+
+/** Do one operation for an assertion; `await` is done by who waits. */
+function operated({ operation, arguments: given }) {
+  try {
+    if (operation === "name") return named(read(given[0]));
+    return { kind: "returned", value: writer().encode(OPERATIONS[operation](...given.map(read))) };
+  } catch (error) {
+    return endedBy(error);
+  }
+}
+
+function named(name) {
+  const found = answered(name);
+  return found === MISSING ? { kind: "missing" } : { kind: "returned", value: writer().encode(found) };
+}
+
+async function awaited({ arguments: given }) {
+  return { kind: "returned", value: writer().encode(await read(given[0])) };
+}
+
+// --- The test --------------------------------------------------------------------------------------------------------
+
+function returned(value) {
+  try {
+    return { kind: "returned", value: (job.holds ? writer() : new Encoder(job.limit)).encode(value) };
+  } catch (error) {
+    return endedBy(error);
+  }
+}
+
+let answer = { reach: eval, exports: {} };
+
+async function called({ inputs }) {
+  const found = entryPoint(answer);
+  if (!found.call) return { kind: "no_entry_point", message: found.message };
+  let value = await found.call(inputs || []);
+  if (!job.holds && value && typeof value[Symbol.asyncIterator] === "function") value = await gathered(value);
+  return returned(value);
 }
 
 async function main() {
@@ -517,40 +393,36 @@ async function main() {
   const program = () =>
     printed.cut
       ? { kind: "too_large", message: `the result has more than ${job.limit} bytes` }
-      : concluded(answer, printed.text, true);
-  let answer = { reach: eval, exports: {} };
+      : returned(printed.text);
 
   process.on("uncaughtException", (error) => finish(endedBy(error)));
   process.on("exit", (code) => {
     if (printed && !code) finish(program());
-    finish({ kind: "raised", message: `process.exit(${code})`, exception: ["process.exit"], line: null });
+    finish({ ...raised(`process.exit(${code})`), exception: ["process.exit"] });
   });
   process.on("beforeExit", () => {
     if (printed) finish(program());
-    const message = "the promise is never settled: nothing is left to wait for";
-    finish({ kind: "raised", message, exception: ["Error"], line: null });
+    finish(raised("the promise is never settled: nothing is left to wait for"));
   });
 
   try {
     answer = await loadAnswer(isModule);
+    if (job.holds) owned = await owners(job.files);
   } catch (error) {
     finish(endedBy(error));
   }
   if (printed) return; // a program has ended when nothing is left to wait for
-  if (!job.call) {
-    finish(concluded(answer, undefined, false));
-    return;
+  reply({ kind: "loaded" });
+  for (;;) {
+    request = receive();
+    if (request === null) exit(0);
+    if (request.do === "end") {
+      reply({ kind: "ended" });
+      exit(0);
+    }
+    if (request.do === "operate" && request.operation !== "await") reply(operated(request));
+    else reply(await (request.do === "call" ? called(request) : awaited(request)).catch(endedBy));
   }
-  const found = entryPoint(answer);
-  if (!found.call) {
-    finish({ kind: "no_entry_point", message: found.message });
-    return;
-  }
-  let value = await found.call(job.inputs || []);
-  if (job.assertion === null && value && typeof value[Symbol.asyncIterator] === "function") {
-    value = await gathered(value);
-  }
-  finish(concluded(answer, value, true));
 }
 
 main().catch((error) => finish(endedBy(error)));

@@ -1,32 +1,35 @@
 """Runs one test of an answer in Python, inside the sandbox; stands alone, on the standard library.
 
-:func:`run` takes a job and returns what came of it; both are what JSON can hold.
+:func:`serve` takes requests and sends replies, a line of JSON each. The first request is the job, and runs the code::
 
-The job::
-
+    id          repeated in the reply; graphkit draws a new one for each request
     files       relative path -> source, laid out in the current folder, which is made the first to import from
     code        the answer's code
     entry_point the function that is called, also "Class.method" (an instance is made without arguments); null: the code
                 is a program
-    inputs      a list of arguments, an object of them by name, or null
-    call        whether the entry point is called
     stdin       the text of the standard input, or null
-    assertion   an expression or statements, or null
-    limit       the largest result, roughly in bytes
+    holds       whether what can't leave as plain data is held here, for an assertion that runs elsewhere
+    limit       the largest value, roughly in bytes
 
-What comes back: ``kind`` with ``value`` (encoded as returned_values.py says), ``message``, ``line`` (of the
-code, from 1), ``exception`` (the names of its type and of those that it inherits from, most special first), and always
-``attempts``. The kinds:
+Each further request says what to ``do``: ``call`` calls the entry point with ``inputs`` (a list of arguments, an object
+of them by name, or null), ``operate`` does one operation for an assertion (see python_holding.py), and ``end`` is the
+last one. Arguments come only after the code has been loaded; what is expected, and the assertion, never come.
 
-    returned           value
-    raised             message, exception, line
+A reply has the ``id`` of its request, its ``kind``, ``attempts``, and what belongs to the kind:
+
+    loaded             the code has run; the reply to the job, where the code isn't a program
+    returned           value: encoded as returned_values.py says; to a job, it is what the program printed
+    raised             message, exception (the names of its type and of those that it inherits from, most special
+                       first), line (of the code, from 1), error (where the job ``holds``)
     refused            as raised: by something that the code tried and the sandbox doesn't allow
     memory             message, line
     syntax_error       message, line: the answer's code can't be read
     no_entry_point     message
-    assertion_held     value, of the entry point or what was printed
-    assertion_failed   value, message
     too_large          message: the value is larger than the limit
+    missing            the code has no such name
+    ended              the last reply
+
+Nothing of a reply can be trusted, since the code may do as this module does. So no reply says whether a test passed.
 
 What is imported here at the top is there already when Python has started: this module is loaded in a millisecond.
 """
@@ -39,6 +42,8 @@ import os
 import sys
 
 from python_attempts import Watch
+from python_channel import Channel
+from python_holding import Holding, MissingError
 from python_texts import LONGEST_MESSAGE, home_of, text_of, type_name
 from python_values import Endless, TooLargeError, encode
 
@@ -53,77 +58,106 @@ _ANSWER = "answer.py"
 
 #: Let go where the code has left no memory to tell of it; made before the fork, which takes no time then.
 _BALLAST = [bytearray(1 << 20)]
-_ASSERTION = "assertion.py"
 
 
-def run(job: dict[str, Any]) -> dict[str, Any]:
-    """Run one test, and return what came of it; nothing that the code does makes this raise."""
-    watch = Watch()
+def serve(requests: int, replies: int) -> None:
+    """Answer requests until the last one."""
+    channel = Channel(requests, replies)
+    job = channel.receive()
+    if job is None:
+        return
+    test = _Test(job)
+    request: dict[str, Any] | None = job
+    while request is not None:
+        reply = _survived(test, request)
+        _flush()
+        channel.send({**reply, "id": request["id"], "attempts": list(test.watch.attempts)})
+        if request.get("do") == "end":
+            return
+        request = channel.receive()
+
+
+def _survived(test: _Test, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the reply to a request; nothing that the code does makes this raise."""
     try:
-        result = _run(job, watch)
+        return test.reply(request)
     except MemoryError:
         _BALLAST.clear()
-        result = {"kind": "memory", "message": "there was no memory left"}
+        return {"kind": "memory", "message": "there was no memory left", "line": None}
     except BaseException as error:  # whatever the code has made of the interpreter
-        result = {"kind": "raised", "message": _message(error), "exception": _names(error)}
+        return {"kind": "raised", "message": _message(error), "exception": _names(error), "line": None}
+    finally:
+        _restore()
+
+
+def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except BaseException:  # closed by the code, or its reader is gone
             pass
-    result["attempts"] = list(watch.attempts)
-    return result
 
 
-def _run(job: dict[str, Any], watch: Watch) -> dict[str, Any]:
-    lay_out(job["files"])
-    printed = None
-    if job["entry_point"] is None:
-        printed = _Printed(job["limit"])
-        sys.stdout = io.TextIOWrapper(
-            io.BufferedWriter(printed), encoding="utf-8", errors="replace", line_buffering=True
-        )
-    read_from(job["stdin"] or "")
-    try:
-        code = _compiled(job["code"])
-    except _UnreadableError as error:
-        return {"kind": "syntax_error", "message": error.message, "line": error.line}
-    module = _module("answer" if job["entry_point"] else "__main__")
-    watch.start()
-    try:
-        value = _called(code, module, job, printed)
-    except _NoEntryPointError as error:
-        return {"kind": "no_entry_point", "message": str(error)}
-    except BaseException as error:
-        _restore()
-        return _ended_by(error, watch)
-    _restore()
-    held = True
-    message = ""
-    if job["assertion"] is not None:
+class _Test:
+    """The answer's code, and what is asked of it."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.job = job
+        self.watch = Watch()
+        self.holding = Holding(job["limit"], job["files"]) if job["holds"] else None
+
+    def reply(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the reply to one request."""
+        what = request.get("do")
+        if what == "end":
+            return {"kind": "ended"}
         try:
-            held, message = _asserted(job["assertion"], module.__dict__, value)
-        except MemoryError as error:
-            return _ended_by(error, watch)
+            if what is None:
+                return self._load()
+            if what == "call":
+                return self._returned(_called(self.module, self.job, request["inputs"]))
+            assert self.holding is not None
+            return {"kind": "returned", "value": self.holding.operated(request, self.module.__dict__)}
+        except _UnreadableError as error:
+            return {"kind": "syntax_error", "message": error.message, "line": error.line}
+        except _NoEntryPointError as error:
+            return {"kind": "no_entry_point", "message": str(error)}
+        except MissingError:
+            return {"kind": "missing"}
+        except TooLargeError:
+            return {"kind": "too_large", "message": "the result has more than " + str(self.job["limit"]) + " bytes"}
         except BaseException as error:
-            _restore()
-            held, message = False, "the assertion raised " + _message(error)
-    try:
-        encoded = None if value is _NOTHING else encode(value, job["limit"])
-    except TooLargeError:
-        if job["assertion"] is None:
-            return {"kind": "too_large", "message": "the result has more than " + str(job["limit"]) + " bytes"}
-        encoded = {"other": [type_name(type(value)), "a very large result"]}
-    except BaseException as error:
+            return self._ended_by(error)
+
+    def _load(self) -> dict[str, Any]:
+        job = self.job
+        lay_out(job["files"])
+        printed = None
+        if job["entry_point"] is None:
+            printed = _Printed(job["limit"])
+            sys.stdout = io.TextIOWrapper(
+                io.BufferedWriter(printed), encoding="utf-8", errors="replace", line_buffering=True
+            )
+        read_from(job["stdin"] or "")
+        code = _compiled(job["code"])
+        self.module = _module("answer" if job["entry_point"] else "__main__")
+        self.watch.start()
+        value = _loaded(code, self.module, printed)
+        return {"kind": "loaded"} if printed is None else self._returned(value)
+
+    def _returned(self, value: Any) -> dict[str, Any]:
+        _restore()
+        if self.holding is not None:
+            return {"kind": "returned", "value": self.holding.encode(value)}
         # A generator is run here, and what the code raises in it is raised by the code.
-        if job["assertion"] is None:
-            return _ended_by(error, watch)
-        encoded = {"other": [type_name(type(value)), "a result that can't be read"]}
-    if job["assertion"] is None:
-        return {"kind": "returned", "value": encoded}
-    if held:
-        return {"kind": "assertion_held", "value": encoded}
-    return {"kind": "assertion_failed", "value": encoded, "message": message[:LONGEST_MESSAGE]}
+        return {"kind": "returned", "value": encode(value, self.job["limit"])}
+
+    def _ended_by(self, error: BaseException) -> dict[str, Any]:
+        _restore()
+        reply = _ended_by(error, self.watch)
+        if self.holding is not None and reply["kind"] != "memory":
+            reply["error"] = self.holding.error(error)
+        return reply
 
 
 #: The functions of Python as they are before the code replaces any.
@@ -237,12 +271,8 @@ class _NoEntryPointError(Exception):
     """The code doesn't define what the tests call."""
 
 
-#: What stands for the result where the entry point isn't called.
-_NOTHING = object()
-
-
-def _called(code: CodeType, module: ModuleType, job: dict[str, Any], printed: _Printed | None) -> Any:
-    """Run the code, and return what its entry point returns, or what the program prints."""
+def _loaded(code: CodeType, module: ModuleType, printed: _Printed | None) -> Any:
+    """Run the code, and return what it prints where it is a program."""
     stdout = sys.stdout
     try:
         exec(code, module.__dict__)  # what all this is for
@@ -250,23 +280,23 @@ def _called(code: CodeType, module: ModuleType, job: dict[str, Any], printed: _P
         # A program may end so; whether it ended well tells its code.
         if printed is None or error.code not in (None, 0):
             raise
-    if printed is not None:
-        _wait_for_threads()
-        if not stdout.closed:
-            stdout.flush()
-        if printed.cut:
-            return Endless()
-        return printed.kept.decode("utf-8", "replace")
-    if not job["call"]:
-        return _NOTHING
+    if printed is None:
+        return None
+    _wait_for_threads()
+    if not stdout.closed:
+        stdout.flush()
+    return Endless() if printed.cut else printed.kept.decode("utf-8", "replace")
+
+
+def _called(module: ModuleType, job: dict[str, Any], inputs: Any) -> Any:
+    """Return what the entry point returns."""
     function = _entry_point(module, job["entry_point"])
-    inputs = job["inputs"]
     value = function(**inputs) if isinstance(inputs, dict) else function(*(inputs or ()))
     if hasattr(type(value), "__await__"):
         import asyncio
 
         value = asyncio.run(_awaited(value))
-    elif hasattr(type(value), "__anext__") and job["assertion"] is None:
+    elif hasattr(type(value), "__anext__") and not job["holds"]:
         import asyncio
 
         value = asyncio.run(_gathered(value, job["limit"]))
@@ -310,71 +340,12 @@ def _entry_point(module: ModuleType, name: str) -> Callable[..., Any]:
     return found
 
 
-# --- The assertion --------------------------------------------------------------------------------------------------
-
-
-def _asserted(assertion: str, names: dict[str, Any], value: Any) -> tuple[bool, str]:
-    """Return whether an assertion holds and, where it doesn't, what it says."""
-    import ast
-
-    scope = dict(names)
-    if value is not _NOTHING and (names.get("__name__") != "__main__" or "result" not in names):
-        scope["result"] = value
-    scope["__name__"] = "assertion"
-    tree = ast.parse(assertion.strip(), _ASSERTION)
-    if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
-        return _holds(tree.body[0].value, scope)
-    for node in tree.body:
-        if isinstance(node, ast.Assert):
-            held, message = _holds(node.test, scope)
-            if not held:
-                if node.msg is not None:
-                    message = text_of(_evaluated(node.msg, scope), str)
-                return False, message
-            continue
-        module = ast.Module(body=[node], type_ignores=[])
-        try:
-            exec(compile(module, _ASSERTION, "exec", dont_inherit=True), scope)
-        except AssertionError as error:
-            return False, text_of(error, str) or ast.unparse(node)
-    return True, ""
-
-
-def _evaluated(node: Any, scope: dict[str, Any]) -> Any:
-    import ast
-
-    return eval(compile(ast.Expression(node), _ASSERTION, "eval", dont_inherit=True), scope)
-
-
-def _holds(node: Any, scope: dict[str, Any]) -> tuple[bool, str]:
-    """Evaluate an expression once, and show the operands of the comparison that it fails by."""
-    import ast
-
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-        for part in node.values:
-            held, message = _holds(part, scope)
-            if not held:
-                return False, message
-        return True, ""
-    text = ast.unparse(node)
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        left, right = _evaluated(node.left, scope), _evaluated(node.comparators[0], scope)
-        operands = {"left": left, "right": right, "__builtins__": builtins}
-        compared = ast.Compare(ast.Name("left", ast.Load()), node.ops, [ast.Name("right", ast.Load())])
-        if _evaluated(ast.fix_missing_locations(ast.copy_location(compared, node)), operands):
-            return True, ""
-        return False, text + ": the left side is " + text_of(left, repr) + ", the right side " + text_of(right, repr)
-    if _evaluated(node, scope):
-        return True, ""
-    return False, text + " doesn't hold"
-
-
 # --- How it ended ---------------------------------------------------------------------------------------------------
 
 
 def _ended_by(error: BaseException, watch: Watch) -> dict[str, Any]:
     """Return the result of code that ended by an exception."""
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == 12):  # ENOMEM
         line, _ = _place(error)
         error.__traceback__ = error.__context__ = None  # what their frames hold is what the memory went into
         return {"kind": "memory", "message": _message(error), "line": line}

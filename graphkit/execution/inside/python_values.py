@@ -25,10 +25,10 @@ class TooLargeError(Exception):
 
 def encode(value: Any, limit: int) -> Any:
     """Return a value as graphkit/execution/returned_values.py says, or raise where it is larger than the limit."""
-    return _Encoder(limit).encode(value, 0)
+    return Encoder(limit).encode(value, 0)
 
 
-class _Encoder:
+class Encoder:
     """Writes values; of a value's own methods it calls as few as it can, since they may do anything."""
 
     def __init__(self, limit: int) -> None:
@@ -36,33 +36,36 @@ class _Encoder:
         self.open: set[int] = set()
 
     def spend(self, amount: int) -> None:
+        """Count what a value takes."""
         self.left -= amount
         if self.left < 0:
             raise TooLargeError
 
     def text(self, text: str) -> str:
+        """Return a text, which counts."""
         # JSON writes what isn't plain by up to twelve characters.
         self.spend(len(text) + 2 if text.isascii() and text.isprintable() else 12 * len(text) + 2)
         return text
 
     def encode(self, value: Any, depth: int) -> Any:
+        """Return a value as JSON can hold it."""
         kind = type(value)
         if value is None or kind is bool:
             self.spend(5)
             return value
         if kind is Endless:
             raise TooLargeError
-        if issubclass(kind, int) and not _is_member(kind):
+        if issubclass(kind, int) and not is_member(kind):
             value = int.__int__(value)
             self.spend(value.bit_length() // 4 + 2)
             return value if -(2**53) <= value <= 2**53 else {"integer": format(value, "x")}
-        if issubclass(kind, float) and not _is_member(kind):
+        if issubclass(kind, float) and not is_member(kind):
             value = float.__float__(value)
             self.spend(26)
             if value != value or value in (float("inf"), float("-inf")):
                 return {"float": float.__repr__(value)}
             return value
-        if issubclass(kind, str) and not _is_member(kind):
+        if issubclass(kind, str) and not is_member(kind):
             return self.text(str.__str__(value))
         self.spend(10)
         if depth >= DEEPEST or id(value) in self.open:
@@ -74,13 +77,16 @@ class _Encoder:
             self.open.discard(id(value))
 
     def items(self, values: Iterable[Any], depth: int) -> list[Any]:
+        """Return several values, written."""
         return [self.encode(item, depth) for item in values]
 
     def pairs(self, pairs: Iterable[tuple[Any, Any]], depth: int) -> list[Any]:
+        """Return pairs of values, written."""
         return [[self.encode(key, depth), self.encode(item, depth)] for key, item in pairs]
 
     def composite(self, value: Any, kind: Any, depth: int) -> Any:
-        if _is_member(kind):
+        """Return what is neither a number nor a text, written."""
+        if is_member(kind):
             name = self.text(type_name(kind) + "." + str(value._name_))
             return {"enum": [name, self.encode(value._value_, depth)]}
         if issubclass(kind, list):
@@ -113,6 +119,7 @@ class _Encoder:
         return self.instance(value, kind, depth)
 
     def of_library(self, value: Any, kind: Any, home: str, depth: int) -> Any:
+        """Return a value of the standard library, written; None where it isn't one."""
         name = kind.__name__
         if home == "decimal" and name == "Decimal":
             text = str(value)
@@ -133,6 +140,7 @@ class _Encoder:
         return None
 
     def instance(self, value: Any, kind: Any, depth: int) -> Any:
+        """Return an instance with its public fields, written."""
         fields = {}
         if not issubclass(kind, type | type(sys)) and kind.__name__ not in _NEVER_FIELDS:
             for one in kind.__mro__[::-1]:
@@ -161,6 +169,7 @@ _PLAIN_HOMES = ("builtins", "collections", "itertools", "array")
 _NEVER_FIELDS = ("function", "method", "builtin_function_or_method")
 
 
-def _is_member(kind: type) -> bool:
+def is_member(kind: type) -> bool:
+    """Tell whether the values of a type are members of an enumeration."""
     enum = sys.modules.get("enum")
     return enum is not None and issubclass(kind, getattr(enum, "Enum", ()))

@@ -1,0 +1,311 @@
+/**
+ * Evaluates an assertion in JavaScript in a process of its own, which the code of the answer has never been in.
+ *
+ * What it is given, what it asks and what it says is described in python_assertions.py. Names are the assertion's own
+ * first, then `result`, `assert` and `require`, the entry point, JavaScript's own, and last those of the answer's code.
+ */
+"use strict";
+
+const fs = require("node:fs");
+const path = require("node:path");
+const util = require("node:util");
+const Module = require("node:module");
+const vm = require("node:vm");
+const {
+  LONGEST_MESSAGE, Writer, exit, folder, layOut, messageOf, modules, owners, receive, requireModules, send,
+} = require("./javascript_common.js");
+
+fs.closeSync(5);
+
+const job = receive();
+
+// --- The answer's code, seen from here -------------------------------------------------------------------------------
+
+class CrossingError extends TypeError {}
+
+const proxies = new Map();
+const numbers = new WeakMap();
+const classes = new Map();
+let owned = new Map();
+
+/** Return what comes of an operation beside the code, or throw what it throws. */
+function ask(operation, ...given) {
+  const writer = new AssertionWriter(job.limit, held, owned);
+  send({ id: job.id, kind: "ask", operation, arguments: given.map((one) => writer.encode(one)), named: {} });
+  const reply = receive();
+  if (reply === null) exit(0);
+  if (reply.kind === "returned") return read(reply.value);
+  if (reply.kind === "missing") return MISSING;
+  if ("error" in reply) throw read(reply.error);
+  throw new CrossingError(reply.message);
+}
+
+const MISSING = Symbol("missing");
+
+function held(value) {
+  if (numbers.has(value)) return numbers.get(value);
+  const [text] = util.inspect(value, { depth: 0 }).split("\n");
+  throw new CrossingError(`the assertion hands over ${text.slice(0, 100)}, which can't leave the assertion's process`);
+}
+
+/** Writes what an assertion hands over: what stays beside the code by its number. */
+class AssertionWriter extends Writer {
+  composite(value, depth) {
+    return numbers.has(value) ? this.reference(value) : super.composite(value, depth);
+  }
+
+  reference(value) {
+    return { held: [held(value)] };
+  }
+}
+
+const KNOWN = {
+  undefined: () => undefined,
+  BigInt: (text) => BigInt(text),
+  Map: (pairs) => new Map(pairs),
+  Set: (items) => new Set(items),
+  Date: (time) => new Date(time),
+  RegExp: (source, flags) => new RegExp(source, flags),
+  Buffer: (text) => Buffer.from(text, "hex"),
+};
+const ARRAYS = /^(?:Int8|Uint8|Uint8Clamped|Int16|Uint16|Int32|Uint32|Float32|Float64|BigInt64|BigUint64)Array$/;
+
+const READERS = {
+  float: (text) => ({ nan: NaN, inf: Infinity, "-inf": -Infinity })[text],
+  integer: (text) => BigInt(text.startsWith("-") ? `-0x${text.slice(1)}` : `0x${text}`),
+  dict: (pairs) => Object.fromEntries(pairs.map(([name, item]) => [name, read(item)])),
+  bytes: (text) => Buffer.from(text, "hex"),
+  known: ([name, given]) => {
+    if (Object.hasOwn(KNOWN, name)) return KNOWN[name](...given.map(read));
+    if (ARRAYS.test(name)) return new globalThis[name](...given.map(read));
+    throw new CrossingError("a value of an unknown type came over");
+  },
+  made: ([file, name, fields]) => {
+    const found = exported(file, name);
+    if (typeof found !== "function") throw new CrossingError(`no stand-in exports ${name}`);
+    return filled(Object.create(found.prototype), fields);
+  },
+  error: ([number, names, , fields, text]) => {
+    const error = Object.create(errorClass(names).prototype);
+    numbers.set(error, number);
+    Error.captureStackTrace(error);
+    Object.defineProperty(error, "message", { value: text, writable: true, configurable: true });
+    return filled(error, fields);
+  },
+  held: ([number, [, name], snapshot, traits]) => remote(number, name, snapshot, traits),
+};
+
+function read(encoded) {
+  if (Array.isArray(encoded)) return encoded.map(read);
+  if (encoded === null || typeof encoded !== "object") return encoded;
+  const [[tag, content]] = Object.entries(encoded);
+  if (!Object.hasOwn(READERS, tag)) throw new CrossingError("a value of an unknown kind came over");
+  return READERS[tag](content);
+}
+
+function filled(target, fields) {
+  for (const [name, item] of fields) {
+    Object.defineProperty(target, name, { value: read(item), writable: true, configurable: true, enumerable: true });
+  }
+  return target;
+}
+
+/** What a stand-in of this process exports. */
+function exported(file, name) {
+  if (!Object.hasOwn(job.files, file)) return undefined;
+  const full = path.join(folder, file);
+  const found = modules.has(full) ? modules.get(full)() : require(full);
+  return name ? found[name] : found;
+}
+
+/** The class of an error: JavaScript's or a stand-in's own, or one that stands for that of the code. */
+function errorClass(names) {
+  const key = JSON.stringify(names);
+  if (classes.has(key)) return classes.get(key);
+  const rest = [];
+  let base = Error;
+  for (const [file, name] of names) {
+    const found = file ? exported(file, name) : globalThis[name];
+    if (typeof found === "function" && (found === Error || found.prototype instanceof Error)) {
+      base = found;
+      break;
+    }
+    rest.push(name);
+  }
+  if (!rest.length) return base;
+  for (const name of rest.reverse()) base = { [name]: class extends base {} }[name];
+  classes.set(key, base);
+  return base;
+}
+
+/** A value that stays beside the code; the same value is the same proxy. */
+function remote(number, name, snapshot, traits) {
+  if (traits.includes("promise")) return promised(number);
+  if (!proxies.has(number)) {
+    const target = traits.includes("function") ? function () {} : Object.create(prototypeOf(name));
+    const proxy = new Proxy(target, HANDLER);
+    numbers.set(proxy, number);
+    numbers.set(target, number);
+    proxies.set(number, [target, proxy]);
+  }
+  const [target, proxy] = proxies.get(number);
+  if (snapshot.object) filled(target, snapshot.object[1]);
+  return proxy;
+}
+
+const prototypes = new Map();
+
+function prototypeOf(name) {
+  if (!prototypes.has(name)) prototypes.set(name, { [name]: class {} }[name].prototype);
+  return prototypes.get(name);
+}
+
+function promised(number) {
+  const target = {};
+  numbers.set(target, number);
+  try {
+    return Promise.resolve(ask("await", proxyOf(target)));
+  } catch (error) {
+    const found = Promise.reject(error);
+    found.catch(() => {}); // whether it is looked at is the assertion's
+    return found;
+  }
+}
+
+function proxyOf(target) {
+  const proxy = new Proxy(target, HANDLER);
+  numbers.set(proxy, numbers.get(target));
+  return proxy;
+}
+
+function selfOf(target) {
+  return proxies.get(numbers.get(target))[1];
+}
+
+const HANDLER = {
+  get(target, name) {
+    const self = selfOf(target);
+    if (name === Symbol.hasInstance) return (value) => isRemote(value) && ask("instanceof", value, self) === true;
+    if (name === Symbol.iterator) return () => iterated(self);
+    if (name === Symbol.toPrimitive) return () => ask("text", self);
+    if (typeof name === "symbol" || name === "then") return undefined;
+    if (name === "constructor" && typeof target !== "function") return target.constructor;
+    return ask("get", self, name);
+  },
+  set(target, name, value) {
+    ask("set", selfOf(target), name, value);
+    return true;
+  },
+  apply(target, owner, given) {
+    return ask("call", selfOf(target), isRemote(owner) ? owner : undefined, ...given);
+  },
+  construct(target, given) {
+    return ask("new", selfOf(target), ...given);
+  },
+};
+
+function isRemote(value) {
+  return value !== null && (typeof value === "object" || typeof value === "function") && numbers.has(value);
+}
+
+function* iterated(found) {
+  const walked = ask("iter", found);
+  if (!isRemote(walked)) {
+    yield* walked;
+    return;
+  }
+  for (;;) {
+    const [done, value] = ask("next", walked);
+    if (done) return;
+    yield value;
+  }
+}
+
+// --- The assertion ---------------------------------------------------------------------------------------------------
+
+const first = job.entry_point === null ? null : job.entry_point.split(".")[0];
+const found = new Map();
+
+/** The names of the code, looked up when they are used. */
+const NAMES = new Proxy(Object.create(null), {
+  has(_, name) {
+    if (typeof name !== "string" || name === "arguments" || name === "eval") return false;
+    if (name !== first && name in globalThis) return false;
+    const value = ask("name", name);
+    found.set(name, value);
+    return value !== MISSING;
+  },
+  get(_, name) {
+    return typeof name === "string" ? found.get(name) : undefined;
+  },
+});
+
+const evaluate = new Function(
+  "$names",
+  "with ($names) { return (function (result, assert, require, inside) { return eval(arguments[4]); })(...arguments[1]); }",
+);
+
+function reached(source, result) {
+  const assert = require("node:assert");
+  const requires = Module.createRequire(path.join(folder, "assertion.js"));
+  return evaluate(NAMES, [result, assert, requires, (name) => ask("module", name), source]);
+}
+
+async function asserted(result) {
+  try {
+    const value = reached(job.assertion, result);
+    // What waits has held unless it throws, or comes to false.
+    if (util.types.isPromise(value)) return (await value) === false ? `${job.assertion} doesn't hold` : null;
+    if (value || !isExpression(job.assertion)) return null;
+    return comparison(result) || `${job.assertion} doesn't hold`;
+  } catch (error) {
+    if (error && error.code === "ERR_ASSERTION") return String(error.message);
+    return `the assertion threw ${messageOf(error)}`;
+  }
+}
+
+/** Tell an expression, whose value counts, from statements and calls of `assert`, which throw. */
+function isExpression(text) {
+  if (/^\s*assert\b/.test(text)) return false;
+  try {
+    new vm.Script(`(${text.replace(/;\s*$/, "")}\n)`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Show the operands of a simple comparison of the result, such as `result.total === 3`. */
+function comparison(result) {
+  const parts = /^\s*(result[\w.$[\]"']*)\s*([=!]==?|[<>]=?)\s*([\w.$[\]"'-]+)\s*;?\s*$/.exec(job.assertion);
+  if (!parts) return null;
+  const [left, right] = [parts[1], parts[3]].map((text) => {
+    return util.inspect(reached(text, result), { depth: 2, customInspect: false }).slice(0, 300);
+  });
+  return `${job.assertion.trim()}: the left side is ${left}, the right side ${right}`;
+}
+
+async function main() {
+  layOut(job.files);
+  await requireModules(job.files);
+  for (const file of Object.keys(job.files)) {
+    if (file.endsWith(".js")) {
+      try {
+        require(path.join(folder, file));
+      } catch {
+        // The code can't load it either.
+      }
+    }
+  }
+  owned = await owners(job.files);
+  const failed = await asserted("result" in job ? read(job.result) : undefined);
+  send({ id: job.id, kind: failed === null ? "held" : "failed", message: (failed || "").slice(0, LONGEST_MESSAGE) });
+  const request = receive();
+  if (request !== null) send({ id: request.id, kind: "ended" });
+  exit(0);
+}
+
+main().catch((error) => {
+  send({ id: job.id, kind: "failed", message: `the assertion threw ${messageOf(error)}`.slice(0, LONGEST_MESSAGE) });
+  exit(0);
+});

@@ -1,0 +1,317 @@
+"""Evaluates an assertion in a process of its own, which the code of the answer has never been in.
+
+:func:`serve` takes a job, a line of JSON: ``id``, ``files`` (the stand-ins), ``assertion``, ``entry_point``, ``result``
+(as python_crossing.py writes it; absent where nothing was called), ``program`` (whether the result is what a program
+printed) and ``limit``. What it sends is either ``ask``, an operation that python_holding.py does beside the answer's
+code, whose outcome is the next line that comes; or the verdict, ``held`` or ``failed`` with a ``message``.
+
+Names are the assertion's own first, then ``result``, the entry point, Python's own, and last those of the answer's
+code. A function of the code is called where the code is; an instance of its classes stays there, too, and is known here
+by a reference, with the fields that it had when it crossed. Comparing takes place here alone.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+
+from python_channel import Channel
+from python_crossing import CrossingError, CrossingReader, Writer, stand_ins_of
+from python_texts import LONGEST_MESSAGE, text_of, type_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_ASSERTION = "assertion.py"
+
+
+def serve(requests: int, replies: int) -> None:
+    """Evaluate one assertion."""
+    from python_tests import lay_out
+
+    channel = Channel(requests, replies)
+    job = channel.receive()
+    if job is None:
+        return
+    lay_out(job["files"])
+    code = _AnswerCode(channel, job)
+    try:
+        held, message = _asserted(job["assertion"], _scope(code, job))
+    except BaseException as error:
+        held, message = False, "the assertion raised " + _message(error)
+    channel.send({"id": job["id"], "kind": "held" if held else "failed", "message": message[:LONGEST_MESSAGE]})
+    request = channel.receive()
+    if request is not None:
+        channel.send({"id": request["id"], "kind": "ended"})
+
+
+# The answer's code, seen from here -----------------------------------------------------------------------------------
+
+
+class _AnswerCode:
+    """Asks for operations beside the answer's code."""
+
+    def __init__(self, channel: Channel, job: dict[str, Any]) -> None:
+        self.channel, self.id, self.limit = channel, job["id"], job["limit"]
+        self.stand_ins = stand_ins_of(job["files"])
+        self.reader = _Reader(self.stand_ins, self)
+
+    def ask(self, operation: str, *given: Any, **named: Any) -> Any:
+        """Return what comes of an operation, or raise what it raises."""
+        self.channel.send(
+            {
+                "id": self.id,
+                "kind": "ask",
+                "operation": operation,
+                "arguments": [self.encode(one) for one in given],
+                "named": {name: self.encode(one) for name, one in named.items()},
+            }
+        )
+        reply = self.channel.receive()
+        if reply is None:
+            raise SystemExit
+        if reply["kind"] == "returned":
+            return self.reader.read(reply["value"])
+        if reply["kind"] == "missing":
+            raise KeyError(given[0])
+        if "error" in reply:
+            raise self.reader.read(reply["error"])
+        raise CrossingError(str(reply["message"]))
+
+    def encode(self, value: Any) -> Any:
+        """Return a value as it crosses."""
+        return _Writer(self.limit, self.stand_ins, None).encode(value, 0)
+
+
+class _Writer(Writer):  # type: ignore[misc]
+    """Writes a reference to what is held beside the answer's code by its number."""
+
+    def other(self, value: Any, kind: Any, depth: int) -> Any:
+        if issubclass(kind, _Remote):
+            return {"held": [object.__getattribute__(value, "_number")]}
+        if isinstance(value, type) and "_number" in value.__dict__:
+            return {"held": [value.__dict__["_number"]]}
+        return super().other(value, kind, depth)
+
+
+class _Reader(CrossingReader):  # type: ignore[misc]
+    """Reads references as proxies; the same reference is the same proxy."""
+
+    def __init__(self, stand_ins: frozenset[str], code: _AnswerCode) -> None:
+        super().__init__(stand_ins, self._proxy)
+        self.code = code
+        self.proxies: dict[int, Any] = {}
+
+    def _class(self, content: list[Any]) -> Any:
+        number, classes = content
+        if ["builtins", "BaseException"] in classes:
+            return self.error_class(number, classes)
+        return self._proxy([number, ["builtins", "type"], {"other": ["type", classes[0][1]]}, []])
+
+    def _proxy(self, content: list[Any]) -> Any:
+        number, (_, name), snapshot, traits = content
+        if "__await__" in traits:
+            return self._awaited(number)
+        found = self.proxies.get(number)
+        if found is None:
+            found = object.__new__(type(name, (_Remote,), {}))
+            object.__setattr__(found, "_number", number)
+            object.__setattr__(found, "_code", self.code)
+            self.proxies[number] = found
+        object.__setattr__(found, "_snapshot", self._data(snapshot))
+        return found
+
+    async def _awaited(self, number: int) -> Any:
+        waiting = self._proxy([number, ["builtins", "coroutine"], {"other": ["coroutine", "..."]}, []])
+        return self.code.ask("await", waiting)
+
+    def _data(self, snapshot: Any) -> Any:
+        """Return by what a held value is compared: its class and its fields; None where it has none."""
+        ((tag, content),) = snapshot.items()
+        if tag == "object":
+            return content[0], {name: self.read(item) for name, item in content[1]}
+        if tag == "enum":
+            return content[0], self.read(content[1])
+        return None
+
+
+class _Remote:
+    """A value that is held beside the answer's code. It is compared by its fields, here; everything else is asked."""
+
+    def __eq__(self, other: Any) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, _Remote):
+            return False
+        own, others = object.__getattribute__(self, "_snapshot"), object.__getattribute__(other, "_snapshot")
+        return own is not None and own == others
+
+    def __hash__(self) -> int:
+        return hash(type_name(type(self)))
+
+    def __bool__(self) -> bool:
+        try:
+            return len(self) != 0
+        except TypeError:
+            return True
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__") and name not in ("__name__", "__doc__", "__dict__"):
+            raise AttributeError(name)
+        return _ask(self, "get", name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _ask(self, "set", name, value)
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return _ask(self, "call", *given, **named)
+
+    def __instancecheck__(self, value: Any) -> bool:
+        return isinstance(value, _Remote) and _ask(value, "isinstance", self) is True
+
+    def __iter__(self) -> Any:
+        found = _ask(self, "iter")
+        return found if isinstance(found, _Remote) else iter(found)
+
+    def __next__(self) -> Any:
+        return _ask(self, "next")
+
+    def __len__(self) -> int:
+        return int(_ask(self, "len"))
+
+    def __getitem__(self, key: Any) -> Any:
+        return _ask(self, "item", key)
+
+    def __repr__(self) -> str:
+        return str(_ask(self, "repr"))
+
+    def __str__(self) -> str:
+        return str(_ask(self, "str"))
+
+
+def _ask(remote: _Remote, operation: str, *given: Any, **named: Any) -> Any:
+    return object.__getattribute__(remote, "_code").ask(operation, remote, *given, **named)
+
+
+def _operator(name: str, swapped: bool) -> Callable[..., Any]:
+    def operated(self: Any, *other: Any) -> Any:
+        code = object.__getattribute__(self, "_code")
+        return code.ask(name, *((*other, self) if swapped else (self, *other)))
+
+    return operated
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"):
+    _asked = _name + "_" if _name in ("and", "or") else _name
+    setattr(_Remote, "__" + _name + "__", _operator(_asked, False))
+    setattr(_Remote, "__r" + _name + "__", _operator(_asked, True))
+for _name in ("neg", "abs"):
+    setattr(_Remote, "__" + _name + "__", _operator(_name, False))
+
+
+# The assertion -------------------------------------------------------------------------------------------------------
+
+
+class _Scope(dict):  # type: ignore[type-arg]
+    """The names of an assertion; those that it doesn't define are looked up when they are used."""
+
+    def __init__(self, code: _AnswerCode, first: str | None) -> None:
+        super().__init__(__name__="assertion")
+        self.code, self.first = code, first
+
+    def __missing__(self, name: str) -> Any:
+        if name != self.first and name in builtins.__dict__:
+            raise KeyError(name)
+        return self.code.ask("name", name)
+
+
+def _scope(code: _AnswerCode, job: dict[str, Any]) -> _Scope:
+    entry_point = job["entry_point"]
+    scope = _Scope(code, entry_point.partition(".")[0] if entry_point else None)
+    scope["__builtins__"] = {**builtins.__dict__, "__import__": _importing(code)}
+    scope["inside"] = lambda name: code.ask("module", name)
+    if "result" not in job:
+        return scope
+    if job["program"]:  # a variable of this name comes first
+        try:
+            scope["result"] = code.ask("name", "result")
+            return scope
+        except KeyError:
+            pass
+    scope["result"] = code.reader.read(job["result"])
+    return scope
+
+
+def _importing(code: _AnswerCode) -> Callable[..., Any]:
+    """Return what imports: stand-ins and the standard library from here, the answer from beside its code."""
+    own = builtins.__import__
+
+    def imported(name: str, *given: Any, **named: Any) -> Any:
+        if name == "answer":
+            return code.ask("module", name)
+        return own(name, *given, **named)
+
+    return imported
+
+
+def _asserted(assertion: str, scope: dict[str, Any]) -> tuple[bool, str]:
+    """Return whether an assertion holds and, where it doesn't, what it says."""
+    import ast
+
+    tree = ast.parse(assertion.strip(), _ASSERTION)
+    if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+        return _holds(tree.body[0].value, scope)
+    for node in tree.body:
+        if isinstance(node, ast.Assert):
+            held, message = _holds(node.test, scope)
+            if not held:
+                if node.msg is not None:
+                    message = text_of(_evaluated(node.msg, scope), str)
+                return False, message
+            continue
+        module = ast.Module(body=[node], type_ignores=[])
+        try:
+            exec(compile(module, _ASSERTION, "exec", dont_inherit=True), scope)
+        except AssertionError as error:
+            return False, text_of(error, str) or ast.unparse(node)
+    return True, ""
+
+
+def _evaluated(node: Any, scope: dict[str, Any]) -> Any:
+    import ast
+
+    return eval(compile(ast.Expression(node), _ASSERTION, "eval", dont_inherit=True), scope)
+
+
+def _holds(node: Any, scope: dict[str, Any]) -> tuple[bool, str]:
+    """Evaluate an expression once, and show the operands of the comparison that it fails by."""
+    import ast
+
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        for part in node.values:
+            held, message = _holds(part, scope)
+            if not held:
+                return False, message
+        return True, ""
+    text = ast.unparse(node)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        left, right = _evaluated(node.left, scope), _evaluated(node.comparators[0], scope)
+        operands = {"left": left, "right": right, "__builtins__": builtins}
+        compared = ast.Compare(ast.Name("left", ast.Load()), node.ops, [ast.Name("right", ast.Load())])
+        if _evaluated(ast.fix_missing_locations(ast.copy_location(compared, node)), operands):
+            return True, ""
+        return False, text + ": the left side is " + text_of(left, repr) + ", the right side " + text_of(right, repr)
+    if _evaluated(node, scope):
+        return True, ""
+    return False, text + " doesn't hold"
+
+
+def _message(error: BaseException) -> str:
+    text = text_of(error, str)
+    if isinstance(error, KeyError) and len(error.args) == 1:
+        text = text_of(error.args[0], repr)
+    name: str = type_name(type(error))
+    whole: str = name + ": " + text if text else name
+    return whole

@@ -1,0 +1,96 @@
+"""Temporary files and folders that a living process holds, and what killed ones left, which the next one removes.
+
+Whoever makes one holds a lock on it, which ends with the process, however that ends. What nobody locks is a leftover.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # no such locks here, and so nothing is known of what others left
+    fcntl = None  # type: ignore[assignment]
+
+#: What the names of temporary folders begin with that are held so.
+FOLDERS = "graphkit-held-"
+
+
+def held_file(folder: Path, prefix: str, suffix: str = "") -> tuple[int, Path]:
+    """Return a new temporary file and the descriptor that holds it until it is closed."""
+    while True:
+        descriptor, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=folder)
+        if _locked(descriptor) is not False and os.fstat(descriptor).st_nlink:
+            return descriptor, Path(name)
+        os.close(descriptor)  # swept before it was locked
+
+
+def sweep(folder: Path, prefix: str, suffix: str = "") -> None:
+    """Remove the temporary files in a folder that :func:`held_file` made, and that no process holds any more."""
+    name = re.compile(rf"{re.escape(prefix)}[a-z0-9_]{{8}}{re.escape(suffix)}")
+    for path in _entries(folder):
+        if name.fullmatch(path.name) and _is_left(path):
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def held_folder() -> Iterator[Path]:
+    """Yield a new temporary folder, removed at the end; those of dead processes are removed before."""
+    place = Path(tempfile.gettempdir())
+    name = re.compile(rf"{FOLDERS}[a-z0-9_]{{8}}")
+    for path in _entries(place):
+        if name.fullmatch(path.name) and _is_left(path):
+            shutil.rmtree(path, ignore_errors=True)
+    while True:
+        made = Path(tempfile.mkdtemp(prefix=FOLDERS))
+        with contextlib.suppress(FileNotFoundError):  # swept before it was locked
+            descriptor = os.open(made, os.O_RDONLY | os.O_CLOEXEC)
+            if _locked(descriptor) is not False and made.exists():
+                break
+            os.close(descriptor)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        os.close(descriptor)
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _is_left(path: Path) -> bool:
+    """Tell whether a file or a folder of ours is there that no process holds."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            status = os.fstat(descriptor)
+            known = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+            return known and status.st_uid == os.getuid() and _locked(descriptor) is True
+        finally:
+            os.close(descriptor)
+    return False
+
+
+def _locked(descriptor: int) -> bool | None:
+    """Lock a file; return whether nobody else holds it, and None where that can't be known."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True

@@ -1,0 +1,75 @@
+"""The files that a dataset names: what its questions expect, and the paths of artifacts that their ids don't tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from graphkit.files.jsonl import raw_lines
+from graphkit.records.ids import declared_file, repo_of, split_node
+from graphkit.records.structs import ArtifactStruct
+
+
+class _Expected(msgspec.Struct):
+    """The files that a question expects; its other fields aren't decoded."""
+
+    expected_files: list[str] = []
+
+
+class _Place(msgspec.Struct):
+    """Where an artifact is."""
+
+    id: str
+    repo: str | None = None
+    path: str | None = None
+    symbol: str | None = None
+
+
+@dataclass(frozen=True)
+class NamedFiles:
+    """Reads the files that a dataset names. What can't be used is passed over: whoever loads the dataset tells it."""
+
+    questions_file: Path
+    artifact_files: tuple[Path, ...]
+
+    def all(self) -> Iterator[str]:
+        """Yield the files as ``repo/path``, some more than once."""
+        decoder = msgspec.json.Decoder(_Expected)
+        for line in raw_lines(self.questions_file):
+            if b'"expected_files"' in line:
+                try:
+                    yield from map(declared_file, decoder.decode(line).expected_files)
+                except (msgspec.MsgspecError, UnicodeError):
+                    continue
+        yield from self.of_artifacts()
+
+    def of_artifacts(self) -> Iterator[str]:
+        """Yield the files of artifacts whose ids are split otherwise than at their last ``#``, or not at all."""
+        decoder = msgspec.json.Decoder(_Place)
+        for path in self.artifact_files:
+            for line in raw_lines(path):
+                if b"#" in line and (b'"path"' in line or b'"symbol"' in line):
+                    try:
+                        found = file_of_artifact(decoder.decode(line))
+                    except (msgspec.MsgspecError, UnicodeError):
+                        continue
+                    if found is not None:
+                        yield found
+
+
+def file_of_artifact(artifact: _Place | ArtifactStruct) -> str | None:
+    """Return the file of an artifact by its own path or symbol, as ``repo/path``; None where its id alone says so.
+
+    An id with one ``#`` and a path without any is split there in any case.
+    """
+    _, colon, rest = artifact.id.partition(":")
+    path, symbol = artifact.path, artifact.symbol
+    if path is None and symbol and rest.endswith(f"#{symbol}"):
+        path = rest[: -len(symbol) - 1]
+    if path is None or ("#" not in path and rest.count("#") < 2) or (colon and path == split_node(artifact.id)[0]):
+        return None
+    repo = artifact.repo or repo_of(artifact.id)
+    return f"{repo}/{path}" if repo is not None else path

@@ -1,0 +1,213 @@
+"""What stands at the place of an output: neither what the command reads nor anything else of value is replaced.
+
+Every file that a command writes passes :func:`check_output` before any work is done for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from graphkit.errors import InputError
+from graphkit.files.jsonl import SUFFIXES, is_file_name, open_binary
+
+#: How much of a file its kind is told by, in bytes.
+SAMPLE = 1 << 16
+
+#: What a file may hold, as messages name it.
+Kind = Literal[
+    "a run",
+    "questions",
+    "commits",
+    "compatibility",
+    "artifacts",
+    "edges",
+    "spans",
+    "a RAGAS data set",
+    "scores",
+    "verdicts",
+    "executions",
+    "a sheet of grades",
+    "results",
+    "a page",
+    "replies",
+    "something that graphkit didn't write",
+]
+
+#: How a page of graphkit begins: by the mark of its template, or before there was one by its policy.
+_PAGE = (
+    r"<!doctype html>(?s:.{0,300}?)"
+    r"(?:<meta name=\"generator\" content=\"graphkit\">|default-src 'none'; style-src (?:'|&\#39;)sha256-)"
+)
+
+#: The files of a dataset that a command may read, and those of a rubric and of the index of graphrag.
+_READ_IN_FOLDERS = (
+    *(f"{stem}.jsonl{suffix}" for stem in ("questions", "commits", "compatibility") for suffix in SUFFIXES),
+    *(f"{stem}*.jsonl{suffix}" for stem in ("artifacts", "edges") for suffix in SUFFIXES),
+    *("prompt.txt", "schema.json", "text_units.parquet", "create_final_*.parquet"),
+    *(f"{table}.parquet" for table in ("documents", "entities", "relationships")),
+)
+
+
+def check_output(path: Path, kind: Kind, reads: Iterable[Path] = (), *, force: bool = False) -> None:
+    """Refuse an output that would replace a file which the command reads, or one of another kind.
+
+    What isn't there, is empty, or is a pipe or a device is written. What graphkit wrote of the same kind is replaced.
+
+    Parameters
+    ----------
+    kind
+        What is written.
+    reads
+        The files and folders that the command reads. Of a folder, and of the dataset around a run, they are the files
+        that graphkit reads there.
+    force
+        Whether a file of another kind is replaced. A file that is read never is.
+
+    Raises
+    ------
+    InputError
+        The output would replace such a file.
+    """
+    try:
+        if not path.is_file():  # also where a link leads nowhere
+            return
+        empty = path.stat().st_size == 0
+    except (OSError, ValueError):
+        return  # whoever writes says what is wrong with the path
+    for source in _files_of(reads):
+        if _same(source, path):
+            what = "the command reads this file, and would write over it"
+            also = "" if os.fspath(source) == os.fspath(path) else f" (it is {source})"
+            raise InputError(f"{what}{also}", where=str(path), remedy="Write to another file.")
+    if empty or force:
+        return
+    found = kind_of(path)
+    if found != kind and (kind, found) != ("scores", "results"):
+        raise InputError(
+            f"the file holds {found}, and {kind} would be written over it",
+            where=str(path),
+            remedy="Write to another file, or move this one away; --force replaces it where the command has it.",
+        )
+
+
+def check_outputs_differ(paths: Iterable[Path]) -> None:
+    """Refuse two outputs that are one file: the second would replace the first.
+
+    Raises
+    ------
+    InputError
+        Two of them are the same regular file.
+    """
+    seen: list[Path] = []
+    for path in paths:
+        if path.exists() and not path.is_file():
+            continue  # a pipe or a device takes one after the other
+        if twin := next((one for one in seen if _same(one, path) or one.resolve() == path.resolve()), None):
+            raise InputError(f"two outputs are written to this file (also as {twin})", where=str(path))
+        seen.append(path)
+
+
+def kind_of(path: Path) -> Kind:
+    """Return what a file holds, by its beginning."""
+    try:
+        with open_binary(path) as stream:
+            data = stream.read(SAMPLE)
+    except Exception:
+        return "something that graphkit didn't write"
+    if data.startswith(b"SQLite format 3\0"):
+        return "replies"
+    if data.startswith(b"PAR1"):
+        return _kind_of_parquet(path)
+    text = data.decode("utf-8-sig", errors="replace").lstrip()
+    if text and '{"run":'.startswith(text):
+        return "a run"  # of which a full disk left no more
+    if text.startswith(("{", "[")):
+        return _kind_of_json(text)
+    return next((kind for form, kind in _FORMS if form.match(text)), "something that graphkit didn't write")
+
+
+def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield files, those that are read in folders, and those of the dataset around a run."""
+    for path in paths:
+        if os.path.isdir(path):  # noqa: PTH112 - unlike that of Path, it takes any text for a path
+            yield from _read_in(path)
+            yield from _read_in(path / "output")
+            continue
+        yield path
+        if is_file_name(path.name):
+            for folder in (path.parent.parent, path.parent):
+                yield from _read_in(folder)
+
+
+def _read_in(folder: Path) -> Iterator[Path]:
+    for pattern in _READ_IN_FOLDERS:
+        yield from folder.glob(pattern)
+
+
+def _same(first: Path, second: Path) -> bool:
+    """Tell whether two paths lead to one file: by links of either kind, another case of letters, or ``..``."""
+    try:
+        return first.samefile(second)
+    except (OSError, ValueError):
+        return False
+
+
+_FORMS: tuple[tuple[re.Pattern[str], Kind], ...] = (
+    (re.compile(_PAGE), "a page"),
+    (re.compile(r"<\?xml[^>]*>\s*<testsuites name=\"graphkit\""), "results"),
+    (re.compile(r"\| measure \|"), "results"),
+    (re.compile("run,question,measure,value,reason,version,parameters,"), "results"),
+    (re.compile("run,question,measure,value,reason,"), "scores"),
+    (re.compile("run,question_id,measure,grade,"), "a sheet of grades"),
+    (re.compile("run,question_id,user_input,"), "a RAGAS data set"),
+)
+
+#: Which keys the records of a kind have, the most telling first; of some, what they have one of.
+_RECORDS: tuple[tuple[Kind, frozenset[str], frozenset[str]], ...] = (
+    ("verdicts", frozenset(("run", "question", "judge", "grader")), frozenset()),
+    ("executions", frozenset(("run", "question", "status")), frozenset()),
+    ("results", frozenset(("run", "question", "measure", "value", "parameters")), frozenset()),
+    ("scores", frozenset(("run", "question", "measure", "value")), frozenset()),
+    ("a RAGAS data set", frozenset(("run", "question_id", "user_input")), frozenset()),
+    ("a run", frozenset(), frozenset(("run", "run_id"))),
+    ("spans", frozenset(), frozenset(("resourceSpans", "resource_spans"))),
+    ("questions", frozenset(), frozenset(("question", "query", "user_input"))),
+    ("edges", frozenset(("source", "target")), frozenset()),
+    ("commits", frozenset(("repo", "sha")), frozenset()),
+    ("compatibility", frozenset(("id", "commits")), frozenset()),
+    ("artifacts", frozenset(("id",)), frozenset(("repo", "path", "symbol", "kind", "commit"))),
+)
+
+
+def _kind_of_json(text: str) -> Kind:
+    if re.match(r'\{\s*"(?:runs|gates)": \[', text):
+        return "results"
+    keys = _first_keys(text)
+    known = (kind for kind, all_of, one_of in _RECORDS if all_of <= keys and (not one_of or one_of & keys))
+    return next(known, "something that graphkit didn't write")
+
+
+def _first_keys(text: str) -> frozenset[str]:
+    """Return the keys of the first record, as far as a record that was cut shows them."""
+    line = text.lstrip("[ \t\r\n")
+    try:
+        value, _ = json.JSONDecoder().raw_decode(line)
+    except (ValueError, RecursionError):
+        return frozenset(islice(re.findall(r'"(\w{1,40})"\s*:', line), 100))
+    return frozenset(value) if isinstance(value, dict) else frozenset()
+
+
+def _kind_of_parquet(path: Path) -> Kind:
+    try:
+        from pyarrow import parquet
+
+        names = set(parquet.read_schema(path).names)
+    except Exception:
+        return "something that graphkit didn't write"
+    return "results" if {"run", "question", "measure", "value"} <= names else "something that graphkit didn't write"

@@ -1,0 +1,82 @@
+"""Small files that a person writes, such as a configuration: read as a whole, and never more than some of it."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from graphkit.errors import InputError
+
+#: The longest such file that is read, in bytes: what is longer, or has no end, is something else.
+LONGEST_TEXT = 1 << 20
+
+#: How long a pipe may take for all of it, in seconds: one that nobody writes to would be waited for forever.
+PATIENCE = 10.0
+
+
+def read_text(path: Path, remedy: str | None = None) -> str:
+    """Return the text of a file in UTF-8, without a byte order mark.
+
+    Raises
+    ------
+    InputError
+        The file is missing, can't be read, has no end, is too long, or is no UTF-8.
+    """
+    try:
+        data = _limited(path)
+    except FileNotFoundError:
+        raise InputError("there is no such file", where=str(path), remedy=remedy) from None
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        what = getattr(error, "strerror", None) or error
+        raise InputError(f"the file can't be read: {what}", where=str(path), remedy=remedy) from None
+    if data is None:
+        what = f"nothing more came within {PATIENCE:g} seconds, and the pipe has no end yet"
+        raise InputError(what, where=str(path), remedy=remedy)
+    if len(data) > LONGEST_TEXT:
+        what = f"the file is longer than {LONGEST_TEXT >> 20} MiB, or has no end"
+        raise InputError(what, where=str(path), remedy=remedy)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError("the file isn't text in UTF-8", where=f"{path}:{line}", remedy=remedy) from None
+
+
+def _limited(path: Path) -> bytes | None:
+    """Return what a file holds, and no more than a byte beyond the limit; None of a pipe that doesn't end in time."""
+    data = b""
+    deadline = time.monotonic() + PATIENCE
+    with open(path, "rb", buffering=0, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as stream:
+        regular = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+        while len(data) <= LONGEST_TEXT:
+            if not regular and not select.select([stream], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                return None
+            block = stream.read(LONGEST_TEXT + 1 - len(data))
+            if not block:
+                break
+            data += block
+    return data
+
+
+def read_toml(path: Path, remedy: str | None = None) -> dict[str, Any]:
+    """Return what a TOML file says.
+
+    Raises
+    ------
+    InputError
+        The file can't be read, or isn't TOML.
+    """
+    text = read_text(path, remedy)
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise InputError("not valid TOML: nested too deeply", where=str(path), remedy=remedy) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not valid TOML: {error}", where=str(path), remedy=remedy) from None
+    except ValueError:  # Python reads no number of more than some thousand digits
+        raise InputError("not valid TOML: a number has too many digits", where=str(path), remedy=remedy) from None

@@ -1,0 +1,142 @@
+"""The names that the gold of a question holds: where in a repository each of them is, and other names for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from graphkit.files.known import gold_ids
+from graphkit.records.aliases import QUESTION, TOOL_CALL
+from graphkit.records.arguments import arguments_of_text
+from graphkit.records.ids import file_of, path_of, repo_of
+from graphkit.records.structs import QuestionStruct
+
+
+class Placed(NamedTuple):
+    """A name with a path in a repository: ``repo:path#symbol``, ``repo:path``, ``repo/path``, or a path alone.
+
+    Attributes
+    ----------
+    start
+        Where in the name its path begins.
+    loose
+        Whether it may be something else: it is a path where there is such a file.
+    """
+
+    name: str
+    start: int
+    path: str
+    loose: bool = False
+
+    def at(self, path: str) -> str:
+        """Return the name with another path."""
+        return f"{self.name[: self.start]}{path}{self.name[self.start + len(self.path) :]}"
+
+
+def gold_names(question: QuestionStruct) -> Iterator[str]:
+    """Yield the ids and expected files of a question's gold."""
+    yield from gold_ids(question)
+    yield from question.expected_files
+
+
+def names_in(repo: str, question: QuestionStruct) -> list[Placed]:
+    """Return the names of a question's gold that are of a repository."""
+    found = [placed for name in dict.fromkeys(gold_names(question)) if (placed := place(repo, name))]
+    if not found:
+        return []
+    # Sources that disagree, and arguments of calls, are free text and may be names. A file without a repository is of
+    # the only one that there is.
+    given = list(dict.fromkeys(text for call in question.expected_tool_calls for text in _texts(call.arguments)))
+    free = [name for conflict in question.conflicts for name in conflict.between] + given
+    found += [placed._replace(loose=True) for name in free if (placed := place(repo, name))]
+    if {repo_of(name) for name in gold_ids(question)} <= {repo}:
+        files = (*question.expected_files, *given)
+        bare = (name for name in files if ":" not in name and not name.startswith(f"{repo}/"))
+        found += [Placed(name, 0, file_of(name), loose=True) for name in bare]
+    return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts within the arguments of a call."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+
+
+def place(repo: str, name: str) -> Placed | None:
+    """Return where the path of a name in a repository is, or None where it is of another one."""
+    path = (path_of(name) if repo_of(name) == repo else None) if ":" in name else None
+    if path is None and ":" not in name and file_of(name).startswith(f"{repo}/"):
+        path = file_of(name)[len(repo) + 1 :]
+    return Placed(name, len(repo) + 1, path) if path else None
+
+
+def renamed(fields: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, Any]:
+    """Return a question as it was written, with other names of its gold, in whatever form they stand.
+
+    >>> renamed({"gold_paths": [[["a:x", "a:x", "a:y"]], ["a:x", "a:y"]], "relevant": ["a:x"]}, {"a:x": "a:z"})
+    {'gold_paths': [[['a:z', 'a:x', 'a:y']], ['a:z', 'a:y']], 'relevant': ['a:z']}
+    """
+    result = dict(fields)
+
+    def of(value: Any) -> Any:
+        return renames.get(value, value) if isinstance(value, str) else value
+
+    def step(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: of(part) if key in ("source", "target") else part for key, part in value.items()}
+        if isinstance(value, list) and len(value) == 3:
+            return [of(value[0]), value[1], of(value[2])]
+        return of(value)
+
+    def within(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: within(part) for key, part in value.items()}
+        return [within(part) for part in value] if isinstance(value, list) else of(value)
+
+    def call(value: dict[str, Any]) -> dict[str, Any]:
+        changed = dict(value)
+        if isinstance(value.get("function"), dict):
+            changed["function"] = call(value["function"])
+        for key in ("arguments", *TOOL_CALL["arguments"]):
+            held = value.get(key)
+            if isinstance(held, str):  # chat completions have the text of an object
+                given = arguments_of_text(held)
+                changed[key] = json.dumps(within(given), ensure_ascii=False) if within(given) != given else held
+            elif key in value:
+                changed[key] = within(held)
+        return changed
+
+    def path(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: [step(part) for part in held] if key == "steps" else held for key, held in value.items()}
+        return [step(part) for part in value]
+
+    for key, value in fields.items():
+        if value is None:
+            continue
+        if key in ("paths", *QUESTION["paths"]):
+            result[key] = [path(part) for part in value]
+        elif key in ("relevant", *QUESTION["relevant"]):
+            if isinstance(value, dict):
+                gains: dict[str, Any] = {}
+                for name, gain in value.items():
+                    gains[of(name)] = max(gain, gains.get(of(name), gain))
+                result[key] = gains
+            else:
+                result[key] = [
+                    {**part, "id": of(part.get("id"))} if isinstance(part, dict) else of(part) for part in value
+                ]
+        elif key == "expected_files":
+            result[key] = list(dict.fromkeys(map(of, value)))
+        elif key in ("expected_tool_calls", *QUESTION["expected_tool_calls"]):
+            result[key] = [call(part) if isinstance(part, dict) else part for part in value]
+        elif key == "conflicts":
+            result[key] = [
+                {**part, "between": list(map(of, part.get("between") or ()))} if isinstance(part, dict) else part
+                for part in value
+            ]
+    return result

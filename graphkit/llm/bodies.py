@@ -1,0 +1,68 @@
+"""The bodies of a server's replies, which are unpacked here and end at a limit: a server may send without an end."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from graphkit.files.intake import OPTION, are_lifted
+
+#: The longest reply, unpacked, in bytes; the results of a batch hold many replies.
+LONGEST_REPLY = 16 << 20
+LONGEST_RESULTS = 4 << 30
+
+#: What is unpacked at once, in bytes.
+_PIECE = 1 << 16
+
+#: What the client asks for, and what is unpacked: others unpack a few bytes to gigabytes at once.
+ENCODING = "gzip"
+
+
+class ReplyTooLongError(Exception):
+    """A server sent more than any reply has."""
+
+
+async def bound(response: Any) -> None:
+    """Put a stream that ends at the limit into the place of a response's body; called before the body is read."""
+    packed = response.headers.get("content-encoding", "identity").strip().lower()
+    limit = LONGEST_RESULTS if response.request.url.path.endswith("/results") else LONGEST_REPLY
+    if packed not in ("identity", "", ENCODING):
+        raise ReplyTooLongError(f"it is packed by {packed[:20]!r}, and {ENCODING} was asked for")
+    if packed == ENCODING:
+        del response.headers["content-encoding"]
+    response.stream = _bounded(response.stream, limit, unpack=packed == ENCODING)
+
+
+def _bounded(stream: Any, limit: int, unpack: bool) -> Any:
+    import httpx2
+
+    class Bounded(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for piece in _unpacked(stream) if unpack else stream:
+                size += len(piece)
+                if size > limit and not are_lifted():
+                    raise ReplyTooLongError(f"it is longer than {limit >> 20} MiB; {OPTION} takes it")
+                yield piece
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Bounded()
+
+
+async def _unpacked(stream: Any) -> AsyncIterator[bytes]:
+    """Yield what a body holds that is packed by gzip, in small pieces."""
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        async for packed in stream:
+            rest = packed
+            while rest:
+                yield unpacker.decompress(rest, _PIECE)
+                rest = unpacker.unconsumed_tail
+                if unpacker.eof:
+                    return
+        yield unpacker.flush()
+    except zlib.error as error:
+        raise ReplyTooLongError(f"it can't be unpacked: {error}") from None

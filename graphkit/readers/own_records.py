@@ -1,0 +1,101 @@
+"""graphkit's own records whose ids are the system's own names: only the ids are looked up, and the rest is kept."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from graphkit.files.problems import Problems
+from graphkit.files.reading import RecordReader, parse_record
+from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
+from graphkit.readers.payloads import identifier
+from graphkit.records.aliases import ANSWER
+from graphkit.records.structs import AnswerStruct, struct_of
+
+#: The names under which a record has each field.
+_NAMES = {name: (name, *ANSWER.get(name, ())) for name in AnswerStruct.__struct_fields__}
+_KNOWN = frozenset(one for names in _NAMES.values() for one in names)
+_TOLD = ("retrieved", "traversal", "answer", "error", "tool_calls")
+
+
+class OwnRecordsReader:
+    """Reads records as ``graphkit schema answer`` describes them."""
+
+    name = "graphkit"
+    title = "graphkit's own records, whose ids may be the system's own names"
+    lacks: tuple[str, ...] = ()
+    lines = False
+
+    def recognises(self, value: Any) -> bool:
+        """Tell a record by its names, all of which are a record's."""
+        return (
+            isinstance(value, dict)
+            and value.keys() <= _KNOWN
+            and all(_first(value, name) is not None for name in ("run", "question_id"))
+            and any(name in value for told in _TOLD for name in _NAMES[told])
+        )
+
+    def read(
+        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
+    ) -> Iterator[LoggedAnswer]:
+        """Yield each record.
+
+        Raises
+        ------
+        UnreadableLogError
+            A value is no record.
+        """
+        for where, value in values:
+            record = value if isinstance(value, AnswerStruct) else _parsed(where, value)
+            told = _without_nulls(msgspec.to_builtins(record))
+            if not record.citations:  # a struct has no null for them
+                del told["citations"]
+            yield LoggedAnswer(where, record.question_id, run=record.run, record=told)
+
+
+READER = OwnRecordsReader()
+
+
+def records_of_file(path: Path, questions: Path) -> Iterator[tuple[str, AnswerStruct]]:
+    """Yield the records of a file as they are evaluated, each with its ``file:line``.
+
+    Raises
+    ------
+    InputError
+        A record can't be used.
+    """
+    problems, usable = Problems(), 0
+    for number, record in RecordReader(path, AnswerStruct, problems, questions):
+        usable += 1
+        yield f"{path}:{number}", record
+    problems.settle(usable=usable)
+
+
+def _parsed(where: str, value: Any) -> AnswerStruct:
+    from graphkit.records.models import Answer
+
+    problems = Problems()
+    model = parse_record(Answer, json.dumps(value).encode(), where, problems)
+    if model is None:
+        raise UnreadableLogError(
+            "; ".join(problem.what for problem in problems.left_out) or "it is no record of graphkit's",
+            where=where,
+            remedy="`graphkit schema answer` shows all fields.",
+        )
+    return struct_of(AnswerStruct, model)
+
+
+def _first(value: dict[str, Any], name: str) -> str | None:
+    return next((found for one in _NAMES[name] if (found := identifier(value.get(one))) is not None), None)
+
+
+def _without_nulls(value: Any) -> Any:
+    """Return a value without the fields that say nothing."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(one) for name, one in value.items() if one is not None}
+    return [_without_nulls(one) for one in value] if isinstance(value, list) else value

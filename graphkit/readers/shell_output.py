@@ -1,0 +1,100 @@
+"""What a shell gave back, without what agents wrap around it, and which files it says it couldn't open."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from graphkit.readers.payloads import json_within
+
+_RETURN_CODE = re.compile(r"\s*<returncode>(-?\d{1,9})</returncode>")
+_EXIT_CODE = re.compile(r"\s*(?:Process exited with code|Exit code:?) (-?\d{1,9})\n")
+_COMPLETED = re.compile(r"\n?\[The command completed with exit code (-?\d{1,9})\.\]")
+
+#: What a program says where it can't open a file, or isn't there itself.
+_FAILURES = (
+    *("no such file", "permission denied", "is a directory", "not a directory", "cannot open", "can't read"),
+    *(
+        "does not exist",
+        "invalid object name",
+        "exists on disk, but not in",
+        "not found",
+        "can't cd to",
+        "no such path",
+    ),
+)
+_SHELL = re.compile(r"^(?:[\w./-]*sh: )?(?:line \d{1,9}: |\d{1,9}: )?")
+_LONGEST_ERROR = 1000
+
+#: How many lines are looked at for what a program couldn't open; where more look so, it isn't known.
+MOST_ERRORS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ShellOutput:
+    """What a shell printed, and whether it says that it failed: None where it doesn't tell."""
+
+    text: str
+    failed: bool | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """Its lines."""
+        return self.text.splitlines()
+
+    def errors(self) -> list[str]:
+        """Return the lines that may say that a file can't be opened; one more than are looked at."""
+        found = (
+            line
+            for line in self.lines
+            if len(line) <= _LONGEST_ERROR and any(failure in line.casefold() for failure in _FAILURES)
+        )
+        return list(islice(found, MOST_ERRORS + 1))
+
+
+def shell_output(text: str, failed: bool = False) -> ShellOutput:
+    """Return what a shell printed, of the text that an agent keeps of it.
+
+    >>> shell_output("<returncode>1</returncode>\\n<output>\\nno\\n</output>")
+    ShellOutput(text='no\\n', failed=True)
+    """
+    code: str | None = None
+    if found := _RETURN_CODE.match(text):
+        code, text = found[1], text[found.end() :].strip("\n")
+        if text.startswith("<output>"):
+            text = text.removeprefix("<output>").removeprefix("\n").removesuffix("</output>")
+    elif found := _EXIT_CODE.match(text):
+        code, text = found[1], text[found.end() :].partition("Output:\n")[2] or text[found.end() :]
+    elif found := _COMPLETED.search(text):
+        code, text = found[1], text[: found.start()]
+    elif text.startswith("{") and isinstance(given := json_within(text), dict):
+        return _of_object(given, failed) or ShellOutput(text, failed or None)
+    text = text.removeprefix("OBSERVATION:\n")
+    return ShellOutput(text, failed or None if code is None else failed or int(code) != 0)
+
+
+def _of_object(given: dict[str, Any], failed: bool) -> ShellOutput | None:
+    """Return what an object holds that keeps output and exit code apart."""
+    texts = [given[key] for key in ("output", "stdout", "stderr") if isinstance(given.get(key), str)]
+    if not texts:
+        return None
+    metadata = given.get("metadata")
+    places = (given, metadata if isinstance(metadata, dict) else {})
+    codes = (one.get(key) for one in places for key in ("exit_code", "exitCode", "returncode", "return_code"))
+    code = next((one for one in codes if isinstance(one, int)), None)
+    return ShellOutput("\n".join(texts), failed or None if code is None else failed or code != 0)
+
+
+def says_failed(errors: list[str], program: str, operand: str) -> bool:
+    """Tell whether a program said that it couldn't open something, or the shell that there is no such program."""
+    named = re.compile(rf"(?<![\w./-]){re.escape(operand)}(?![\w/-])")
+    for line in errors:
+        said = _SHELL.sub("", line, count=1)
+        rest = said.removeprefix(f"{program}:")
+        if rest.strip() in ("command not found", "not found") or said == f"command not found: {program}":
+            return True
+        if (rest != said or said.startswith(("fatal:", f"{operand}:"))) and named.search(rest):
+            return True
+    return False

@@ -1,0 +1,13 @@
+"""Doubts about a record that others act on: an import writes them, and whoever reads the record knows them by these."""
+
+from __future__ import annotations
+
+#: An agent opened whole files, and gold names symbols.
+OPENED_FILES = (
+    "whole files were opened, and gold names symbols: which edges were followed isn't known, and "
+    "EdgeRecall(files=True) compares the files"
+)
+#: No edge lies between what is known to be opened, and of some calls it isn't known what they opened.
+UNKNOWN_WALK = "of some calls it isn't known what they opened, and the others follow no edge: the walk isn't known"
+#: Something was opened, and the dataset knows none of it.
+UNKNOWN_NAMES = "the dataset knows nothing that was opened, so the walk isn't known"

@@ -1,0 +1,95 @@
+"""Known secrets, and texts without them: what others say may repeat the key that they were sent.
+
+A secret is what the environment names so (``..._API_KEY``, ``..._TOKEN``, ``..._PASSWORD``, ``..._SECRET``), the
+password or token within an address of the environment, a header of ``ANTHROPIC_CUSTOM_HEADERS``, and what
+:func:`remember` was given. Whatever is printed or stored passes through :func:`masked`.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+#: What stands in the place of a secret.
+MASK = "[secret]"
+
+#: A shorter text isn't taken for a secret: words would vanish from answers.
+SHORTEST = 8
+
+_NAMED = re.compile(r"(?:^|_)(?:API_?KEY|AUTH|TOKEN|PASSWORD|PASSWD|SECRET|ACCESS_?KEY)$", re.IGNORECASE)
+_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+_QUERY = re.compile(r"key|token|secret|password|passwd|signature|^sig$", re.IGNORECASE)
+_IN_ADDRESS = re.compile(r"(\w[\w+.-]*://)[^/\s@:'\"]*:[^/\s@'\"]+@")
+_IN_QUERY = re.compile(r"([?&][\w.-]*(?:key|token|secret|password|passwd|signature)=)[^&\s\"'<>]+", re.IGNORECASE)
+
+_remembered: set[str] = set()
+
+
+def remember(secret: str | None) -> None:
+    """Take a secret that an option or a caller gave."""
+    if secret:
+        _remembered.add(secret)
+
+
+def masked(text: str) -> str:
+    """Return a text with a mark in the place of each known secret, however it is written there."""
+    for form in _forms():
+        if form in text:
+            # A short one is often a word: then only where it stands alone.
+            pattern = re.escape(form) if len(form) >= 2 * SHORTEST else rf"(?<!\w){re.escape(form)}(?!\w)"
+            text = re.sub(pattern, MASK, text)
+    return text
+
+
+def masked_message(text: str) -> str:
+    """Return a message of a server, a system or a judge without known secrets, and without those in any address."""
+    text = _IN_ADDRESS.sub(rf"\1{MASK}@", masked(text))
+    return _IN_QUERY.sub(rf"\1{MASK}", text)
+
+
+def masked_value(value: Any) -> Any:
+    """Return a value as JSON has them with each of its texts masked."""
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, dict):
+        return {masked_value(name): masked_value(item) for name, item in value.items()}
+    return [masked_value(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def holds_secret(data: bytes) -> bool:
+    """Tell whether bytes may hold a known secret."""
+    return any(form.encode("utf-8", "replace") in data for form in _forms())
+
+
+def _forms() -> list[str]:
+    """Return the known secrets in all ways to write them, the longest first."""
+    found: set[str] = set()
+    for secret in _known():
+        plain = (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+        found.update((*plain, quote(secret, safe=""), quote(secret), html.escape(secret)))
+    return sorted(found, key=len, reverse=True)
+
+
+def _known() -> set[str]:
+    found = set(_remembered)
+    for name, value in os.environ.items():
+        if _NAMED.search(name):
+            found.add(value)
+        if name == _HEADERS:
+            found.update(line.partition(":")[2].strip() for line in value.splitlines())
+        if "://" in value:
+            found |= _of_address(value)
+    return {secret for secret in found if len(secret) >= SHORTEST}
+
+
+def _of_address(address: str) -> set[str]:
+    try:
+        parts = urlsplit(address)
+        found = {parts.password or "", unquote(parts.password or "")}
+    except ValueError:
+        return set()
+    return found | {value for name, value in parse_qsl(parts.query) if _QUERY.search(name)}

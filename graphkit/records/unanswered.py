@@ -1,0 +1,31 @@
+"""Why a question has no answer to score: its record carries an error, or the run has no record for it.
+
+Both are the system's responsibility. A mean leaves such questions out, and a gate counts each as the worst value of its
+measure (:mod:`graphkit.analysis.gates`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+#: How a gate counts a question without an answer: as the worst value of the measure, or not at all.
+FailedAs = Literal["worst", "unscored"]
+
+MISSING = "the run has no record for this question"
+
+#: The beginning of the reason where a record carries an error.
+FAILED = "failed: "
+
+
+def failed(error: str) -> str:
+    """Return the reason why a record with an error isn't scored."""
+    return f"{FAILED}{error}"
+
+
+def is_failure(reason: str | None) -> bool:
+    """Tell whether a question has no value because its record carries an error, or because there is none.
+
+    >>> is_failure(failed("timeout")), is_failure(MISSING), is_failure("no relevant ids"), is_failure(None)
+    (True, True, False, False)
+    """
+    return reason is not None and (reason == MISSING or reason.startswith(FAILED))

@@ -1,0 +1,46 @@
+"""The doubts that a run's records hold, told once per run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from graphkit.records.words import counted, shortened
+
+#: How many different doubts of a run are told; the others are counted together.
+MOST = 20
+OTHERS = "other doubts"
+
+#: How much of a doubt is told.
+LONGEST = 300
+
+
+class Doubts:
+    """How many records of a run hold each doubt."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, doubts: Iterable[str]) -> None:
+        """Count the doubts of a record."""
+        for doubt in dict.fromkeys(shortened(" ".join(doubt.split()), LONGEST) for doubt in doubts):
+            self._count(doubt, 1)
+
+    def merge(self, other: Doubts) -> None:
+        """Count those of another part of the run."""
+        for doubt, count in other._counts.items():
+            self._count(doubt, count)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return a sentence for each doubt, the most frequent first.
+
+        >>> doubts = Doubts()
+        >>> doubts.add(["a limit ended it"])
+        >>> doubts.warnings()
+        ('doubtful in 1 answer: a limit ended it',)
+        """
+        return tuple(f"doubtful in {counted(count, 'answer')}: {doubt}" for doubt, count in self._counts.most_common())
+
+    def _count(self, doubt: str, count: int) -> None:
+        known = doubt in self._counts or len(self._counts) < MOST
+        self._counts[doubt if known else OTHERS] += count

@@ -1,0 +1,76 @@
+"""A database that is stopped while it starts: it is started once more, and what happened is told."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphkit.database.embedded import starting
+from graphkit.database.embedded.place import Layout
+from graphkit.errors import DatabaseError
+
+#: A server that is killed before it has said a word, behind a line of its log that is no reason, so many times.
+STOPPED = """
+import os, signal, sys
+from pathlib import Path
+count = Path("count")
+done = int(count.read_text()) if count.exists() else 0
+count.write_text(str(done + 1))
+print("2026-11-23 INFO [Server] Studio web tool couldn't be found, failing over", flush=True)
+if done < {times}:
+    os.kill(os.getpid(), signal.SIGKILL)
+Path({state!r}).write_text('{{"pid": 1, "bolt_port": 2, "started_at": "now", "version": "1"}}')
+os.write(int(sys.argv[-1]), b"ready")
+"""
+
+
+def start(folder: Path, monkeypatch: pytest.MonkeyPatch, times: int) -> starting.State:
+    """Start a program in the place of the server, by the same pipe and the same log."""
+    layout = Layout(folder)
+    program = folder / "server.py"
+    program.write_text(STOPPED.format(times=times, state=str(layout.state)))
+    run: Any = subprocess.run
+
+    def instead(command: list[str], **options: object) -> object:
+        python, *_, ready = command
+        return run([python, str(program), ready], **options)
+
+    monkeypatch.setattr(subprocess, "run", instead)
+    return starting.start(layout)
+
+
+def test_a_server_that_was_stopped_once_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first dies by SIGKILL, the second says that it is ready."""
+    assert start(tmp_path, monkeypatch, 1).bolt_port == 2
+    assert (tmp_path / "count").read_text() == "2"
+
+
+def test_a_server_that_is_stopped_twice_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two attempts, and no line of the log is called the cause."""
+    with pytest.raises(DatabaseError, match="was stopped twice while it started") as refused:
+        start(tmp_path, monkeypatch, 9)
+    assert (tmp_path / "count").read_text() == "2"
+    assert "Studio" not in str(refused.value)
+    assert "it said nothing" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        (
+            "Error occurred during initialization of VM\nCould not reserve enough space\n",
+            "Could not reserve enough space",
+        ),
+        ("x\nTerminating due to java.lang.OutOfMemoryError: Java heap space\n", "Terminating due to java.lang.Out"),
+        ("INFO failed over\nWARNI cannot find it\n", None),
+        ("", None),
+    ],
+)
+def test_only_a_reason_of_its_own_is_a_cause(tmp_path: Path, log: str, reason: str | None) -> None:
+    """What the virtual machine says of its end, and no line that only looks so."""
+    (tmp_path / "log").write_text(log)
+    found = starting._own_reason(tmp_path / "log")
+    assert found == reason if reason is None else found is not None and found.startswith(reason)

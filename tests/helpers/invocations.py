@@ -1,0 +1,240 @@
+"""Every command with the files that it takes: what names each parameter, what it is read from, and what it writes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from graphkit.cli.app import app
+from graphkit.cli.imports import FORMATS
+from graphkit.gold.formats import FORMATS as GOLD_FORMATS
+from tests.helpers.cli import ANSWERS, QUESTIONS, Row, tiny, write_lines
+
+Words = tuple[str, ...]
+
+RUN, DATASET = "data/runs/r.jsonl", "data"
+
+SCORE = {"run": "r", "question": "q1", "measure": "RubricGrade", "value": 1.0, "grade": "fully_correct", "grader": "j"}
+VERDICT = {"run": "r", "question": "q1", "judge": "j", "grader": "rubric", "prompt_hash": "0", "grade": "wrong"}
+EXECUTION = {"run": "r", "question": "q1", "status": "success", "language": "python", "answer_hash": "0", "tests": []}
+SAMPLE = {"run": "r", "question_id": "q1", "user_input": "Who calls z?", "response": "x", "faithfulness": 0.5}
+SPAN = {
+    "name": "chat",
+    "context": {"trace_id": "0x" + "1" * 32, "span_id": "0x" + "2" * 16},
+    "start_time": "2026-01-01T00:00:00Z",
+    "end_time": "2026-01-01T00:00:01Z",
+    "attributes": {"openinference.span.kind": "CHAIN", "input.value": "Who calls z?", "output.value": "x"},
+}
+GRAPHML = (
+    '<?xml version="1.0"?>\n<graphml><key id="d0" for="edge" attr.name="relation"/><graph edgedefault="directed">\n'
+    '<node id="a:m.py#x"/><node id="a:m.py#y"/>\n'
+    '<edge source="a:m.py#x" target="a:m.py#y"><data key="d0">CALLS</data></edge>\n</graph></graphml>\n'
+)
+SCHEMA = {"type": "object", "properties": {"score": {"type": "number"}}, "required": ["score"]}
+
+
+@dataclass(frozen=True)
+class Command:
+    """How a command is called: the file or folder of each parameter that takes one, and what else it needs.
+
+    ``writes`` are the parameters whose file is written, ``folders`` those whose folder is; all others are read.
+    ``needs`` are those that the command can't do without, beside its required ones.
+    """
+
+    paths: dict[str, str]
+    more: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    graph: bool = False
+    read_in: dict[str, str] = field(default_factory=dict)
+
+
+def _import(format: str) -> Command:  # noqa: A002
+    paths = {"files": "log.jsonl", "--dataset": DATASET, "--out": "new/run.jsonl", "--ids": "ids.jsonl"}
+    return Command({**paths, "--parquet": "index"}, writes=("--out",))
+
+
+_JUDGED = {"run": RUN, "--dataset": DATASET, "--scores": "scores.jsonl"}
+
+COMMANDS: dict[Words, Command] = {
+    ("load",): Command({"dataset": DATASET}, graph=True),
+    ("git",): Command({"repositories": "clone"}, graph=True),
+    ("evaluate",): Command(
+        {
+            **{"runs": RUN, "--dataset": DATASET, "--out": "results.jsonl", "--config": "config.toml"},
+            **{"--scores": "scores.jsonl", "--ids": "ids.jsonl", "--parquet": "index"},
+        },
+        more=("--no-store", "-m", "EdgeRecall"),
+        writes=("--out",),
+    ),
+    ("grade",): Command(
+        {"run": RUN, "--dataset": DATASET, "--rubric": "tone", "--cache": "new.sqlite", "--prices": "prices.toml"},
+        more=("--no-store", "--judge", "anthropic", "--model", "m", "--dry-run"),
+        writes=("--cache",),
+    ),
+    ("execute",): Command({"runs": RUN, "--dataset": DATASET}, more=("--no-store", "--unsafe-no-sandbox")),
+    ("load-scores",): Command({"files": "scores.jsonl"}, graph=True),
+    ("run",): Command(
+        {"dataset": DATASET, "--out": "outs", "--prompt": "prompt.txt"},
+        more=("--system", "plain=builtins:repr"),
+        folders=("--out",),
+    ),
+    ("listen",): Command(
+        {"--dataset": DATASET, "--out": "heard.jsonl", "--spans": "heard.spans", "--ids": "ids.jsonl"},
+        more=("--port", "0"),
+        writes=("--out", "--spans"),
+    ),
+    ("check",): Command({"dataset": DATASET, "--baseline": RUN}),
+    ("compare",): Command({"first": "r", "second": "s", "--scores": "scores.jsonl"}, needs=("--scores",)),
+    ("report",): Command(
+        {
+            **{"runs": RUN, "--out": "page.html", "--dataset": DATASET, "--config": "config.toml"},
+            **{"--scores": "scores.jsonl", "--verdicts": "verdicts.jsonl", "--executions": "executions.jsonl"},
+        },
+        writes=("--out",),
+    ),
+    ("query",): Command({"source": "query.cypher"}, graph=True),
+    ("summarize",): Command({"files": "scores.jsonl"}),
+    **{("import", name): _import(name) for name in ("auto", *FORMATS)},
+    ("import", "gold"): Command(
+        {"form": "hotpotqa", "files": "rows.json", "--out": "gold"}, folders=("--out",), needs=("files", "--out")
+    ),
+    ("import", "graph"): Command(
+        {"--dataset": DATASET, "files": "graph.graphml", "--ids": "ids.jsonl"}, more=("--replace",), needs=("files",)
+    ),
+    ("judge", "spot-check"): Command({**_JUDGED, "--csv": "sheet.csv"}),
+    ("judge", "consistency"): Command(
+        {**_JUDGED, "--graded": "scores.jsonl", "--prices": "prices.toml"}, needs=("--graded",)
+    ),
+    ("judge", "bias"): Command(
+        {
+            **_JUDGED,
+            "--swapped": "scores.jsonl",
+            "--padded": "scores.jsonl",
+            "--against": "other.jsonl",
+            "--prices": "prices.toml",
+        },
+        needs=("--swapped",),
+    ),
+    ("judge", "drift"): Command(
+        {**_JUDGED, "--graded": "scores.jsonl", "--prices": "prices.toml"}, needs=("--graded",)
+    ),
+    ("cache", "stats"): Command({"--cache": "replies.sqlite"}),
+    ("cache", "prune"): Command({"--cache": "replies.sqlite"}, more=("--all",), writes=("--cache",)),
+    ("ragas", "export"): Command(
+        {"run": RUN, "--out": "exported.jsonl", "--dataset": DATASET, "--texts": "texts.jsonl"}, writes=("--out",)
+    ),
+    ("ragas", "import"): Command({"file": "samples.jsonl", "--out": "imported"}, folders=("--out",)),
+    ("ragas", "scores"): Command(
+        {"file": "samples.jsonl", "--run": RUN, "--dataset": DATASET, "--out": "ragas.jsonl"}, writes=("--out",)
+    ),
+    ("ragas", "evaluate"): Command(
+        {"run": RUN, "--dataset": DATASET, "--texts": "texts.jsonl", "--out": "ragas.jsonl"},
+        more=("--metric", "ExactMatch"),
+        writes=("--out",),
+    ),
+    ("gold", "propose"): Command({"dataset": DATASET}, more=("-q", "q1", "-p", "MATCH p = (a)-[:EDGE]->(b)")),
+    ("gold", "migrate"): Command({"dataset": DATASET}, more=("--repo", "a=clone", "--yes")),
+}
+
+#: Texts among the arguments that name no file.
+NAMES = {("failures", "run"), ("schema", "record"), ("import gold", "form")}
+NAMES |= {("db remove", "kind"), ("db remove", "name"), ("judge show", "name"), ("compare", "first")}
+NAMES |= {("compare", "second")}
+
+
+def walk(command: Any = None, path: Words = ()) -> Iterator[tuple[Words, Any]]:
+    """Yield every command of the application with its words."""
+    for name, sub in getattr(command or typer.main.get_command(app), "commands", {}).items():
+        if getattr(sub, "commands", None):
+            yield from walk(sub, (*path, name))
+        else:
+            yield (*path, name), sub
+
+
+def file_parameters() -> Iterator[tuple[Words, str]]:
+    """Yield (words, parameter) of all that takes a file: what is declared as a path, and each text argument."""
+    for words, command in walk():
+        for one in command.params:
+            kind = repr(one.type_descriptor.annotation)
+            of_text = one.param_type_name == "argument" and (" ".join(words), one.name) not in NAMES
+            if "pathlib.Path" in kind or of_text:
+                yield words, one.opts[0]
+
+
+def required(words: Words) -> set[str]:
+    """Return the parameters that a command can't do without."""
+    command = dict(walk())[words]
+    return {one.opts[0] for one in command.params if one.required} | {*COMMANDS[words].needs}
+
+
+def arguments(words: Words, given: dict[str, str]) -> list[str]:
+    """Return the arguments of a command with what it needs and some files in the place of the usual ones."""
+    about = COMMANDS[words]
+    needed = required(words)
+    chosen = {name: given.get(name, path) for name, path in about.paths.items() if name in given or name in needed}
+    if words == ("import", "gold"):
+        chosen = {"form": about.paths["form"], **chosen}
+    options = [text for name, path in chosen.items() if name.startswith("-") for text in (name, path)]
+    return [*words, *about.more, *options, "--", *(path for name, path in chosen.items() if not name.startswith("-"))]
+
+
+def write_world(folder: Path) -> Path:
+    """Write every file that the commands take, and return the folder."""
+    tiny(
+        folder / DATASET,
+        commits=[{"repo": "a", "sha": "1" * 40}],
+        compatibility=[{"id": "stack-1", "commits": {"a": "1" * 40}}],
+        artifacts=[{"id": "a:m.py#x", "repo": "a", "path": "m.py"}],
+        edges=[{"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#y"}],
+    )
+    lines: dict[str, list[Row]] = {
+        "scores.jsonl": [SCORE, {**SCORE, "question": "q2"}, {**SCORE, "run": "s"}],
+        "other.jsonl": [{**SCORE, "grader": "k"}],
+        "verdicts.jsonl": [VERDICT],
+        "executions.jsonl": [EXECUTION],
+        "ids.jsonl": [{"name": "x", "id": "a:m.py#x"}],
+        "texts.jsonl": [{"id": "a:m.py#x", "text": "def x(): ..."}],
+        "samples.jsonl": [SAMPLE],
+        "log.jsonl": [SPAN],
+        "answers.jsonl": list(ANSWERS),
+        "questions.jsonl": list(QUESTIONS),
+    }
+    for name, records in lines.items():
+        write_lines(folder / name, records)
+    texts = {
+        "config.toml": "[targets]\nRR = 0.5\n",
+        "prices.toml": 'currency = "USD"\n[models.m]\nprompt = 1.0\noutput = 2.0\n',
+        "prompt.txt": "{question}",
+        "query.cypher": "MATCH (n) RETURN count(n) AS n",
+        "rows.json": json.dumps([{"_id": "h", "question": "x?", "answer": "y", "supporting_facts": [["t", 0]]}]),
+        "graph.graphml": GRAPHML,
+        "sheet.csv": "run,question_id,measure,grade,note,question,gold_answer,answer\nr,q1,RubricGrade,wrong,,,,\n",
+        "tone/prompt.txt": "How polite is it?",
+        "tone/schema.json": json.dumps(SCHEMA),
+        "index/text_units.parquet": "no table",
+        "notes.txt": "mine",
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    with sqlite3.connect(folder / "replies.sqlite") as connection:
+        connection.execute("CREATE TABLE mine (one)")
+    connection.close()
+    for name in ("outs", "new", "clone"):
+        (folder / name).mkdir()
+    subprocess.run(["git", "init", "-q", folder / "clone"], check=True)
+    assert "hotpotqa" in {one.name for one in GOLD_FORMATS}
+    return folder
+
+
+#: The file that a folder is read from first.
+FIRST_IN = {DATASET: "questions.jsonl", "tone": "schema.json", "index": "text_units.parquet", "clone": ".git/config"}
