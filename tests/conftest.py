@@ -17,6 +17,7 @@ from graphkit.database.embedded import client as embedded
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.files.reading import RecordReader
+from graphkit.measures import registry
 from tests.helpers import engines
 from tests.helpers.cli import Graph
 from tests.helpers.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
@@ -44,6 +45,12 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in {*ENVIRONMENT, *os.environ}:
         if name.startswith(SETTINGS_PREFIXES):
             monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _known_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A measure that a test defines is known in this process from then on; the next test must not see it.
+    monkeypatch.setattr(registry, "_BY_NAME", {**registry._BY_NAME})
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError
 from graphkit.files.dataset import Dataset
 from graphkit.graph.opening import prepared
-from graphkit.measures import own, registry
+from graphkit.measures import own
 from graphkit.measures.registry import (
     declared,
     kind_named,
@@ -164,7 +164,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "own_words.py").write_text(MODULE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(registry, "_BY_NAME", {**registry._BY_NAME})
     yield tmp_path
     sys.modules.pop("own_words", None)
 
