@@ -19,8 +19,8 @@ from graphkit.graph.knowledge import commit_graph
 from graphkit.graph.queries import Query, named_queries
 from graphkit.graph.runs import load_run
 from graphkit.measures.registry import resolve_measures
-from graphkit.scoring.from_files import score_file
-from graphkit.scoring.in_graph import score_run
+from graphkit.scoring.cypher_scoring import score_run
+from graphkit.scoring.file_scoring import score_file
 from graphkit.scoring.scorer import Job
 
 #: Growth counts as linear up to this ratio of the time a question takes at one size and at a tenth of it.

@@ -24,13 +24,13 @@ from benchmarks.results import Line, write
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
+from graphkit.judges.catalogue import GRADERS
 from graphkit.judges.contract import Grader, Judge, Opinion
-from graphkit.judges.graders import GRADERS
-from graphkit.judges.judging import ask, prompt_of, read, schema_of
 from graphkit.judges.lexical import LexicalJudge
 from graphkit.judges.materials import Materials, materials_of
 from graphkit.judges.model_judge import ModelJudge
 from graphkit.judges.prompts import Prompt
+from graphkit.judges.verdict_request import ask, prompt_of, read, schema_of
 from graphkit.llm.anthropic_model import AnthropicModel
 from graphkit.llm.cache import CachedModel, ReplyCache
 from graphkit.llm.requests import Reply, Request, Usage

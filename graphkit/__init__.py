@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graphkit.adapters.neo4j_graphrag_searches import answering, neo4j_graphrag_formatter, record_searches
     from graphkit.analysis.compare_runs import compare_runs
-    from graphkit.analysis.compare_scores import compare_scores
-    from graphkit.analysis.comparison import RunComparison
     from graphkit.analysis.config import load_config
     from graphkit.analysis.dataset_checks import check_dataset
     from graphkit.analysis.layers import Scorecard, score_layers
+    from graphkit.analysis.run_pairs import RunComparison
+    from graphkit.analysis.score_file_pairs import compare_scores
     from graphkit.analysis.summaries import ScoreSummary, summarize
     from graphkit.errors import DatabaseError, GateError, GraphkitError, InputError, MeasureError
     from graphkit.files.assets import storefront_code_folder, storefront_folder
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from graphkit.files.score_files import read_scores
     from graphkit.files.verdict_files import read_verdicts
     from graphkit.graph.datasets import load
-    from graphkit.graph.executed_code import load_executions
+    from graphkit.graph.execution_nodes import load_executions
     from graphkit.graph.failures import failures
-    from graphkit.graph.gradings import load_scores
-    from graphkit.graph.judgements import load_verdicts
     from graphkit.graph.opening import open_store
+    from graphkit.graph.score_nodes import load_scores
+    from graphkit.graph.verdict_nodes import load_verdicts
     from graphkit.imports.graph_importer import ImportedGraph, import_graph
     from graphkit.imports.importer import ImportedLog, import_log
     from graphkit.measures.base import CutMeasure, Measure, Unscored
@@ -64,9 +64,9 @@ if TYPE_CHECKING:
     from graphkit.records.usage import Prices
     from graphkit.records.verdicts import Verdict
     from graphkit.scoring.evaluate import evaluate
-    from graphkit.scoring.graded_runs import GradingOptions, grade
+    from graphkit.scoring.grade_run import GradingOptions, grade
+    from graphkit.scoring.judge_setup import JudgeOptions
     from graphkit.scoring.networks import comparison_graph, gold_graph, score_graphs, walked_graph
-    from graphkit.scoring.opened_judges import JudgeOptions
     from graphkit.scoring.results import Evaluation, Summary
     from graphkit.systems.context import Context
     from graphkit.systems.runner import Limits
@@ -81,8 +81,8 @@ _HOMES = {
     "graphkit.files.assets": ("storefront_code_folder", "storefront_folder"),
     "graphkit.measures.outcome": ("two_by_two",),
     "graphkit.analysis.dataset_checks": ("check_dataset",),
-    "graphkit.analysis.comparison": ("RunComparison",),
-    "graphkit.analysis.compare_scores": ("compare_scores",),
+    "graphkit.analysis.run_pairs": ("RunComparison",),
+    "graphkit.analysis.score_file_pairs": ("compare_scores",),
     "graphkit.analysis.compare_runs": ("compare_runs",),
     "graphkit.records.usage": ("Prices",),
     "graphkit.errors": ("DatabaseError", "GateError", "GraphkitError", "InputError", "MeasureError"),
@@ -117,17 +117,17 @@ _HOMES = {
     "graphkit.graph.datasets": ("load",),
     "graphkit.graph.failures": ("failures",),
     "graphkit.graph.opening": ("open_store",),
-    "graphkit.graph.gradings": ("load_scores",),
+    "graphkit.graph.score_nodes": ("load_scores",),
     "graphkit.files.score_files": ("read_scores",),
     "graphkit.files.verdict_files": ("read_verdicts",),
     "graphkit.files.execution_files": ("read_executions",),
-    "graphkit.graph.executed_code": ("load_executions",),
+    "graphkit.graph.execution_nodes": ("load_executions",),
     "graphkit.records.executions": ("Execution",),
-    "graphkit.graph.judgements": ("load_verdicts",),
+    "graphkit.graph.verdict_nodes": ("load_verdicts",),
     "graphkit.records.verdicts": ("Verdict",),
     "graphkit.scoring.evaluate": ("evaluate",),
-    "graphkit.scoring.graded_runs": ("GradingOptions", "grade"),
-    "graphkit.scoring.opened_judges": ("JudgeOptions",),
+    "graphkit.scoring.grade_run": ("GradingOptions", "grade"),
+    "graphkit.scoring.judge_setup": ("JudgeOptions",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

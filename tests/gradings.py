@@ -31,7 +31,7 @@ from typing import Any
 from graphkit.llm.anthropic_model import parameters
 from graphkit.llm.cache import ReplyCache
 from graphkit.llm.requests import Request
-from graphkit.scoring.opened_judges import JUDGE_MODEL
+from graphkit.scoring.judge_setup import JUDGE_MODEL
 from tests.helpers.api import Api, Reply, message, served, with_faults
 from tests.helpers.cli import COMMAND, environment
 from tests.helpers.grading import many, scores_beside, verdict_on, verdicts_beside

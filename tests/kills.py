@@ -39,10 +39,10 @@ from graphkit.files.execution_files import write_executions
 from graphkit.files.score_files import write_scores
 from graphkit.files.verdict_files import grades_folder, write_verdicts
 from graphkit.graph import datasets as loading
-from graphkit.graph import executed_code, gradings, judgements, runs, writing
-from graphkit.graph.judgements import judgings
+from graphkit.graph import execution_nodes, runs, score_nodes, verdict_nodes, writing
 from graphkit.graph.queries import cypher, schema_statements
 from graphkit.graph.reservations import unfinished_loads
+from graphkit.graph.verdict_nodes import judgings
 from graphkit.measures.judged import TESTED
 from graphkit.records.executions import Execution
 from graphkit.records.scores import EXECUTION, GRAPHKIT, Score
@@ -201,7 +201,7 @@ def marks(store: Store) -> dict[str, str]:
     for row in store.read(cypher("read/runs")):
         if row["complete"]:
             found["run"] = str(row["digest"] or OUTDATED)
-            held = gradings.gradings(store, str(row["id"]))
+            held = score_nodes.gradings(store, str(row["id"]))
             if all(name in held and held[name].complete for name in MEASURES):
                 found["scores"] = found["run"]
             if TESTED in held and held[TESTED].complete:
@@ -209,7 +209,7 @@ def marks(store: Store) -> dict[str, str]:
             judged = judgings(store, str(row["id"]))
             if judged and all(one.complete for one in judged.values()):
                 found["verdicts"] = found["run"]
-            ran = executed_code.executed(store, str(row["id"]))
+            ran = execution_nodes.executed(store, str(row["id"]))
             if ran is not None and ran.complete:
                 found["executions"] = found["run"]
     return found
@@ -238,8 +238,8 @@ def start(arguments: list[str], environment: dict[str, str], folder: Path) -> in
         for module in (loading, writing):
             vars(module).update(BATCH=40)
         writing.CLEARED, loading.RECORDS = 40, 6
-        runs.RECORDS, gradings.QUESTIONS, judgements.QUESTIONS = 6, 10, 4
-        executed_code.QUESTIONS = 4
+        runs.RECORDS, score_nodes.QUESTIONS, verdict_nodes.QUESTIONS = 6, 10, 4
+        execution_nodes.QUESTIONS = 4
         sys.argv = ["graphkit", *arguments]
         from graphkit.cli import main
 

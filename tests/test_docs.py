@@ -16,7 +16,7 @@ import graphkit
 from graphkit.database.store import Store
 from graphkit.graph.opening import prepared
 from graphkit.graph.queries import named_queries
-from graphkit.judges.graders import GRADERS
+from graphkit.judges.catalogue import GRADERS
 from graphkit.measures import registry
 from graphkit.measures.base import Measure
 from tests.helpers import ROOT
@@ -158,7 +158,7 @@ def test_commands_of_the_page_on_judging() -> None:
     assert told.keys() == GRADERS.keys()
     for name, measures in told.items():
         assert set(GRADERS[name].measures) <= set(measures), name
-        assert all(registry.kind_named(measure) for measure in measures)
+        assert all(registry.measure_class(measure) for measure in measures)
     kinds = set(re.findall(r"^\| `([a-z]+-[a-z-]+)` \|", text, re.MULTILINE))
     assert len(kinds) == 5
     assert kinds <= named_queries().keys()

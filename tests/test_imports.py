@@ -162,7 +162,7 @@ def test_one_door_to_the_models() -> None:
 
 def test_scoring_from_files_knows_no_graph() -> None:
     """A run is scored from its files without a line of the graph's code."""
-    for module in ("from_files", "batches", "scorer", "results"):
+    for module in ("file_scoring", "batches", "scorer", "results"):
         others = own(f"graphkit.scoring.{module}")
         assert not {name for name in others if name.startswith(("graphkit.graph", "graphkit.database"))}, module
 
@@ -196,8 +196,8 @@ def test_help_is_quick(command: tuple[str, ...]) -> None:
 def test_each_command_has_its_file() -> None:
     """The modules of the command line are the commands, each by its name, and the helpers that they share."""
     modules = {name.removeprefix("graphkit.cli.") for name in MODULES if name.startswith("graphkit.cli.")}
-    helpers = {"app", "base", "options", "streams", "progress", "tables", "scorecards", "comparisons"}
-    helpers |= {"asking", "grading", "spot_checks", "trust_tables", "import_gold", "import_graph"}
+    helpers = {"app", "base", "options", "streams", "progress", "tables", "scorecards", "pair_tables"}
+    helpers |= {"asking", "rejudging", "spot_check_tables", "trust_tables", "import_gold", "import_graph"}
     assert modules == {*COMMANDS, *GROUPS.values()} | helpers
 
 

@@ -3,7 +3,7 @@
 from benchmarks.contenders.common import finish, folder
 from graphkit.measures.registry import resolve_measures
 from graphkit.records.commits import CommitGraph
-from graphkit.scoring.from_files import score_file
+from graphkit.scoring.file_scoring import score_file
 from graphkit.scoring.scorer import Job
 
 MEASURES = ("nDCG@10", "Recall@20", "RR", "Success@5")

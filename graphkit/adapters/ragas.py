@@ -245,7 +245,7 @@ def read_rows(path: Path, problems: Problems, metrics: Sequence[str] = ()) -> li
         sample = parse_record(Sample, json.dumps(columns).encode(), where, problems)
         if sample is not None:
             rows.append(RagasRow(where, sample, {name: _number(row.get(name)) for name in chosen}))
-    problems.settle(usable=len(rows))
+    problems.raise_if_refused(usable=len(rows))
     return rows
 
 
@@ -343,7 +343,7 @@ def imported(path: Path, problems: Problems, run: str | None = None, metrics: Se
             {"run": name, "question_id": question} | _given(retrieved=_chunks(sample, ids), answer=sample.response)
         )
         scores += _scores(name, question, row.values, None)
-    problems.settle(usable=len(questions))
+    problems.raise_if_refused(usable=len(questions))
     return Imported(name, list(questions.values()), answers, scores)
 
 
@@ -461,7 +461,7 @@ def scores_of_results(
             values[found[0]] = row.values
         else:
             problems.add(Problem(row.where, what, record=given or row.sample.user_input[:100], remedy=remedy))
-    problems.settle(usable=len(values))
+    problems.raise_if_refused(usable=len(values))
     no_row = dict.fromkeys(names)
     scores: list[Score] = []
     for name in answered:

@@ -7,8 +7,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from graphkit.analysis.comparable import values_of
-from graphkit.analysis.comparison import (
+from graphkit.analysis.paired import RESAMPLES, SEED
+from graphkit.analysis.run_pairs import (
     By,
     GoldComparison,
     RunComparison,
@@ -19,8 +19,8 @@ from graphkit.analysis.comparison import (
     refuse_itself,
     unscored,
 )
-from graphkit.analysis.paired import RESAMPLES, SEED
 from graphkit.analysis.scales import scale_of
+from graphkit.analysis.shared_values import values_of
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset

@@ -12,7 +12,7 @@ from typing import Any
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.texts import read_toml
 from graphkit.measures.base import Thresholds
-from graphkit.measures.registry import bounds_of, declared, kind_named, parse_measure
+from graphkit.measures.registry import bounds_of, declared, measure_class, parse_measure
 
 WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "retrieval": {
@@ -50,7 +50,7 @@ class Config:
     def measures(self) -> list[str]:
         """Return the measures of all layers that graphkit computes itself, in order."""
         names = [name for weights in self.weights.values() for name in weights]
-        return [name for name in names if (kind := kind_named(name)) is not None and kind.computed]
+        return [name for name in names if (kind := measure_class(name)) is not None and kind.computed]
 
     def renamed(self, name: Callable[[str], str]) -> Config:
         """Return the same with other measures in place of those of the layers that graphkit computes itself."""

@@ -98,7 +98,7 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     for name, reasons in stale_gold(dataset, commits, reading, questions).items():
         findings += [Flaw("stale-gold", "invalid", what, name) for what in reasons]
     findings += _unknown_commits(questions, commits)
-    reading.settle()
+    reading.raise_if_refused()
     findings += _duplicates(questions)
     findings += _difficulty(questions)
     if baseline is not None:
@@ -150,7 +150,7 @@ def _answered(questions: Iterable[QuestionStruct], baseline: Path, problems: Pro
         for _, record in RecordReader(baseline, AnswerStruct, reading)
         if record.answer is not None and record.error is None
     }
-    reading.settle()
+    reading.raise_if_refused()
     problems.merge(reading)
     for question in questions:
         span = normalised(question.expected_output or question.gold_answer or "")

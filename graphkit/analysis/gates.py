@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graphkit.analysis.comparison import LEVEL, RunComparison
 from graphkit.analysis.layers import NOT_JUDGED, Scorecard
 from graphkit.analysis.paired import PairedResult, questions_needed
+from graphkit.analysis.run_pairs import LEVEL, RunComparison
 from graphkit.errors import GateError
 from graphkit.measures.registry import worst_of
 from graphkit.records.bounds import equal, over, under
@@ -23,7 +23,7 @@ from graphkit.records.words import counted
 from graphkit.scoring.results import Evaluation, Summary
 
 if TYPE_CHECKING:
-    from graphkit.analysis.spot_checks import KeptCheck
+    from graphkit.analysis.spot_check_files import KeptCheck
 
 #: How many questions a sentence names.
 NAMED = 5

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from graphkit.measures.registry import bounds_of, kind_named, lower_is_better
+from graphkit.measures.registry import bounds_of, lower_is_better, measure_class
 
 #: A score of 0 to 10 counts as right from here on.
 RIGHT = 7
@@ -68,7 +68,7 @@ def grades_of(measure: str, values: Collection[float]) -> range | None:
     """
     if not values or any(value != int(value) or not 0 <= value <= TENS[-1] for value in values):
         return None
-    if kind_named(measure) is not None:
+    if measure_class(measure) is not None:
         lowest, highest = bounds_of(measure)
         if lowest is None or highest is None:
             return None  # it counts something

@@ -11,7 +11,7 @@ from graphkit.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from graphkit.records.structs import QuestionStruct
-    from graphkit.trust.grade_scales import GradeScale
+    from graphkit.trust.label_scales import GradeScale
     from graphkit.trust.labels import SheetRow
 
 

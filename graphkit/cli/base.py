@@ -294,7 +294,7 @@ def _masking(render: Callable[..., Any]) -> Callable[..., Any]:
 _told_fields: set[tuple[str, str]] = set()
 
 
-def tell(problems: Problems) -> None:
+def print_problems(problems: Problems) -> None:
     """Report what was left out of an input, and what is worth knowing about the rest, on standard error."""
     from graphkit.files.problems import SHOWN
     from graphkit.records.words import counted

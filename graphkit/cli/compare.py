@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from graphkit.cli.base import as_json, open_graph, print_json, say, tell, with_graph
+from graphkit.cli.base import as_json, open_graph, print_json, print_problems, say, with_graph
 from graphkit.cli.options import (
     FAILED_AS,
     ON_ERROR,
@@ -73,9 +73,9 @@ def compare(
 ) -> None:
     """Compare two runs question by question: intervals, tests, effect sizes, and what moved most."""
     from graphkit.analysis.compare_runs import compare_runs
-    from graphkit.analysis.compare_scores import compare_scores
     from graphkit.analysis.gates import ComparisonGates, hold
-    from graphkit.cli.comparisons import print_comparison
+    from graphkit.analysis.score_file_pairs import compare_scores
+    from graphkit.cli.pair_tables import print_comparison
     from graphkit.files.problems import Problems
     from graphkit.records.words import counted
 
@@ -108,7 +108,7 @@ def compare(
                 strict=strict,
                 failed_as=failures,
             )
-    tell(problems)
+    print_problems(problems)
     for warning in compared.warnings:
         say(f"warning: {warning}")
     for counts, where in ((compared.left_out_unfailed(), "one run only"), (compared.unscored, "neither run")):
@@ -135,7 +135,7 @@ def _computing(engine: str | None) -> Literal["cypher"] | None:
 
 def _run(store: Store, name: str, measures: list[str], problems: Problems) -> str:
     """Return the name of a run; one that is given as a file is scored and kept first."""
-    from graphkit.analysis.comparable import COMPARED, COMPARED_RANKING
+    from graphkit.analysis.shared_values import COMPARED, COMPARED_RANKING
     from graphkit.files.jsonl import is_file_name
     from graphkit.files.problems import Problems
     from graphkit.scoring.evaluate import evaluate

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from graphkit.cli.base import as_json, open_graph, print_json, print_line, print_text, with_graph
 
 if TYPE_CHECKING:
-    from graphkit.analysis.comparison import RunComparison
     from graphkit.analysis.layers import Scorecard
+    from graphkit.analysis.run_pairs import RunComparison
     from graphkit.database.store import Store
     from graphkit.files.dataset import Dataset
     from graphkit.records.verdicts import AnswerClaim, Verdict
-    from graphkit.scoring.executed_runs import ExecutedRun
+    from graphkit.scoring.execute_run import ExecutedRun
     from graphkit.scoring.results import Evaluation
 
 RUNS = ("storefront-bm25", "storefront-graph")
@@ -52,7 +52,7 @@ def demo() -> None:
     from graphkit.measures.registry import DEFAULT_MEASURES
     from graphkit.report import PageOptions, write_report
     from graphkit.scoring.evaluate import evaluate
-    from graphkit.scoring.graded_runs import grade
+    from graphkit.scoring.grade_run import grade
 
     dataset = Dataset(storefront_folder())
     files = [dataset.folder / "runs" / f"{run}.jsonl" for run in RUNS]
@@ -127,7 +127,7 @@ def _execute(store: Store) -> _Code:
     from graphkit.files.dataset import Dataset
     from graphkit.graph.failures import failures
     from graphkit.report import PageOptions, write_report
-    from graphkit.scoring.executed_runs import execute
+    from graphkit.scoring.execute_run import execute
 
     dataset = Dataset(storefront_code_folder())
     files = [dataset.folder / "runs" / f"{run}.jsonl" for run in CODE_RUNS]
@@ -221,7 +221,7 @@ def _claim(claim: AnswerClaim, verdict: Verdict) -> str:
 
 
 def _show_compared(compared: RunComparison) -> None:
-    from graphkit.cli.comparisons import print_comparison
+    from graphkit.cli.pair_tables import print_comparison
 
     print_line("5. The two runs compared, question by question")
     print_comparison(compared)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import Writes, as_json, open_graph, print_json, say, tell, with_graph
+from graphkit.cli.base import Writes, as_json, open_graph, print_json, print_problems, say, with_graph
 from graphkit.cli.options import (
     FAILED_AS,
     ON_ERROR,
@@ -129,10 +129,10 @@ def evaluate(
     from graphkit.files.problems import Problems
     from graphkit.files.run_files import first_run
     from graphkit.graph.writing import quiet
-    from graphkit.measures.registry import DEFAULT_MEASURES, either_way, parse_measure, resolve_measures
-    from graphkit.scoring.called import tool_measures
+    from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures, undirected_form
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.export import check_output, write_results
+    from graphkit.scoring.logged_tools import tool_measures
     from graphkit.trust.families import own_kind
 
     measures, out = measure or [], out or []
@@ -161,12 +161,13 @@ def evaluate(
     if computed := [name for name in named.values() if name not in by_others]:
         chosen += resolve_measures(computed, k=k)
     if undirected:
-        chosen = [either_way(each) for each in chosen]
+        chosen = [undirected_form(each) for each in chosen]
         named = {
-            text: name if name in by_others else str(either_way(parse_measure(name))) for text, name in named.items()
+            text: name if name in by_others else str(undirected_form(parse_measure(name)))
+            for text, name in named.items()
         }
         say("note: edges are compared without their direction; right paths aren't told, and failures are told by it")
-        scoring = scoring.renamed(lambda name: str(either_way(parse_measure(name))))
+        scoring = scoring.renamed(lambda name: str(undirected_form(parse_measure(name))))
     chosen = list(dict.fromkeys(chosen))
     results: list[Evaluation] = []
     cards: list[Scorecard] = []
@@ -203,7 +204,7 @@ def evaluate(
                 failed_as=failures,
                 progress=progress,
             )
-            tell(problems)
+            print_problems(problems)
             if given:
                 warnings = own_kind(run, result.given, answered_by, scores or [])
                 result = dataclasses.replace(result, warnings=(*result.warnings, *warnings))
@@ -227,7 +228,7 @@ def evaluate(
         gold = ", ".join(f"{result.run} by {result.gold_hash} of {result.dataset}" for result in results)
         say(f"note: the runs are scored by different gold, so their means can't be compared: {gold}")
     of_names = (
-        [either_way(each) if undirected else each for each in resolve_measures(measures, k=k)] if measures else []
+        [undirected_form(each) if undirected else each for each in resolve_measures(measures, k=k)] if measures else []
     )
     held = RunGates(
         under=[(named[text], bound) for text, bound in lower],
@@ -278,7 +279,7 @@ def _untrusted(
     Each judged measure that another gate names must be checked.
     """
     from graphkit.analysis.gates import min_kappa
-    from graphkit.analysis.spot_checks import kept_checks
+    from graphkit.analysis.spot_check_files import kept_checks
 
     judged = {score.measure for score in given if score.judged}
     held = [name for name in dict.fromkeys(named) if name in judged]

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, tell, with_graph
+from graphkit.cli.base import as_json, open_graph, print_json, print_line, print_problems, say, with_graph
 from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, RunNameOption, StrictOption, on_error_value
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from graphkit.scoring.executed_runs import ExecutedRun
+    from graphkit.scoring.execute_run import ExecutedRun
 
 # As in the library, and held equal by a test: to read it there would make help slow.
 MEMORY = 512
@@ -43,7 +43,7 @@ def execute(
     from graphkit.execution.running import programs
     from graphkit.execution.sandbox import open_sandbox
     from graphkit.files.problems import Problems
-    from graphkit.scoring.executed_runs import execute as execute_run
+    from graphkit.scoring.execute_run import execute as execute_run
 
     skip = on_error_value(on_error)
     if run_name is not None and len(runs) > 1:
@@ -69,7 +69,7 @@ def execute(
                     progress=lambda count: advance("tests", count),
                 )
             )
-            tell(problems)
+            print_problems(problems)
     for run, executed in zip(runs, results, strict=True):
         if as_json():
             print_json(_facts(executed, sandbox.wall.name))

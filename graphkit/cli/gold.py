@@ -15,8 +15,8 @@ from graphkit.cli.base import (
     open_graph,
     print_json,
     print_line,
+    print_problems,
     say,
-    tell,
     with_graph,
     with_json,
 )
@@ -65,7 +65,7 @@ def propose(
     with open_graph(read_only=True) as store:
         proposals = proposed_paths(store, source.name, pattern, limit)
     pinned = source.commit_graph(problems).pins(file.question)
-    tell(problems)
+    print_problems(problems)
     new = _new(proposals, file.question)
     say(f"question {file.question.id}: {file.question.question}")
     paths, commits = _ask(new, pinned)

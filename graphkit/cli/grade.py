@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphkit.cli.base import Writes, as_json, open_graph, print_json, print_line, say, settings, tell, with_graph
+from graphkit.cli.base import (
+    Writes,
+    as_json,
+    open_graph,
+    print_json,
+    print_line,
+    print_problems,
+    say,
+    settings,
+    with_graph,
+)
 from graphkit.cli.options import (
     ON_ERROR,
     DatasetOption,
@@ -25,10 +35,10 @@ from graphkit.errors import GateError, InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphkit.analysis.grading_cost import GradingCost
+    from graphkit.analysis.judge_cost import GradingCost
     from graphkit.records.verdicts import Verdict
-    from graphkit.scoring.grade import Graded
-    from graphkit.scoring.opened_judges import GradingEstimate
+    from graphkit.scoring.judge_setup import GradingEstimate
+    from graphkit.scoring.verdict_job import Graded
 
 # As in the library, and held equal by a test: to read them there would make help slow.
 JUDGE = "lexical"
@@ -110,18 +120,18 @@ def grade(
 ) -> None:
     """Have a judge say what the answers of a run are worth; scores and verdicts are kept beside it and in the graph."""
     from graphkit.analysis import gates
-    from graphkit.analysis.grading_cost import grading_cost
-    from graphkit.analysis.spot_checks import kept_checks
+    from graphkit.analysis.judge_cost import grading_cost
+    from graphkit.analysis.spot_check_files import kept_checks
     from graphkit.cli.progress import shown_progress
     from graphkit.files.problems import Problems
     from graphkit.judges.citations import citation_pattern
     from graphkit.llm.cache import cache_path
     from graphkit.records.model_families import self_evaluation
     from graphkit.records.words import counted
-    from graphkit.scoring.grade import DEFAULT_GRADERS
-    from graphkit.scoring.graded_runs import GradingOptions, cost_of_run, estimate_grading
-    from graphkit.scoring.graded_runs import grade as grade_run
-    from graphkit.scoring.opened_judges import ANTHROPIC, JudgeOptions
+    from graphkit.scoring.grade_run import GradingOptions, cost_of_run, estimate_grading
+    from graphkit.scoring.grade_run import grade as grade_run
+    from graphkit.scoring.judge_setup import ANTHROPIC, JudgeOptions
+    from graphkit.scoring.verdict_job import DEFAULT_GRADERS
     from graphkit.trust.families import answering_model
 
     problems = Problems(on_error_value(on_error), strict=strict)
@@ -164,7 +174,7 @@ def grade(
             if replies is not None:
                 say(f"stopped: the replies so far are kept in {replies}, and the same command goes on from there")
             raise
-    tell(problems)
+    print_problems(problems)
     cost = grading_cost(graded.verdicts, cost_of_run(run))
     if as_json():
         print_json(_facts(graded, cost, warning))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_json, print_line, say, tell, with_json
+from graphkit.cli.base import as_json, print_json, print_line, print_problems, say, with_json
 from graphkit.cli.options import ON_ERROR, OnErrorOption, on_error_value
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def import_gold(
         raise InputError(f"{missing} is missing", remedy=f"graphkit import gold {chosen.name} FILE... -o DATASET")
     problems = Problems(on_error_value(on_error))
     count = imported(chosen, files, out, problems)
-    tell(problems)
+    print_problems(problems)
     for sentence in chosen.lacks:
         say(f"{chosen.name} doesn't tell: {sentence}")
     if as_json():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import Commands, as_json, print_json, print_line, print_text, say, tell, with_json
+from graphkit.cli.base import Commands, as_json, print_json, print_line, print_problems, print_text, say, with_json
 from graphkit.cli.options import (
     ON_ERROR,
     SEED,
@@ -25,7 +25,7 @@ from graphkit.cli.options import (
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from graphkit.cli.grading import Regrading
+    from graphkit.cli.rejudging import Regrading
     from graphkit.files.problems import Problems
     from graphkit.records.scores import Score
     from graphkit.trust.effects import Effect
@@ -58,7 +58,7 @@ REPEAT = 3
 def list_graders() -> None:
     """List the graders: what each is asked about, and which measures it gives."""
     from graphkit.cli.tables import print_table
-    from graphkit.judges.graders import GRADERS
+    from graphkit.judges.catalogue import GRADERS
 
     if as_json():
         for grader in GRADERS.values():
@@ -76,9 +76,9 @@ def show(
     """Show the words that a grader asks with, and the form of its verdict."""
     import json
 
-    from graphkit.judges.graders import GRADERS
-    from graphkit.judges.judging import prompt_hash, schema_of
+    from graphkit.judges.catalogue import GRADERS
     from graphkit.judges.prompts import text_of
+    from graphkit.judges.verdict_request import prompt_hash, schema_of
 
     words = text_of(name)
     grader = GRADERS.get(name)
@@ -138,14 +138,14 @@ def spot_check(
     Labels are kept as they are given: the same command goes on where it was left.
     """
     from graphkit.analysis import gates
-    from graphkit.analysis.spot_checks import KeptCheck, keep
+    from graphkit.analysis.spot_check_files import KeptCheck, keep
     from graphkit.cli.asking import ask_grades
-    from graphkit.cli.spot_checks import print_spot_check
+    from graphkit.cli.spot_check_tables import print_spot_check
     from graphkit.files.problems import Problems
     from graphkit.files.verdict_files import grades_folder
-    from graphkit.measures.registry import kind_named
+    from graphkit.measures.registry import measure_class
     from graphkit.records.words import counted
-    from graphkit.trust.grade_scales import numbers_in, persons_scale
+    from graphkit.trust.label_scales import numbers_in, persons_scale
     from graphkit.trust.labels import SheetRow, graded_rows, labels_of, read_sheet, row_of, rows_of, write_sheet
     from graphkit.trust.spot_check import check, draw
     from graphkit.trust.subjects import read_answers, read_questions
@@ -168,7 +168,7 @@ def spot_check(
     labels = labels_of(rows, name, by, on, answers)
     known = read_questions(run, dataset, problems) if csv is None or not sheet.exists() else {}
     drawn = [row_of(score, known.get(score.question), answers.get(score.question)) for score in draw(graded, n, seed)]
-    tell(problems)
+    print_problems(problems)
     if labels.changed:
         say(f"note: changed since they were graded, and not used: {', '.join(labels.changed[:5])}")
     if csv is not None and not sheet.exists():
@@ -199,7 +199,7 @@ def spot_check(
         other = f" The sheet grades {', '.join(runs[:5])}." if runs else ""
         remedy = f"Fill the column grade.{other}"
         raise InputError(f"no answer of {name} is graded by {by}", where=str(sheet), remedy=remedy)
-    if grades is None and on.numeric and on.ordered and kind_named(by) is None:
+    if grades is None and on.numeric and on.ordered and measure_class(by) is None:
         say(f"note: the grades by {by} are taken to be on the scale {on.choices}; --scale names another")
     found = check(graded, labels.labels, notes=labels.notes, scale=on, width=width)
     place = keep(run, found.kept())
@@ -234,7 +234,7 @@ def consistency(
     """Grade the same answers again: how many grades are stable, and which flip."""
     import asyncio
 
-    from graphkit.cli.grading import regrading
+    from graphkit.cli.rejudging import regrading
     from graphkit.cli.trust_tables import show_consistency
     from graphkit.files.problems import Problems
     from graphkit.trust.consistency import compare_gradings, consistency
@@ -248,7 +248,7 @@ def consistency(
     else:
         again = regrading(run, dataset, chosen, how)
         found = asyncio.run(consistency(again, repeat))
-    tell(problems)
+    print_problems(problems)
     show_consistency(chosen, found, _warning(run, chosen.scores, answered_by))
     if again is not None:
         again.hold()
@@ -281,7 +281,7 @@ def bias(
     """Change what has no bearing, and see whether the judge's grades move: order, length, and its own family."""
     import asyncio
 
-    from graphkit.cli.grading import regrading
+    from graphkit.cli.rejudging import regrading
     from graphkit.cli.trust_tables import show_effects
     from graphkit.files.problems import Problems
     from graphkit.trust.bias import bias
@@ -300,7 +300,7 @@ def bias(
     elif not given:
         again = regrading(run, dataset, chosen, how)
         found = asyncio.run(bias(again))
-    tell(problems)
+    print_problems(problems)
     show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
     if again is not None:
         again.hold()
@@ -326,7 +326,7 @@ def drift(
     """Grade recorded answers anew, and see how far the judge has moved since."""
     import asyncio
 
-    from graphkit.cli.grading import regrading
+    from graphkit.cli.rejudging import regrading
     from graphkit.cli.trust_tables import show_effects
     from graphkit.files.problems import Problems
     from graphkit.trust.drift import drift
@@ -341,7 +341,7 @@ def drift(
     else:
         again = regrading(run, dataset, chosen, how)
         found = asyncio.run(drift(chosen.scores, again))
-    tell(problems)
+    print_problems(problems)
     show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
     if again is not None:
         again.hold()

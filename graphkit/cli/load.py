@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, tell, with_graph
+from graphkit.cli.base import as_json, open_graph, print_json, print_line, print_problems, say, with_graph
 from graphkit.cli.options import ON_ERROR, DatasetArgument, OnErrorOption, StrictOption, on_error_value
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def load(dataset: DatasetArgument, on_error: OnErrorOption = ON_ERROR, strict: S
     source, problems = Dataset(dataset), Problems(on_error_value(on_error), strict=strict)
     with open_graph() as store, shown_progress("load") as progress:
         summary = load_dataset(store, source, problems, progress)
-    tell(problems)
+    print_problems(problems)
     _show(summary)
 
 

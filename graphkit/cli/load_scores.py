@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, tell, with_graph
+from graphkit.cli.base import as_json, open_graph, print_json, print_line, print_problems, with_graph
 from graphkit.cli.options import ON_ERROR, OnErrorOption, StrictOption, on_error_value
 
 
@@ -29,9 +29,9 @@ def load_scores(
     from graphkit.files.problems import Problems
     from graphkit.files.score_files import read_scores
     from graphkit.files.verdict_files import holds_verdicts, read_verdicts
-    from graphkit.graph.executed_code import check_executions, load_executions
-    from graphkit.graph.gradings import load_scores
-    from graphkit.graph.judgements import check_verdicts, load_verdicts
+    from graphkit.graph.execution_nodes import check_executions, load_executions
+    from graphkit.graph.score_nodes import load_scores
+    from graphkit.graph.verdict_nodes import check_verdicts, load_verdicts
     from graphkit.records.words import counted
 
     problems = Problems(on_error_value(on_error), strict=strict)
@@ -50,7 +50,7 @@ def load_scores(
             loaded["verdict"] = load_verdicts(store, verdicts)
         if ran:
             loaded["execution"] = load_executions(store, executions)
-    tell(problems)
+    print_problems(problems)
     if as_json():
         print_json({f"{what}s": counts for what, counts in loaded.items()} if len(loaded) > 1 else loaded["score"])
         return

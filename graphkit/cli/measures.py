@@ -20,7 +20,7 @@ def measures() -> None:
     for kind in kinds:
         parameters = [f"{field.name}={field.default!r}" for field in dataclasses.fields(kind) if field.name != "k"]
         cut = "@k" if any(field.name == "k" for field in dataclasses.fields(kind)) else ""
-        name = kind.known_as + (f"({', '.join(parameters)})" if parameters else "") + cut
+        name = kind.name + (f"({', '.join(parameters)})" if parameters else "") + cut
         rows.append(
             (name, kind.definition, kind.source, kind.layer, ", ".join(kind.engines()), ", ".join(kind.aliases))
         )

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args, get_type_hints
 
 import typer
 
-from graphkit.cli.base import tell
+from graphkit.cli.base import print_problems
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from graphkit.analysis.comparison import By
+    from graphkit.analysis.run_pairs import By
     from graphkit.files.problems import OnError
     from graphkit.records.executions import Execution
     from graphkit.records.scores import Score
@@ -241,7 +241,7 @@ def given_scores(files: list[Path], skip: OnError, strict: bool = False) -> list
 
     problems = Problems(skip, strict=strict)
     given = read_scores(files, problems) if files else []
-    tell(problems)
+    print_problems(problems)
     return given
 
 
@@ -252,7 +252,7 @@ def given_verdicts(files: list[Path], skip: OnError, strict: bool = False) -> li
 
     problems = Problems(skip, strict=strict)
     given = read_verdicts(files, problems) if files else []
-    tell(problems)
+    print_problems(problems)
     return given
 
 
@@ -263,7 +263,7 @@ def given_executions(files: list[Path], skip: OnError, strict: bool = False) -> 
 
     problems = Problems(skip, strict=strict)
     given = read_executions(files, problems) if files else []
-    tell(problems)
+    print_problems(problems)
     return given
 
 
@@ -311,7 +311,7 @@ def assignment(option: str, text: str) -> tuple[str, str]:
 
 def by_value(text: str | None) -> By | None:
     """Return what ``compare --by`` asks for."""
-    from graphkit.analysis.comparison import By
+    from graphkit.analysis.run_pairs import By
 
     return cast("By | None", _grouping(text, get_args(By)))
 

@@ -13,9 +13,9 @@ from graphkit.cli.base import (
     as_json,
     print_json,
     print_line,
+    print_problems,
     say,
     settings,
-    tell,
     with_home,
     with_json,
 )
@@ -76,7 +76,7 @@ def export(
     problems = Problems(on_error_value(on_error), strict=strict)
     found = samples_of_run(run, _dataset(run, dataset), problems, _texts(texts or [], problems))
     write_samples(out, found.samples)
-    tell(problems)
+    print_problems(problems)
     if as_json():
         counts = {"rows": len(found.samples), "failed": len(found.failed), "missing": len(found.missing)}
         print_json({"run": found.run, **counts, "out": str(out)})
@@ -111,7 +111,7 @@ def import_(
         scores.parent.mkdir(exist_ok=True)
         write_scores(scores, data.scores)
         written.append(scores)
-    tell(problems)
+    print_problems(problems)
     if as_json():
         counts = {"questions": len(data.questions), "scores": len(data.scores)}
         print_json({"run": data.run, **counts, "files": [str(path) for path in written]})
@@ -229,7 +229,7 @@ def _keep(found: list[Score], out: Path | None, run: Path, problems: Problems) -
     names = list(dict.fromkeys(score.measure for score in found))
     others = [score for score in read_scores([file], Problems()) if score.measure not in names] if file.exists() else []
     write_scores(file, [*others, *found])
-    tell(problems)
+    print_problems(problems)
     for name in names:
         values = [score.number for score in found if score.measure == name]
         known = [value for value in values if value is not None]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import Writes, as_json, open_graph, print_json, print_line, say, tell, with_graph
+from graphkit.cli.base import Writes, as_json, open_graph, print_json, print_line, print_problems, say, with_graph
 from graphkit.cli.options import (
     FAILED_AS,
     ON_ERROR,
@@ -93,7 +93,7 @@ def report(
     )
     write_report(files, out, options, problems)
     for of_run in problems:
-        tell(of_run)
+        print_problems(of_run)
     if as_json():
         print_json({"report": str(out), "bytes": out.stat().st_size})
     else:

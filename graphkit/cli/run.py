@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_json, print_line, say, tell, with_json
+from graphkit.cli.base import as_json, print_json, print_line, print_problems, say, with_json
 from graphkit.cli.options import ON_ERROR, SEED, DatasetArgument, OnErrorOption, StrictOption, on_error_value
 from graphkit.errors import InputError
 
@@ -114,7 +114,7 @@ def run(
             with run_progress(left) as advance:
                 done = session.run(advance)
             summaries = session.summaries()
-    tell(problems)
+    print_problems(problems)
     _show(summaries, planned, sample, seed)
     if not done:
         say("stopped: what is done is kept; run the same command again to go on")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_json, tell, with_json
+from graphkit.cli.base import as_json, print_json, print_problems, with_json
 from graphkit.cli.options import ON_ERROR, OnErrorOption, StrictOption, on_error_value
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def summarize(
 
     problems = Problems(on_error_value(on_error), strict=strict)
     summaries = summarize(files, problems)
-    tell(problems)
+    print_problems(problems)
     if as_json():
         for summary in summaries:
             print_json(dataclasses.asdict(summary))

@@ -46,7 +46,7 @@ class LineDecoder(Generic[S]):
 
     A file that spells a field in another way (``query_id``) does so in each line: the decoder takes that spelling over
     from the first line that has it. A line that has both spellings, or a third one, is left to the model. So is one
-    with unknown fields in its parts; those of the record itself are learnt as well, for :meth:`take_unknown` to tell.
+    with unknown fields in its parts; those of the record itself are learnt as well, for :meth:`pop_unknown` to tell.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class LineDecoder(Generic[S]):
         except UNDECODED:
             return None
 
-    def take_unknown(self, record: S) -> list[str]:
+    def pop_unknown(self, record: S) -> list[str]:
         """Return the unknown fields that a record has, and let go of what they hold: it keeps the line in memory."""
         found = []
         for attribute, name in self.unknown.items():

@@ -13,7 +13,7 @@ from typing import Literal
 from unicodedata import is_normalized, normalize
 
 from graphkit.files.jsonl import open_binary
-from graphkit.files.known import gold_ids
+from graphkit.files.known_ids import gold_ids
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.structs import AnswerStruct, QuestionStruct

@@ -174,7 +174,7 @@ class Problems:
         also = f" ({faults} faults)" if faults > records else ""
         return f"{records} record{'' if records == 1 else 's'}{also}"
 
-    def settle(self, usable: int | None = None) -> None:
+    def raise_if_refused(self, usable: int | None = None) -> None:
         """Refuse the input as a whole where problems were found and weren't to be skipped, or unknown fields if strict.
 
         Parameters

@@ -196,7 +196,7 @@ def each_once(
     for where, record in found:
         if records.setdefault(key(record), record) is not record:
             problems.add(Problem(where, twice(record), record=str(record["question"])))
-    problems.settle(usable=len(records))
+    problems.raise_if_refused(usable=len(records))
     return list(records.values())
 
 
@@ -266,7 +266,7 @@ class RecordReader(Generic[S]):
             model = parse_record(model_of(self._kind), line, f"{self.path}:{number}", self.problems, lists)
             return struct_of(self._kind, model) if model is not None else None
         if lines.unknown:
-            for name in lines.take_unknown(found):
+            for name in lines.pop_unknown(found):
                 self.problems.ignore(f"{self.path}:{number}", name, lines.known)
         return found
 

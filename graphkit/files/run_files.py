@@ -47,7 +47,7 @@ def read_run(
             problems.add(Problem(where, what, record=question, remedy="Check --dataset."))
         elif answers.setdefault(question, answer) is not answer:
             problems.add(Problem(where, "the question already has a record", record=question))
-    problems.settle(usable=len(answers))
+    problems.raise_if_refused(usable=len(answers))
     runs = sorted({answer.run for answer in answers.values()})
     if len(runs) != 1:
         what = (

@@ -17,17 +17,17 @@ from graphkit.files.jsonl import MAX_LINE, open_binary, read_block
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
-def harmless(value: Any) -> Any:
+def escape_formula(value: Any) -> Any:
     """Return a cell that a spreadsheet doesn't take for a formula: a quote stands before text that looks like one.
 
-    >>> harmless("=1+1"), harmless(-1), meant(harmless("'=1+1"))
+    >>> escape_formula("=1+1"), escape_formula(-1), meant(escape_formula("'=1+1"))
     ("'=1+1", -1, "'=1+1")
     """
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def meant(text: str) -> str:
-    """Return the text of a cell without the quote that :func:`harmless` puts before it."""
+    """Return the text of a cell without the quote that :func:`escape_formula` puts before it."""
     return text[1:] if text[:1] == "'" and _FORMULA.match(text) else text
 
 
@@ -36,7 +36,7 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
     with path.open("w", encoding="utf-8", newline="") as stream:
         table = csv.DictWriter(stream, columns)
         table.writeheader()
-        table.writerows({name: harmless(value) for name, value in row.items()} for row in rows)
+        table.writerows({name: escape_formula(value) for name, value in row.items()} for row in rows)
 
 
 def read_table(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:

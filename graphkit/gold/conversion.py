@@ -120,7 +120,7 @@ def import_gold(form: GoldFormat, files: Iterable[Path], folder: Path, problems:
         for question in gold_questions(form, files, problems):
             written += 1
             yield question
-        problems.settle(usable=written)
+        problems.raise_if_refused(usable=written)
 
     try:
         write_records(folder / "questions.jsonl", counted())

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from graphkit.files.known import gold_ids
+from graphkit.files.known_ids import gold_ids
 from graphkit.records.aliases import QUESTION, TOOL_CALL
 from graphkit.records.arguments import arguments_of_text
 from graphkit.records.ids import file_of, path_of, repo_of

@@ -53,7 +53,7 @@ class QuestionFile:
                 matches = [(number, json.loads(line), question)]
             elif asked == question.question and asked not in ids:
                 matches.append((number, json.loads(line), question))
-        problems.settle()
+        problems.raise_if_refused()
         if len(matches) > 1:
             names = ", ".join(repr(question.id) for *_, question in matches)
             raise InputError(
@@ -121,7 +121,7 @@ class QuestionLines:
                 self.questions[number] = struct_of(QuestionStruct, question)
                 self.fields[number] = json.loads(line)
                 self._lines[number] = line
-        problems.settle()
+        problems.raise_if_refused()
 
     def write(self, changed: Mapping[int, Mapping[str, Any]]) -> None:
         """Write the file with other fields of some questions, whole or not at all.
@@ -159,7 +159,7 @@ def checked(fields: Mapping[str, Any], where: str) -> Question:
     """
     problems = Problems()
     question = parse_record(Question, json.dumps(fields).encode(), where, problems)
-    problems.settle()
+    problems.raise_if_refused()
     assert question is not None
     return question
 

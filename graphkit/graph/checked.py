@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.known import gold_ids
+from graphkit.files.known_ids import gold_ids
 from graphkit.files.problems import Problems
 from graphkit.files.reading import note_missing_gold
 from graphkit.files.spool import Spool
@@ -67,7 +67,7 @@ class CheckedDataset:
         self._read_questions(asked)
         self._read_graphs(problems)
         problems.merge(asked)
-        problems.settle(usable=len(self.ids))
+        problems.raise_if_refused(usable=len(self.ids))
         if not self.ids:
             raise InputError("the dataset holds no question", where=str(dataset.questions_file))
 

@@ -42,7 +42,7 @@ def know_histories(store: Store, dataset: str) -> int:
     return sum(int(str(row["changes"])) for row in repositories)
 
 
-def settle_commits(store: Store, dataset: str, run: str | None = None) -> None:
+def resolve_commits(store: Store, dataset: str, run: str | None = None) -> None:
     """Tell which commits the chunks and walks of a dataset's runs, or of one of them, are of.
 
     Nothing is to be told where all of them name whole shas: such runs aren't looked at.

@@ -20,7 +20,7 @@ from graphkit.files.problems import OnError, Problems
 from graphkit.files.stale_gold import invalid_reason
 from graphkit.graph import rows as to_rows
 from graphkit.graph.checked import CheckedDataset, KnowledgeGraph
-from graphkit.graph.commit_names import GRAPH, know_histories, settle_commits
+from graphkit.graph.commit_names import GRAPH, know_histories, resolve_commits
 from graphkit.graph.digests import dataset_digest
 from graphkit.graph.knowledge import known_commits, known_files
 from graphkit.graph.queries import cypher
@@ -117,7 +117,7 @@ class _DatasetLoader:
                     self._clear_graph(known, gone)
         self._load_questions(held)
         self.store.write(cypher("load/late_commits"), {})
-        settle_commits(self.store, self.dataset.name)
+        resolve_commits(self.store, self.dataset.name)
         held.complete(
             "load/dataset",
             {

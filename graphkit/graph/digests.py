@@ -10,13 +10,13 @@ from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.intake import is_pipe
 from graphkit.files.jsonl import find_file, open_binary
-from graphkit.graph import form
+from graphkit.graph import schema_version
 from graphkit.graph.rows import digest
 
 
 def file_digest(path: Path) -> str:
     """Return a digest of a file's bytes, and of the form in which they are loaded."""
-    return content_digest(path, form.FORM)
+    return content_digest(path, schema_version.SCHEMA_VERSION)
 
 
 def content_digest(path: Path, beside: str = "") -> str:

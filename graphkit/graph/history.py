@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import storable_name
-from graphkit.graph.commit_names import know_histories, settle_commits
+from graphkit.graph.commit_names import know_histories, resolve_commits
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
 from graphkit.graph.writing import BATCH, Progress, batched, quiet, write_commits
@@ -77,7 +77,7 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
     store.write(cypher("load/late_commits"), {})
     for row in store.read(cypher("read/naming_datasets"), {"repo": chosen}):
         know_histories(store, str(row["name"]))
-        settle_commits(store, str(row["name"]))
+        resolve_commits(store, str(row["name"]))
     return HistoryLoad(chosen, written, unchanged)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from graphkit.graph import form
+from graphkit.graph import schema_version
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.repositories import named, of_relevant_ids
 from graphkit.measures.text import last_component
@@ -185,7 +185,7 @@ def question_row(
         "gold_hash": gold_hash(question),
     }
     row = {"id": question.id, "properties": properties, "paths": paths, "steps": steps}
-    properties["digest"] = digest([form.FORM, row])
+    properties["digest"] = digest([schema_version.SCHEMA_VERSION, row])
     return row
 
 

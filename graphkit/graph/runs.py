@@ -15,16 +15,16 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import records_of
-from graphkit.graph import form
 from graphkit.graph import rows as to_rows
-from graphkit.graph.commit_names import settle_commits
+from graphkit.graph import schema_version
+from graphkit.graph.commit_names import resolve_commits
 from graphkit.graph.digests import content_digest
-from graphkit.graph.executed_code import clear_executions
-from graphkit.graph.gradings import clear_scores
-from graphkit.graph.judgements import clear_verdicts
+from graphkit.graph.execution_nodes import clear_executions
 from graphkit.graph.knowledge import known_files
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
+from graphkit.graph.score_nodes import clear_scores
+from graphkit.graph.verdict_nodes import clear_verdicts
 from graphkit.graph.writing import Progress, batched, clear, name_artifacts, quiet
 from graphkit.records.ids import KnownFiles
 from graphkit.records.structs import AnswerStruct
@@ -66,7 +66,7 @@ class RunRecords:
     wanted: bool = True
 
     @classmethod
-    def to_put_aside(cls, store: Store, dataset: str, run_file: Path, answers: Iterable[AnswerStruct]) -> RunRecords:
+    def of_unread_file(cls, store: Store, dataset: str, run_file: Path, answers: Iterable[AnswerStruct]) -> RunRecords:
         """Return the records of a file that is going to be read, and go to ``answers`` if they are wanted."""
         found = cls(answers, questions_of(store, dataset), content_digest(run_file))
         held = any(row["complete"] and row["digest"] == found.digest for row in store.read(cypher("read/runs")))
@@ -194,7 +194,7 @@ def run_digest(run_file: Path, questions: Iterable[str]) -> str:
 
 
 def _digest(content: str, questions: Iterable[str]) -> str:
-    return to_rows.digest([form.FORM, content, sorted(questions)])
+    return to_rows.digest([schema_version.SCHEMA_VERSION, content, sorted(questions)])
 
 
 def reservation_of_run(run: str) -> str:
@@ -235,7 +235,7 @@ def _write_run(
             written += len(fresh)
             progress("answers", len(fresh))
             held.beat()
-    settle_commits(store, dataset, run)
+    resolve_commits(store, dataset, run)
     held.complete("load/run_complete", {"id": run, "questions": len(there), "failed": failed})
     return RunLoad(run, written, resumed)
 

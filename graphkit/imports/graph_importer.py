@@ -12,7 +12,7 @@ from graphkit.errors import InputError, did_you_mean
 from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset, storable_name
 from graphkit.files.jsonl import create_binary, find_file, is_compressed
-from graphkit.files.known import gold_ids
+from graphkit.files.known_ids import gold_ids
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.imports.graph_files import Columns, GraphTable, edges_of_row, format_of, read_file

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.files.known import HARDLY, closest
+from graphkit.files.known_ids import HARDLY, closest
 from graphkit.files.spool import Spool
 from graphkit.imports.names import Names
 from graphkit.readers.graph_names import COMMITS, NAMES, first_of, is_element_id, plain

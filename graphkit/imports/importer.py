@@ -15,13 +15,13 @@ from graphkit.errors import InputError
 from graphkit.files.atomic import written
 from graphkit.files.dataset import Dataset, given_run_name
 from graphkit.files.intake import LOG_PIPE_BYTES, pipes_up_to
-from graphkit.files.known import Known, gold_ids, read_known
+from graphkit.files.known_ids import Known, gold_ids, read_known
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
+from graphkit.imports.import_report import SHOWN, ImportReport, as_json
 from graphkit.imports.names import IdPattern, Names, read_ids
 from graphkit.imports.recorder import Questions, Recorder
 from graphkit.imports.sources import is_json, is_lines, text_of, values_of, whole_text
-from graphkit.imports.told import SHOWN, Told, as_json
 from graphkit.readers.known_formats import reader_of, recognised
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
 from graphkit.readers.own_records import READER as OWN
@@ -133,7 +133,7 @@ def import_log(
     questions, known, edges = _read_dataset(source)
     if question is not None and question not in questions.ids:
         raise InputError(f"the dataset has no question {question!r}", where=str(source.folder))
-    told = Told(known)
+    told = ImportReport(known)
     names = Names(known.all(), table, pattern)
     recorder = Recorder(name, questions, names, edges, commits or {}, told, question)
     if parquet is not None and all(reader.name != "graphrag" for reader, _ in readers):
@@ -201,7 +201,7 @@ def _records(
     logs: Iterable[tuple[Path, str, Reader, Iterator[tuple[str, Any]]]],
     options: ReadOptions,
     recorder: Recorder,
-    told: Told,
+    told: ImportReport,
 ) -> Iterator[tuple[dict[str, Any], bytes]]:
     """Yield the records, each with its JSON, of logs that are a file, how its reader was chosen, it and the values."""
     for path, how, reader, values in logs:
@@ -239,7 +239,7 @@ def _encoded(record: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         return json.loads(text), text
 
 
-def _refuse(told: Told, paths: Sequence[Path], strict: bool) -> None:
+def _refuse(told: ImportReport, paths: Sequence[Path], strict: bool) -> None:
     """Refuse a log of which nothing is left, with what became of it, and if strict one with fields that aren't read."""
     if strict and told.unread:
         fields = ", ".join(f"{name} ({count})" for name, count in told.unread.most_common(SHOWN))

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphkit.imports.import_report import ImportReport
 from graphkit.imports.names import Names
-from graphkit.imports.told import Told
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, LoggedToolCall
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, WIDEST
 from graphkit.records.arguments import holdable
@@ -70,7 +70,7 @@ class Recorder:
         names: Names,
         edges: KnowledgeEdges,
         commits: Mapping[str, str],
-        told: Told,
+        told: ImportReport,
         question: str | None = None,
     ) -> None:
         self._run = run

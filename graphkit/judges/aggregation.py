@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from graphkit.judges.contract import Finding, Grader, Reading, UnusableVerdictError
-from graphkit.judges.forms import VerdictForm, Words, each_once, unless_unseen
+from graphkit.judges.forms import VerdictForm, Words, each_once, unscored_if_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 from graphkit.measures.completeness import NO_FACTS
@@ -58,7 +58,7 @@ def _read(verdict: AggregationVerdict, materials: Materials) -> Reading:
         Finding("FactualCorrectness", accuracy, explanation=told),
     ]
     if any(one.kind == "INVENTED_STEP" for one in verdict.errors):  # a chunk that wasn't shown may hold the step
-        findings[1:] = [unless_unseen(one, materials) for one in findings[1:]]
+        findings[1:] = [unscored_if_unseen(one, materials) for one in findings[1:]]
     return Reading(findings)
 
 

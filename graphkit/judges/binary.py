@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphkit.judges.contract import Finding, Grader, Reading, UnusableVerdictError
-from graphkit.judges.forms import NEITHER, NO_GOLD_ANSWER, Bit, VerdictForm, Words, unless_unseen
+from graphkit.judges.forms import NEITHER, NO_GOLD_ANSWER, Bit, VerdictForm, Words, unscored_if_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 
@@ -30,7 +30,7 @@ def _read(verdict: BinaryVerdict, materials: Materials) -> Reading:
     return Reading(
         [
             _finding("Correct", verdict.correctness, no_gold),
-            unless_unseen(_finding("Faithful", verdict.faithfulness), materials),
+            unscored_if_unseen(_finding("Faithful", verdict.faithfulness), materials),
             _finding("Relevant", verdict.relevance),
             _finding("Complete", verdict.completeness, neither),
         ]

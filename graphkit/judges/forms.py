@@ -46,7 +46,7 @@ def unscored(measures: Iterable[str], reason: str) -> tuple[Finding, ...]:
     return tuple(Finding(measure, None, reason) for measure in measures)
 
 
-def unless_unseen(finding: Finding, materials: Materials, best: float = 1.0) -> Finding:
+def unscored_if_unseen(finding: Finding, materials: Materials, best: float = 1.0) -> Finding:
     """Return a finding, or that there is none where chunks that the judge wasn't shown could have raised it."""
     if not materials.incomplete or finding.value is None or finding.value >= best:
         return finding

@@ -21,7 +21,7 @@ from graphkit.judges.contract import Finding, Grader, Reading, UnusableVerdictEr
 from graphkit.judges.forms import VerdictForm
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS, prompt_names
-from graphkit.measures.registry import kind_named
+from graphkit.measures.registry import measure_class
 from graphkit.records.scores import LARGEST
 
 _EXPLAIN = ("reasoning", "reason", "explanation")
@@ -64,7 +64,7 @@ def load_rubric(folder: Path) -> Grader:
         raise InputError(
             f"{name!r} is the name of a grader of graphkit's", where=str(folder), remedy="Rename the folder."
         )
-    if kind_named(name) is not None:
+    if measure_class(name) is not None:
         raise InputError(f"{name!r} is the name of a measure", where=str(folder), remedy="Rename the folder.")
     instruction = read_text(folder / "prompt.txt", "It holds, in plain words, what the judge is asked.").strip()
     if not instruction:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from graphkit.judges.contract import Finding, Grader, Reading
-from graphkit.judges.forms import Unit, VerdictForm, Words, needs_gold_or_facts, unless_unseen
+from graphkit.judges.forms import Unit, VerdictForm, Words, needs_gold_or_facts, unscored_if_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 from graphkit.records.words import shortened
@@ -53,7 +53,7 @@ def _read(verdict: RubricVerdict, materials: Materials) -> Reading:
         confidence=verdict.confidence,
     )
     if verdict.grade == "unsupported":
-        finding = unless_unseen(finding, materials)
+        finding = unscored_if_unseen(finding, materials)
     return Reading([finding], notes=tuple(notes))
 
 

@@ -75,7 +75,7 @@ class Measure(ABC):
     """
 
     #: The name that its text begins with, and that it is found by.
-    known_as: ClassVar[str]
+    name: ClassVar[str]
 
     definition: ClassVar[str]
     source: ClassVar[str]
@@ -94,8 +94,8 @@ class Measure(ABC):
 
     def __init_subclass__(cls, **more: object) -> None:
         super().__init_subclass__(**more)
-        cls.known_as = f"{cls.__module__}:{cls.__qualname__}" if cls.is_users_own() else cls.__name__
-        if cls.is_users_own() and "value" in cls.__dict__:
+        cls.name = f"{cls.__module__}:{cls.__qualname__}" if cls.is_custom() else cls.__name__
+        if cls.is_custom() and "value" in cls.__dict__:
             # What another value is computed by isn't the Cypher of the measure that was taken as its base.
             cls.query = cls.__dict__.get("query")
             cls.aliases = cls.__dict__.get("aliases", ())
@@ -105,7 +105,7 @@ class Measure(ABC):
             cls.source = cls.__module__
 
     @classmethod
-    def is_users_own(cls) -> bool:
+    def is_custom(cls) -> bool:
         """Tell whether somebody else than graphkit defines it, so that its mistakes are told as theirs."""
         return cls.__module__.partition(".")[0] != "graphkit"
 
@@ -125,7 +125,7 @@ class Measure(ABC):
         try:
             value = self.value(case.unanswered)
         except Exception:
-            if self.is_users_own():  # it may expect more of an answer than an empty one has
+            if self.is_custom():  # it may expect more of an answer than an empty one has
                 return None
             raise
         return value if isinstance(value, Unscored) and value.of_question else None
@@ -169,7 +169,7 @@ class Measure(ABC):
             for field in dataclasses.fields(self)
             if field.name != "k" and getattr(self, field.name) != field.default
         ]
-        text = self.known_as + (f"({', '.join(given)})" if given else "")
+        text = self.name + (f"({', '.join(given)})" if given else "")
         cutoff = getattr(self, "k", None)
         return text if cutoff is None else f"{text}@{cutoff}"
 

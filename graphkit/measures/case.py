@@ -37,7 +37,7 @@ class Gold:
     has_no_optional
         Whether all edges are required.
     most
-        What :func:`graphkit.measures.paths.most_followed` found, and how it compared edges.
+        What :func:`graphkit.measures.paths.longest_followed` found, and how it compared edges.
     """
 
     __slots__ = ("_steps", "edges", "group", "has_no_optional", "id", "most", "needed", "optional", "required")

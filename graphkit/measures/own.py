@@ -16,7 +16,7 @@ from graphkit.records.references import imported
 #: The group of entry points that name measures: ``Terseness = "my_package.measures:Terseness"``.
 GROUP = "graphkit.measures"
 
-FORM = "A measure of your own is written my_module:MyMeasure, with parameters my_module:MyMeasure(weight=2)."
+USAGE = "A measure of your own is written my_module:MyMeasure, with parameters my_module:MyMeasure(weight=2)."
 
 _NAME = re.compile(r"[^\W\d]\w*\Z")
 
@@ -104,12 +104,12 @@ def load_installed(point: EntryPoint) -> type[Measure]:
     package = f" of {point.dist.name}" if point.dist is not None else ""
     where = f"the entry point {point.name!r}{package} ({point.value})"
     kind = checked(_imported(point.module, point.attr, here=False), where)
-    kind.known_as = checked_name(point.name, where)
+    kind.name = checked_name(point.name, where)
     return kind
 
 
 def _imported(module: str, path: str, here: bool) -> object:
     try:
-        return imported(module, path, FORM, here=here)
+        return imported(module, path, USAGE, here=here)
     except InputError as error:
         raise MeasureError(error.what, where=error.where, remedy=error.remedy) from None

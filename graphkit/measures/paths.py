@@ -122,7 +122,7 @@ def _same_ends_either_way(first: Edge, second: Edge) -> bool:
     return {first[0], first[2]} == {second[0], second[2]}
 
 
-def most_followed(gold: Gold, case: Case, same: SamePair) -> int:
+def longest_followed(gold: Gold, case: Case, same: SamePair) -> int:
     """Return how many required steps from its start the best retrieved path followed."""
     if gold.most is None or gold.most[0] is not same:
         most = 0
@@ -157,7 +157,7 @@ class PathInOrder(PathMeasure):
     query_parameters = {"complete": True, "unscored": NO_GOLD, "unlogged": NO_TRAVERSAL, "unordered": NO_ORDER}
 
     def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
-        return _WHOLE if most_followed(gold, case, same) == len(gold.required) else _NOTHING
+        return _WHOLE if longest_followed(gold, case, same) == len(gold.required) else _NOTHING
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class PathPrefix(PathMeasure):
     query_parameters = {"complete": False, "unscored": NO_GOLD, "unlogged": NO_TRAVERSAL, "unordered": NO_ORDER}
 
     def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
-        return most_followed(gold, case, same), len(gold.required)
+        return longest_followed(gold, case, same), len(gold.required)
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ def register(kind: type[Kind]) -> type[Kind]:
     where = f"{kind.__module__}:{kind.__qualname__}" if isinstance(kind, type) else repr(kind)
     checked(kind, where)
     _enter(kind, (checked_name(kind.__name__, where), *kind.aliases), where)
-    kind.known_as = kind.__name__
+    kind.name = kind.__name__
     return kind
 
 
@@ -169,9 +169,9 @@ def _enter(kind: type[Measure], names: Iterable[str], where: str) -> None:
     for name in folded:
         taken = _BY_NAME.get(name)
         if taken is not None and not _same(taken, kind):
-            owner = f"{taken.__module__}:{taken.__qualname__}" if taken.is_users_own() else "graphkit's own"
+            owner = f"{taken.__module__}:{taken.__qualname__}" if taken.is_custom() else "graphkit's own"
             raise MeasureError(
-                f"the name {name!r} is taken by the measure {taken.known_as} ({owner})",
+                f"the name {name!r} is taken by the measure {taken.name} ({owner})",
                 where=where,
                 remedy="Choose another name or alias.",
             )
@@ -243,7 +243,7 @@ def parse_measure(text: str) -> Measure:
     return _build(text, kind, arguments)
 
 
-def kind_named(text: str) -> type[Measure] | None:
+def measure_class(text: str) -> type[Measure] | None:
     """Return the kind of measure that a text from data names, whatever its parameters; None for any other text.
 
     A score by another tool may carry any text: that isn't a mistake, only nothing is known of its measure. Data decides
@@ -259,7 +259,7 @@ def kind_named(text: str) -> type[Measure] | None:
 def declared(text: str) -> Measure | None:
     """Return the measure that a text from data names, or None for any other text."""
     try:
-        return parse_measure(text) if kind_named(text) is not None else None
+        return parse_measure(text) if measure_class(text) is not None else None
     except MeasureError:
         return None
 
@@ -270,7 +270,7 @@ def lower_is_better(measure: str) -> bool:
     >>> lower_is_better("OffPin"), lower_is_better("a score of another tool")
     (True, False)
     """
-    kind = kind_named(measure)
+    kind = measure_class(measure)
     return kind is not None and not kind.higher_is_better
 
 
@@ -280,7 +280,7 @@ def bounds_of(measure: str) -> tuple[float | None, float | None]:
     >>> bounds_of("EdgeRecall"), bounds_of("a score of another tool")
     ((0.0, 1.0), (None, None))
     """
-    kind = kind_named(measure)
+    kind = measure_class(measure)
     return (kind.lowest, kind.highest) if kind is not None else (None, None)
 
 
@@ -300,14 +300,14 @@ def is_judged(measure: str) -> bool:
     >>> is_judged("Groundedness"), is_judged("EdgeRecall"), is_judged("tone")
     (True, False, False)
     """
-    kind = kind_named(measure)
+    kind = measure_class(measure)
     return kind is not None and not kind.computed
 
 
-def either_way(measure: Measure) -> Measure:
+def undirected_form(measure: Measure) -> Measure:
     """Return a measure that doesn't compare the direction of edges; one that doesn't compare edges as it is."""
     fields = {field.name for field in dataclasses.fields(measure)}
-    own = measure.is_users_own() or "directed" not in fields
+    own = measure.is_custom() or "directed" not in fields
     return measure if own else dataclasses.replace(measure, directed=False)  # type: ignore[call-arg]
 
 
@@ -354,7 +354,7 @@ def _build(text: str, kind: type[Measure], arguments: dict[str, object]) -> Meas
             raise MeasureError(f"{name} must be a {type(default).__name__}, not {value!r}", where=text)
     missing = [name for name, field in fields.items() if name not in arguments and _is_required(field)]
     if missing:
-        remedy = f"Write {kind.known_as}({', '.join(f'{name}=...' for name in missing)})."
+        remedy = f"Write {kind.name}({', '.join(f'{name}=...' for name in missing)})."
         raise MeasureError(f"{kind.__name__} needs a value for {', '.join(missing)}", where=text, remedy=remedy)
     try:
         measure = kind(**arguments)
@@ -362,7 +362,7 @@ def _build(text: str, kind: type[Measure], arguments: dict[str, object]) -> Meas
     except ValueError as error:
         raise MeasureError(str(error), where=text) from None
     except Exception as error:
-        if not kind.is_users_own():
+        if not kind.is_custom():
             raise
         raise MeasureError(f"the measure can't be made: {type(error).__name__}: {error}", where=text) from None
     return _remembered(measure)
@@ -375,8 +375,8 @@ def _is_required(field: dataclasses.Field[object]) -> bool:
 def _remembered(measure: Measure) -> Measure:
     """Return a measure whose text is understood from now on, also where it comes from data."""
     kind = type(measure)
-    if ":" in kind.known_as:
-        _BY_NAME[kind.known_as] = checked(kind, kind.known_as)
+    if ":" in kind.name:
+        _BY_NAME[kind.name] = checked(kind, kind.name)
     return measure
 
 

@@ -73,7 +73,7 @@ def records_of_file(path: Path, questions: Path) -> Iterator[tuple[str, AnswerSt
     for number, record in RecordReader(path, AnswerStruct, problems, questions):
         usable += 1
         yield f"{path}:{number}", record
-    problems.settle(usable=usable)
+    problems.raise_if_refused(usable=usable)
 
 
 def _parsed(where: str, value: Any) -> AnswerStruct:

@@ -21,7 +21,7 @@ from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import STAGES, outcome
-from graphkit.measures.registry import DEFAULT_MEASURES, either_way, parse_measure, resolve_measures
+from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures, undirected_form
 from graphkit.records.commits import CommitGraph
 from graphkit.records.executions import Execution
 from graphkit.records.model_families import judges_of, self_evaluations
@@ -30,13 +30,13 @@ from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.records.words import counted
 from graphkit.report.data import DetailsBlock, PageOptions, ReportData, RunData
 from graphkit.report.escaping import script_json, visible, visible_text
-from graphkit.report.executed import executions_on
+from graphkit.report.execution_view import executions_on
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, TURN, as_gold_has_it, detail
-from graphkit.report.said import verdicts_on
-from graphkit.scoring.called import tool_measures
+from graphkit.report.verdict_view import verdicts_on
 from graphkit.scoring.evaluate import known_from_files
-from graphkit.scoring.from_files import score_file
+from graphkit.scoring.file_scoring import score_file
 from graphkit.scoring.known_share import known_share
+from graphkit.scoring.logged_tools import tool_measures
 from graphkit.scoring.results import Row
 from graphkit.scoring.scorer import Job
 
@@ -76,8 +76,8 @@ def gather(
     called = [name for file in runs if file.exists() for name in tool_measures(_dataset(options, file), file)]
     computed, config = _measures(options.config, [*called, *options.measures]), options.config
     if options.undirected:
-        computed = tuple(dict.fromkeys(either_way(one) for one in computed))
-        config = config.renamed(lambda name: str(either_way(parse_measure(name))))
+        computed = tuple(dict.fromkeys(undirected_form(one) for one in computed))
+        config = config.renamed(lambda name: str(undirected_form(parse_measure(name))))
     data: ReportData | None = None
     dataset_problems = Problems(options.on_error, strict=options.strict)
     for file, name in zip_longest(runs, options.names):

@@ -10,7 +10,7 @@ from graphkit.measures.outcome import STAGES
 from graphkit.measures.registry import bounds_of, declared, lower_is_better
 from graphkit.report.data import ReportData, RunData
 from graphkit.report.escaping import visible
-from graphkit.report.executed import WORDS
+from graphkit.report.execution_view import WORDS
 from graphkit.scoring.results import Summary, scored_in_words
 
 

@@ -22,10 +22,10 @@ from graphkit.records.words import counted, shown
 from graphkit.report.blocks import in_blocks
 from graphkit.report.data import PageOptions, ReportData, RunData
 from graphkit.report.escaping import middle, script_json, visible
-from graphkit.report.executed import executed, overview
+from graphkit.report.execution_view import executed, overview
 from graphkit.report.gathering import gather
 from graphkit.report.overview import scoreboard, summary
-from graphkit.report.said import judged, judges
+from graphkit.report.verdict_view import judged, judges
 from graphkit.scoring.known_share import KnownShare
 from graphkit.scoring.results import FAILURES_UNSCORED
 

@@ -15,9 +15,9 @@ from graphkit.measures.paths import Divergence, first_divergences
 from graphkit.records.commits import Version
 from graphkit.records.ids import path_of, repo_of, symbol_of
 from graphkit.records.structs import ChunkStruct
-from graphkit.report.calls import calls_of
 from graphkit.report.escaping import visible, visible_text
 from graphkit.report.layout import draw
+from graphkit.report.tool_call_view import calls_of
 
 #: How much of a text is shown: of a chunk and of an answer.
 CHUNK_TEXT = 400

@@ -22,14 +22,14 @@ from graphkit.records.commits import CommitGraph
 from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.unanswered import FailedAs
-from graphkit.scoring.called import tool_measures
-from graphkit.scoring.from_files import score_file
+from graphkit.scoring.file_scoring import score_file
 from graphkit.scoring.known_share import known_share
+from graphkit.scoring.logged_tools import tool_measures
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job
 
 if TYPE_CHECKING:
-    from graphkit.graph.gradings import Grading
+    from graphkit.graph.score_nodes import Grading
 
 Engine = Literal["python", "cypher"]
 
@@ -66,7 +66,7 @@ def evaluate(
         Its dataset; by default the folder whose ``runs/`` holds the log. Records in memory need one.
     measures
         Names or values; by default those of ``graphkit.measures.registry.DEFAULT_MEASURES``, and where the run logs its
-        calls of tools those of :func:`graphkit.scoring.called.tool_measures`.
+        calls of tools those of :func:`graphkit.scoring.logged_tools.tool_measures`.
     k
         The cut-off of measures that name none; 5 by default.
     engine
@@ -171,12 +171,12 @@ def evaluate(
         known = known_share(source, run_file)
         result = dataclasses.replace(result, known=known, failed_as=failed_as).with_scores(scores)
         return _warned(result, problems, told_by_caller)
-    from graphkit.graph.gradings import keep_scores
     from graphkit.graph.runs import IN_MEMORY, RunRecords, load_run, order_run
+    from graphkit.graph.score_nodes import keep_scores
 
     with Spool(AnswerStruct) as answers:
         # Nothing of a run is written before all of it was read: until then its records are put aside.
-        records = RunRecords.to_put_aside(store, source.name, run_file, answers)
+        records = RunRecords.of_unread_file(store, source.name, run_file, answers)
         job = dataclasses.replace(job, keep_answers=records.wanted)
         scored = score_file(job, dataset=source.name, problems=problems, sink=take, answers=answers)
         result = _with_rows(scored, rows)
@@ -186,7 +186,7 @@ def evaluate(
         loaded = load_run(store, source.name, scored.run, run_file, progress, records, origin=told, replace=replace)
         order_run(store, scored.run, unordered)
     if engine == "cypher":
-        from graphkit.scoring.in_graph import score_run
+        from graphkit.scoring.cypher_scoring import score_run
 
         in_graph = [measure for measure in chosen if measure.query]
         result = _merged(chosen, score_run(store, source.name, scored.run, in_graph, keep_rows), result)
@@ -214,7 +214,7 @@ def _kept(result: Evaluation, by_commits: Mapping[str, int]) -> tuple[list[Gradi
     ``by_commits`` holds the measures that ask for commits, with how often the histories had changed before.
     """
     from graphkit import __version__
-    from graphkit.graph.gradings import Grading, gradings_of, rows_of
+    from graphkit.graph.score_nodes import Grading, gradings_of, rows_of
 
     given = {score.measure for score in result.given}
     own = [(place, name) for place, name in enumerate(result.measures) if name not in given]

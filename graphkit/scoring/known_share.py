@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.files.dataset import Dataset
-from graphkit.files.known import Meaning, MetInLog, read_known
+from graphkit.files.known_ids import LogCoverage, Meaning, read_known
 from graphkit.files.normal_forms import GoldSpelling, respell
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
@@ -91,7 +91,7 @@ def known_share(dataset: Dataset, run_file: Path) -> KnownShare | None:
         end for answer in looked_at for step in answer.traversal or () for end in (step.source, step.target)
     )
     known, graph = read_known(dataset, _questions(dataset), ids)
-    met = MetInLog(known, {one: one for one in ids}, set(chunks))
+    met = LogCoverage(known, {one: one for one in ids}, set(chunks))
     for answer in looked_at:
         for step in answer.traversal or ():
             held = graph.held(step.source, step.relation, step.target)
@@ -119,7 +119,7 @@ def _questions(dataset: Dataset) -> Iterator[QuestionStruct]:
     return (question for _, question in RecordReader(dataset.questions_file, QuestionStruct, Problems("skip")))
 
 
-def _line(met: MetInLog, more: bool) -> str:
+def _line(met: LogCoverage, more: bool) -> str:
     parts = [part for part in (met.id_line(), met.edge_line()) if part]
     if not parts:
         parts = ["no record holds an id"]

@@ -91,7 +91,7 @@ class Part:
     totals: Totals
     rows: list[Row]
     lonely_questions: dict[str, Numbered]
-    lonely_answers: list[tuple[str, Numbered]]
+    answers_without_question: list[tuple[str, Numbered]]
     problems: Problems
     hashes: bytes
     runs: set[str] = field(default_factory=set)
@@ -117,7 +117,7 @@ class Scorer:
         self.job = job
         self.measures = job.measures
         #: Where the measures of the user's own are: what they return is checked.
-        self.own = [index for index, measure in enumerate(job.measures) if measure.is_users_own()]
+        self.own = [index for index, measure in enumerate(job.measures) if measure.is_custom()]
         self.compares_symbols = any(isinstance(measure, SymbolRecall) for measure in job.measures)
         self.hash = hash
         self.problems = Problems()
@@ -192,7 +192,7 @@ class Scorer:
             labels = (question.category, question.difficulty, question.group)
             self.about.append((labels, outcome(case, invalid) if job.outcomes else None, as_hash(gold), case.failure))
 
-    def settle(self) -> list[Row]:
+    def take_rows(self) -> list[Row]:
         """Bring the values since the last call into the totals, and return the rows where they are wanted."""
         totals = self.totals
         totals.questions += len(self.names)
@@ -308,16 +308,18 @@ class Scorer:
                 else:
                     answers[name] = (number, answer, answer_line)
         lonely_questions = {name: (number, line) for name, (number, _, line) in questions.items()}
-        lonely_answers = [(name, (number, line)) for name, (number, _, line) in answers.items()] + second_answers
+        answers_without_question = [
+            (name, (number, line)) for name, (number, _, line) in answers.items()
+        ] + second_answers
         hashes = array("q", map(self.hash, taken)).tobytes()
         if packer is not None and waiting:
             packed.append((packer.pack(waiting), len(waiting)))
-        rows = self.settle()
+        rows = self.take_rows()
         return Part(
             totals=self.totals,
             rows=rows,
             lonely_questions=lonely_questions,
-            lonely_answers=lonely_answers,
+            answers_without_question=answers_without_question,
             problems=self.problems,
             hashes=hashes,
             runs=self.runs,

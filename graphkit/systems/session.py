@@ -25,7 +25,7 @@ from graphkit.systems.runfile import RunFile
 from graphkit.systems.runner import Limits, Runner, Task
 from graphkit.systems.sampling import margin, sample
 
-#: Told of each new record.
+#: ImportReport of each new record.
 Advance = Callable[[Answer], None]
 
 DEFAULT_K = 5
@@ -112,7 +112,7 @@ def plan(dataset: Dataset, problems: Problems, size: int | None = None, seed: in
         A question can't be used, and none is to be left out.
     """
     questions = [_without_gold(question) for _, question in dataset.questions(problems)]
-    problems.settle(len(questions))
+    problems.raise_if_refused(len(questions))
     drawn = questions if size is None else sample(questions, size, seed)
     return Plan(tuple(drawn), tuple(question.id for question in questions))
 
@@ -158,7 +158,7 @@ class Session:
         """
         problems = Problems()
         rows = self.dataset.compatibility(problems)
-        problems.settle()
+        problems.raise_if_refused()
         self._stacks = {row.id: row.commits for row in rows if row.compatible}
         with contextlib.ExitStack() as stack:
             for system in self.systems:

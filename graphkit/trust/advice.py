@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from graphkit.records.words import counted
-from graphkit.trust.grade_scales import GradeScale
+from graphkit.trust.label_scales import GradeScale
 
 #: With fewer labels than these, the first advice is to give more.
 FEW = 15

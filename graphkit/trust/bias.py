@@ -11,7 +11,7 @@ from graphkit.judges.contract import Judge, Opinion, effort_of
 from graphkit.judges.prompts import Prompt
 from graphkit.records.scores import Score
 from graphkit.trust.effects import Effect, effects
-from graphkit.trust.regrading import Regrade, Variant
+from graphkit.trust.rejudge_contract import Regrade, Variant
 
 VARIANTS: tuple[Variant, ...] = ("swapped", "padded")
 

@@ -9,8 +9,8 @@ from typing import Any
 from graphkit.analysis.agreement import alpha
 from graphkit.analysis.estimates import Estimate, proportion
 from graphkit.records.scores import Score
-from graphkit.trust.grade_scales import scale_of
-from graphkit.trust.regrading import Regrade, by_measure
+from graphkit.trust.label_scales import scale_of
+from graphkit.trust.rejudge_contract import Regrade, by_measure
 
 #: How many gradings are compared where nobody says otherwise.
 REPEAT = 3

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from graphkit.records.scores import Score
 from graphkit.trust.effects import Effect, effects
-from graphkit.trust.regrading import Regrade
+from graphkit.trust.rejudge_contract import Regrade
 
 
 async def drift(recorded: Sequence[Score], regrade: Regrade) -> list[Effect]:

@@ -9,7 +9,7 @@ from typing import Any
 from graphkit.analysis.estimates import Estimate, proportion
 from graphkit.records.scores import Score
 from graphkit.trust.inflation import mean_difference
-from graphkit.trust.regrading import by_measure, values
+from graphkit.trust.rejudge_contract import by_measure, values
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from graphkit.analysis.calibration import Corrected, PredictionPowered, prediction_powered, rogan_gladen
 from graphkit.analysis.estimates import Estimate, proportion
 from graphkit.analysis.paired import interval
-from graphkit.trust.grade_scales import GradeScale
+from graphkit.trust.label_scales import GradeScale
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from graphkit.files.jsonl import whole
 from graphkit.records.scores import Score
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import shortened
-from graphkit.trust.grade_scales import GradeScale
+from graphkit.trust.label_scales import GradeScale
 
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
@@ -76,7 +76,7 @@ def write_sheet(path: Path, rows: Iterable[SheetRow]) -> None:
         table.writerow(COLUMNS)
         for row in rows:
             cells = (row.run, row.question, row.measure, row.grade, row.note, row.text, row.gold, row.answer)
-            table.writerow([_harmless(cell) for cell in cells])
+            table.writerow([_escape_formula(cell) for cell in cells])
 
 
 def read_sheet(path: Path) -> list[tuple[str, dict[str, str]]]:
@@ -224,7 +224,7 @@ def _lines(text: str) -> list[str]:
     return text.strip().splitlines()
 
 
-def _harmless(text: str) -> str:
+def _escape_formula(text: str) -> str:
     return f"'{text}" if text[:1] in _FORMULAS or _quoted(text) else text
 
 

@@ -15,12 +15,12 @@ from typing import Any
 from graphkit.analysis.agreement import alpha, gwet, kappa, raw_agreement
 from graphkit.analysis.calibration import sensitivity, specificity
 from graphkit.analysis.estimates import Estimate, needed, proportion
-from graphkit.analysis.spot_checks import KeptCheck
+from graphkit.analysis.spot_check_files import KeptCheck
 from graphkit.records.bounds import over, under
 from graphkit.records.scores import Score
 from graphkit.trust.advice import advice
-from graphkit.trust.grade_scales import NEAR, GradeScale, numbers_in, persons_scale
 from graphkit.trust.inflation import Inflation, inflation
+from graphkit.trust.label_scales import NEAR, GradeScale, numbers_in, persons_scale
 
 #: How many answers are drawn where nobody says otherwise.
 SIZE = 15

@@ -11,8 +11,8 @@ from scipy import stats
 
 import graphkit
 from graphkit.analysis.compare_runs import compare_runs
-from graphkit.analysis.compare_scores import compare_scores
-from graphkit.analysis.comparison import reading
+from graphkit.analysis.run_pairs import reading
+from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.analysis.summaries import summarize
 from graphkit.database.store import Store
 from graphkit.errors import InputError

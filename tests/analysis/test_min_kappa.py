@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphkit.analysis.gates import min_kappa
-from graphkit.analysis.spot_checks import KeptCheck, file_of, keep, kept_checks
+from graphkit.analysis.spot_check_files import KeptCheck, file_of, keep, kept_checks
 from graphkit.errors import InputError
 from graphkit.records.scores import Score
 from tests.helpers.judged import values

@@ -19,8 +19,8 @@ from graphkit.cli.app import GROUPS
 from graphkit.graph.queries import named_queries
 from graphkit.measures.registry import MEASURES
 from graphkit.records.schemas import RECORDS
-from graphkit.scoring.graded_runs import GradingOptions
-from graphkit.scoring.opened_judges import JudgeOptions
+from graphkit.scoring.grade_run import GradingOptions
+from graphkit.scoring.judge_setup import JudgeOptions
 from graphkit.systems import session
 from graphkit.systems.baseline import DEFAULT_MODEL, baseline
 from graphkit.systems.runner import Limits

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.scoring import kept_gradings
+from graphkit.scoring import verdict_store
 from tests.helpers import engines
 from tests.helpers.cli import Graph, Row, inside, tiny, write_lines
 from tests.helpers.datasets import STOREFRONT
@@ -221,7 +221,7 @@ def test_killed_between_the_files(dies_at: str, run: Path, tmp_path: Path, monke
     inside("grade", run, "-g", "rubric", "--no-store", cwd=tmp_path, code=0)
     change(run, 0, answer="Shop calls Billing.")
     with monkeypatch.context() as patch:
-        patch.setattr(kept_gradings, dies_at, die)
+        patch.setattr(verdict_store, dies_at, die)
         inside("grade", run, "-g", "scale", "--no-store", cwd=tmp_path, code=130)
     inside("grade", run, "-g", "scale", "--no-store", cwd=tmp_path, code=0)
     assert {measure for _, measure in scores_beside(run, "lexical")} == {"ScaleGrade"}

@@ -15,7 +15,7 @@ import pytest
 
 from graphkit.llm.cache import ReplyCache
 from graphkit.llm.requests import Request
-from graphkit.scoring.opened_judges import JUDGE_MODEL
+from graphkit.scoring.judge_setup import JUDGE_MODEL
 from tests.helpers.api import Api, BatchApi, Reply, Response, in_turn, message, refusal, served
 from tests.helpers.cli import COMMAND, Done, Graph, environment, graphkit, inside, write_lines
 from tests.helpers.grading import (
@@ -210,7 +210,7 @@ def test_failures(reply: Reply, label: str, words: str, asked: int, run: Path) -
 
 
 def test_second_try_counts(run: Path) -> None:
-    """Told why its verdict can't be used, the model gives another: it counts, and both were paid, once.
+    """ImportReport why its verdict can't be used, the model gives another: it counts, and both were paid, once.
 
     A truncated one is asked for anew with twice the room.
     """

@@ -127,7 +127,7 @@ def test_problems_without_an_end_are_counted(tmp_path: Path) -> None:
         problems.add(Problem(f"x:{number}", "bad"))
     assert len(problems.left_out) == KEPT == 10_000
     with pytest.raises(InputError, match=r"more than 10000 records can't be used[\s\S]*\.\.\. and 9995 more"):
-        problems.settle()
+        problems.raise_if_refused()
 
 
 def test_a_commit_with_a_key_twice_is_refused(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from graphkit.measures.registry import resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Answer
 from graphkit.records.structs import AnswerStruct, struct_of
-from graphkit.scoring.from_files import score_file
+from graphkit.scoring.file_scoring import score_file
 from graphkit.scoring.scorer import Job
 from tests.helpers.cli import Row, tiny, write_lines
 

@@ -11,10 +11,10 @@ import graphkit
 from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
-from graphkit.graph import executed_code
-from graphkit.graph.executed_code import Executed, executed, keep_executions, load_executions
-from graphkit.graph.gradings import load_scores
+from graphkit.graph import execution_nodes
+from graphkit.graph.execution_nodes import Executed, executed, keep_executions, load_executions
 from graphkit.graph.reservations import unfinished_loads
+from graphkit.graph.score_nodes import load_scores
 from graphkit.records.executions import CodeTestResult, Execution
 from graphkit.records.scores import Score
 from tests.helpers.datasets import write_jsonl
@@ -167,15 +167,15 @@ def test_an_interrupted_load_says_so(empty_store: Store, tmp_path: Path, monkeyp
     evaluated(empty_store, tmp_path)
     given = [execution("q1", *TESTS), execution("q2", *TESTS)]
     load_executions(empty_store, given)
-    monkeypatch.setattr(executed_code, "QUESTIONS", 1)
+    monkeypatch.setattr(execution_nodes, "QUESTIONS", 1)
 
     def dying(one: Execution) -> Record:
         if one.question == "q2":
             raise DatabaseError("the server went away")
         return row_of(one)
 
-    row_of = executed_code._row
-    monkeypatch.setattr(executed_code, "_row", dying)
+    row_of = execution_nodes._row
+    monkeypatch.setattr(execution_nodes, "_row", dying)
     with pytest.raises(DatabaseError):
         load_executions(empty_store, given)
     found = executed(empty_store, "r")
@@ -185,7 +185,7 @@ def test_an_interrupted_load_says_so(empty_store: Store, tmp_path: Path, monkeyp
         "the load of executions of r was interrupted: run it again to repair it"
     ]
     assert held(empty_store)["Execution"] == 1
-    monkeypatch.setattr(executed_code, "_row", row_of)
+    monkeypatch.setattr(execution_nodes, "_row", row_of)
     load_executions(empty_store, given)
     assert (held(empty_store)["CodeTestResult"], unfinished_loads(empty_store)) == (6, [])
 

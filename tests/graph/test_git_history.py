@@ -15,7 +15,7 @@ import pytest
 from graphkit import evaluate, failures
 from graphkit.measures.base import Unscored
 from graphkit.measures.coherence import Coherence, OffPin
-from graphkit.scoring.in_graph import measure_values
+from graphkit.scoring.cypher_scoring import measure_values
 from tests.helpers import ROOT
 from tests.helpers.cli import QUESTIONS, Done, Graph, Row, graphkit, inside, tiny, write_lines
 

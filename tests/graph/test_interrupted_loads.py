@@ -16,9 +16,9 @@ from graphkit.errors import DatabaseError, InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.graph.datasets import load_dataset
-from graphkit.graph.gradings import gradings
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved, unfinished_loads
+from graphkit.graph.score_nodes import gradings
 from tests.helpers import ROOT
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.engines import EngineSettings
@@ -113,13 +113,13 @@ CLEARING = """
 import os, signal, sys
 from pathlib import Path
 import graphkit
-from graphkit.graph import gradings, runs
+from graphkit.graph import runs, score_nodes
 from graphkit.graph.queries import cypher
 def clear(store, query, parameters):
     deleted = store.write(cypher(query), {**parameters, "limit": 3})[0]["deleted"]
     if deleted and query == sys.argv[2]:
         os.kill(os.getpid(), signal.SIGKILL)
-runs.clear = gradings.clear = clear
+runs.clear = score_nodes.clear = clear
 with graphkit.open_store() as store:
     graphkit.evaluate(Path(sys.argv[1]), store=store, measures=["EdgeRecall", "RR"])
 """

@@ -12,13 +12,13 @@ import pytest
 import graphkit
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.gradings import gradings
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import unfinished_loads
 from graphkit.graph.runs import load_run
+from graphkit.graph.score_nodes import gradings
 from graphkit.measures.registry import parse_measure
-from graphkit.scoring import batches, from_files
-from graphkit.scoring.in_graph import score_run
+from graphkit.scoring import batches, file_scoring
+from graphkit.scoring.cypher_scoring import score_run
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.helpers.loading import RUN, change, contents, load_all
 
@@ -74,7 +74,7 @@ def test_evaluation_of_a_shuffled_run_writes_what_its_file_holds(
 ) -> None:
     """Records far from their questions, in files of many batches on two processes, are written as a load would."""
     monkeypatch.setattr(batches, "SIZE", 7)
-    monkeypatch.setattr(from_files, "SMALL", 0)
+    monkeypatch.setattr(file_scoring, "SMALL", 0)
     file = dataset / "runs" / f"{RUN}.jsonl"
     write_jsonl(file, read_jsonl(file)[::-1])
     load_all(empty_store, dataset)

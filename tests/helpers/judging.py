@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphkit.judges.contract import Finding, Grader, Opinion, Reading
-from graphkit.judges.judging import Judged, ask
 from graphkit.judges.materials import Materials, materials_of
 from graphkit.judges.prompts import Prompt
+from graphkit.judges.verdict_request import Judged, ask
 from graphkit.llm.requests import ModelError
 from graphkit.measures.case import Case
 from graphkit.records.models import Question

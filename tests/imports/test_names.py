@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphkit.errors import InputError
-from graphkit.files.known import closest
+from graphkit.files.known_ids import closest
 from graphkit.imports.names import IdPattern, Names, read_ids
 
 KNOWN = {"web:src/a.ts", "web:src/a.ts#login", "api:auth.py#Login", "api:auth.py#login", "api:auth.py", "db:x/y.sql"}

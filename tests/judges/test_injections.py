@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from graphkit.judges.catalogue import GRADERS
 from graphkit.judges.contract import Grader
-from graphkit.judges.graders import GRADERS
-from graphkit.judges.judging import ask, prompt_of, schema_of
 from graphkit.judges.lexical import LexicalJudge
 from graphkit.judges.materials import Materials
 from graphkit.judges.model_judge import ModelJudge
 from graphkit.judges.prompts import PARTS, nonce_of, text_of
+from graphkit.judges.verdict_request import ask, prompt_of, schema_of
 from graphkit.llm.requests import Reply, Request, Usage
 from tests.helpers.judging import materials
 from tests.judges.injections import INJECTIONS

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from graphkit.errors import InputError
 from graphkit.judges.callable_judge import CallableJudge, load_judge
+from graphkit.judges.catalogue import GRADERS
 from graphkit.judges.contract import Judge
-from graphkit.judges.graders import GRADERS
-from graphkit.judges.judging import ask, prompt_of, schema_of
 from graphkit.judges.lexical import LexicalJudge
 from graphkit.judges.materials import Materials, materials_of, unjudged
 from graphkit.judges.model_judge import ModelJudge
 from graphkit.judges.prompts import nonce_of
+from graphkit.judges.verdict_request import ask, prompt_of, schema_of
 from graphkit.llm.requests import ModelError, Reply, Request, Usage
 from graphkit.measures.case import Case
 from graphkit.measures.registry import bounds_of

@@ -10,8 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from graphkit.errors import InputError
-from graphkit.judges.judging import prompt_of, schema_of
 from graphkit.judges.own_rubric import load_rubric
+from graphkit.judges.verdict_request import prompt_of, schema_of
 from tests.helpers.judging import judged, materials, read, values
 
 SHOWN = materials("It calls.")

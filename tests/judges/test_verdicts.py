@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from graphkit.judges.catalogue import GRADERS
 from graphkit.judges.contract import Opinion
-from graphkit.judges.graders import GRADERS
-from graphkit.judges.judging import ask
 from graphkit.judges.prompts import TRUNCATED
+from graphkit.judges.verdict_request import ask
 from graphkit.llm.requests import ModelError, Usage
 from tests.helpers.judging import Scripted, judged, materials, reasons, values
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import graphkit as package
-from graphkit.analysis.compare_scores import compare_scores
 from graphkit.analysis.config import load_config
 from graphkit.analysis.layers import score_layers
+from graphkit.analysis.score_file_pairs import compare_scores
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError
 from graphkit.files.dataset import Dataset
@@ -23,8 +23,8 @@ from graphkit.graph.opening import prepared
 from graphkit.measures import own
 from graphkit.measures.registry import (
     declared,
-    kind_named,
     lower_is_better,
+    measure_class,
     measure_kinds,
     parse_measure,
     resolve_measures,
@@ -35,7 +35,7 @@ from graphkit.records.models import Question
 from graphkit.records.structs import QuestionStruct, struct_of
 from graphkit.scoring import batches
 from graphkit.scoring.export import write_results
-from graphkit.scoring.from_files import score_file
+from graphkit.scoring.file_scoring import score_file
 from graphkit.scoring.scorer import Job
 from tests.helpers.cli import ANSWERS, QUESTIONS, graphkit, inside, tiny, write_lines
 
@@ -193,7 +193,7 @@ def test_what_it_says_of_itself(folder: Path) -> None:
     assert parse_measure("own_words:Swift@3").thresholds().target == 0.5
     # A value of its own isn't computed by the Cypher of the measure that it was made from, nor found by its aliases.
     assert parse_measure("own_words:Recall2").engines() == ("python",)
-    assert parse_measure("traversal_accuracy").known_as == "EdgeRecall"
+    assert parse_measure("traversal_accuracy").name == "EdgeRecall"
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_a_mistake_in_it_is_told(folder: Path, text: str, message: str) -> None:
 
 def test_data_imports_nothing(folder: Path) -> None:
     """A text from data that names a module isn't imported; once the user has named it, it is known."""
-    assert kind_named("own_words:Words(allowed=3)") is None
+    assert measure_class("own_words:Words(allowed=3)") is None
     assert not lower_is_better("own_words:Words")
     assert "own_words" not in sys.modules
     parse_measure("own_words:Words")
@@ -305,7 +305,7 @@ def test_a_broken_entry_point_is_told(folder: Path, monkeypatch: pytest.MonkeyPa
         assert "is taken by the measure EdgeRecall (graphkit's own)" in done.err
         assert "own_words:Gone: there is no 'Gone'" in done.err
         assert "Good" in [row["measure"] for row in done.objects()]
-        assert str(parse_measure("EdgeRecall").known_as) == "EdgeRecall"
+        assert str(parse_measure("EdgeRecall").name) == "EdgeRecall"
         with pytest.raises(MeasureError, match="there is no 'Gone'"):
             parse_measure("Gone")
     finally:

@@ -22,7 +22,7 @@ from graphkit.measures.registry import (
     DEFAULT_MEASURES,
     MEASURES,
     declared,
-    kind_named,
+    measure_class,
     parse_measure,
     require_computed,
     resolve_measures,
@@ -215,9 +215,9 @@ def test_judged_measures_are_declared_and_not_computed() -> None:
 
 def test_a_measure_of_another_tool_is_not_known() -> None:
     """A text that names no measure of graphkit's has no kind; one with parameters that don't fit keeps its kind."""
-    assert kind_named("answer relevance (0..10)") is None
-    assert kind_named("") is None
-    assert kind_named("OffPin(unheard=3)") is parse_measure("OffPin").__class__
+    assert measure_class("answer relevance (0..10)") is None
+    assert measure_class("") is None
+    assert measure_class("OffPin(unheard=3)") is parse_measure("OffPin").__class__
     assert declared("OffPin(unheard=3)") is None
     assert declared("ndcg@10") == nDCG(10)
 

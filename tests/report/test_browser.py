@@ -16,7 +16,7 @@ from tests.helpers.datasets import STOREFRONT, pallets, read_jsonl, write_jsonl
 from tests.helpers.pages import HOSTILE, hostile_dataset
 from tests.helpers.verdicts import plausible, verdict
 from tests.report.conftest import Opened
-from tests.report.test_said import SAID, hostile_verdicts
+from tests.report.test_verdict_view import SAID, hostile_verdicts
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

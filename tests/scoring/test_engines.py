@@ -18,10 +18,10 @@ from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.graph.executed_code import keep_executions
-from graphkit.graph.judgements import keep_verdicts
+from graphkit.graph.execution_nodes import keep_executions
 from graphkit.graph.queries import Query, cypher, named_queries, schema_statements
 from graphkit.graph.runs import load_run
+from graphkit.graph.verdict_nodes import keep_verdicts
 from graphkit.measures.base import DEFAULT_K, Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.edges import EdgeRecall
@@ -30,7 +30,7 @@ from graphkit.measures.registry import MEASURES, parse_measure, resolve_measures
 from graphkit.records.ids import crosses
 from graphkit.records.models import Answer, Question
 from graphkit.records.unanswered import MISSING
-from graphkit.scoring.in_graph import score_run
+from graphkit.scoring.cypher_scoring import score_run
 from tests.helpers import engines, executions
 from tests.helpers.cli import tiny
 from tests.helpers.datasets import STOREFRONT, find_pallets, generate, pallets, read_jsonl, without_graph, write_jsonl

@@ -19,7 +19,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.measures.registry import resolve_measures
 from graphkit.scoring import batches
-from graphkit.scoring.from_files import score_file
+from graphkit.scoring.file_scoring import score_file
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job
 from tests.helpers.datasets import generate, read_jsonl, write_jsonl

@@ -13,8 +13,8 @@ from graphkit.files.execution_files import write_executions
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores, write_scores
 from graphkit.files.verdict_files import grades_folder, write_verdicts
-from graphkit.graph.gradings import gradings
 from graphkit.graph.queries import schema_statements
+from graphkit.graph.score_nodes import gradings
 from graphkit.records.scores import Score
 from tests.helpers.cli import Graph, Row, graphkit, tiny, write_lines
 from tests.helpers.executions import execution, result

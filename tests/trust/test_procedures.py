@@ -20,7 +20,7 @@ from graphkit.trust.consistency import compare_gradings, consistency
 from graphkit.trust.drift import drift
 from graphkit.trust.effects import effects
 from graphkit.trust.families import answering_model, between_judges
-from graphkit.trust.regrading import Variant
+from graphkit.trust.rejudge_contract import Variant
 from tests.helpers.judged import graded, values
 
 QUESTIONS = [f"q{number}" for number in range(12)]

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from graphkit.errors import InputError
 from graphkit.trust.advice import advice
-from graphkit.trust.grade_scales import RUBRIC, GradeScale, scale_of
 from graphkit.trust.inflation import inflation
+from graphkit.trust.label_scales import RUBRIC, GradeScale, scale_of
 from graphkit.trust.labels import SheetRow, labels_of, read_sheet, rows_of, write_sheet
 from graphkit.trust.spot_check import check, draw
 from tests.helpers.datasets import STOREFRONT, read_jsonl

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from graphkit.cli.options import AskOptions
     from graphkit.llm.budget import Budget
     from graphkit.records.scores import Score
-    from graphkit.scoring.grade import Graded, RunToGrade
-    from graphkit.scoring.graded_runs import GradingOptions
-    from graphkit.scoring.opened_judges import JudgeOptions
-    from graphkit.trust.regrading import Variant
+    from graphkit.scoring.grade_run import GradingOptions
+    from graphkit.scoring.judge_setup import JudgeOptions
+    from graphkit.scoring.verdict_job import Graded, RunToGrade
+    from graphkit.trust.rejudge_contract import Variant
     from graphkit.trust.subjects import Subject
 
 
@@ -51,7 +51,7 @@ class Regrading:
         return found
 
     async def _graded(self, run: RunToGrade, judge: JudgeOptions, options: GradingOptions, variant: Variant) -> Graded:
-        from graphkit.scoring.opened_judges import opened
+        from graphkit.scoring.judge_setup import opened
         from graphkit.trust.bias import Swapped
 
         async with opened(judge, self.budget) as opened_judge:
@@ -93,8 +93,8 @@ def regrading(run_file: Path, dataset: Path | None, subject: Subject, how: AskOp
     """
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
-    from graphkit.judges.graders import GRADERS
-    from graphkit.scoring.grade import RunToGrade
+    from graphkit.judges.catalogue import GRADERS
+    from graphkit.scoring.verdict_job import RunToGrade
 
     measures = {score.measure for score in subject.scores}
     graders = {name: grader.measures for name, grader in GRADERS.items() if measures >= set(grader.measures)}
@@ -116,8 +116,8 @@ def _gradings(
     from graphkit.judges.citations import citation_pattern
     from graphkit.judges.materials import CONTEXT_TOKENS
     from graphkit.records.judge_versions import JudgeVersion
-    from graphkit.scoring.graded_runs import GradingOptions
-    from graphkit.scoring.opened_judges import ANTHROPIC, JudgeOptions
+    from graphkit.scoring.grade_run import GradingOptions
+    from graphkit.scoring.judge_setup import ANTHROPIC, JudgeOptions
 
     asked: dict[tuple[JudgeOptions, int, str | None], list[str]] = {}
     for grader, measures in graders.items():
@@ -137,7 +137,7 @@ def _gradings(
 
 def _budget(judges: Iterable[JudgeOptions]) -> Budget | None:
     """Return what some judges may spend together."""
-    from graphkit.scoring.opened_judges import prices_and_budget
+    from graphkit.scoring.judge_setup import prices_and_budget
 
     budgets = [budget for judge in judges if (budget := prices_and_budget(judge)[1]) is not None]
     return budgets[0] if budgets else None

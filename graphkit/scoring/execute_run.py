@@ -24,8 +24,8 @@ from graphkit.records.executions import Execution
 from graphkit.records.gold import gold_hash
 from graphkit.records.scores import EXECUTION, Score
 from graphkit.records.words import counted
-from graphkit.scoring.grade import RunToGrade
 from graphkit.scoring.results import Summary
+from graphkit.scoring.verdict_job import RunToGrade
 
 #: In which version of what is compared how the scores of executions are given.
 VERSION = "1"
@@ -109,7 +109,7 @@ def execute(
     for question in tested.values():
         for what in wrong_with(question)[:1]:
             problems.add(Problem(str(source.questions_file), what, question.id, "See docs/execution.md."))
-    problems.settle()
+    problems.raise_if_refused()
     tested = {one.id: one for one in tested.values() if not wrong_with(one)}
     lacking = {name: reason for name in tested if (reason := read.lacking(name)) is not None}
     wanted = [(one, read.answers[name].answer or "") for name, one in tested.items() if name not in lacking]
@@ -176,8 +176,8 @@ def _keep_beside(run_file: Path, executed: ExecutedRun) -> None:
 
 def _into_graph(store: Store, run_file: Path, source: Dataset, executed: ExecutedRun, problems: Problems) -> None:
     """Put scores and executions beside the answers, after the run itself where it isn't there."""
-    from graphkit.graph.executed_code import keep_executions
-    from graphkit.graph.gradings import load_scores
+    from graphkit.graph.execution_nodes import keep_executions
+    from graphkit.graph.score_nodes import load_scores
     from graphkit.scoring.evaluate import evaluate
 
     # What is wrong with the files was told when they were read.

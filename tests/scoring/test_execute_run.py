@@ -16,7 +16,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
 from graphkit.measures.judged import TESTED
 from graphkit.scoring.evaluate import evaluate
-from graphkit.scoring.executed_runs import execute
+from graphkit.scoring.execute_run import execute
 from tests.helpers.cli import tiny, write_lines
 from tests.helpers.code_answers import CODE_RUNS, EXPECTED, STOREFRONT_CODE, pass_rate
 from tests.helpers.sandboxes import WALL_NAMES, wall_here

@@ -126,7 +126,7 @@ class Meaning:
 
 
 @dataclass(slots=True)
-class MetInLog:
+class LogCoverage:
     """The ids and edges that a log holds, and how much of them the dataset knows.
 
     Attributes

@@ -19,15 +19,15 @@ from graphkit.files.verdict_files import (
     verdicts_beside,
     write_verdicts,
 )
+from graphkit.judges.catalogue import GRADERS
 from graphkit.judges.contract import Grader
-from graphkit.judges.graders import GRADERS
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.records.judge_versions import JudgeVersion
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import is_failure
 from graphkit.records.verdicts import Verdict, answer_hash
 from graphkit.records.words import counted
-from graphkit.scoring.grade import Graded, RunToGrade
+from graphkit.scoring.verdict_job import Graded, RunToGrade
 
 
 def keep_beside(

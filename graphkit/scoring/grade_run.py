@@ -20,18 +20,16 @@ from graphkit.files.problems import OnError, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.verdict_files import grading_lock
 from graphkit.graph.runs import refuse_other_run
+from graphkit.judges.catalogue import graders_named
 from graphkit.judges.contract import Grader, Judge
-from graphkit.judges.graders import graders_named
-from graphkit.judges.judging import TRIES
 from graphkit.judges.materials import CONTEXT_TOKENS
 from graphkit.judges.own_rubric import load_rubric
+from graphkit.judges.verdict_request import TRIES
 from graphkit.llm.requests import ModelError
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Spread, figures_of, summarised
 from graphkit.records.verdicts import Verdict
-from graphkit.scoring.grade import CONCURRENCY, DEFAULT_GRADERS, Graded, GradingJob, RunToGrade
-from graphkit.scoring.kept_gradings import keep_beside, with_other_models
-from graphkit.scoring.opened_judges import (
+from graphkit.scoring.judge_setup import (
     ANTHROPIC,
     LEXICAL,
     Collecting,
@@ -44,6 +42,8 @@ from graphkit.scoring.opened_judges import (
     opened,
     opened_batches,
 )
+from graphkit.scoring.verdict_job import CONCURRENCY, DEFAULT_GRADERS, Graded, GradingJob, RunToGrade
+from graphkit.scoring.verdict_store import keep_beside, with_other_models
 
 T = TypeVar("T")
 
@@ -125,7 +125,7 @@ def grade(
     store
         Keeps scores and verdicts in the graph, beside the answers; dataset and run are loaded where they aren't there.
     keep
-        Keep them in files beside the run, see :func:`graphkit.scoring.kept_gradings.keep_beside`.
+        Keep them in files beside the run, see :func:`graphkit.scoring.verdict_store.keep_beside`.
     name
         The name that the run goes by, whatever its records say.
     tell
@@ -240,8 +240,8 @@ def cost_of_run(run_file: Path) -> Spread:
 
 def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded, on_error: OnError) -> None:
     """Put scores and verdicts beside the answers, after the run itself where it isn't there."""
-    from graphkit.graph.gradings import load_scores
-    from graphkit.graph.judgements import keep_verdicts
+    from graphkit.graph.score_nodes import load_scores
+    from graphkit.graph.verdict_nodes import keep_verdicts
     from graphkit.scoring.evaluate import evaluate
 
     # What is wrong with the files was told when they were read to be graded.

@@ -14,16 +14,16 @@ import pytest
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
+from graphkit.judges.catalogue import GRADERS, graders_named
 from graphkit.judges.contract import Opinion
-from graphkit.judges.graders import GRADERS, graders_named
 from graphkit.judges.lexical import LexicalJudge
 from graphkit.judges.prompts import Prompt
 from graphkit.llm.requests import Usage
 from graphkit.records.verdicts import Verdict
 from graphkit.scoring.evaluate import evaluate
-from graphkit.scoring.grade import Graded, GradingJob, RunToGrade
-from graphkit.scoring.graded_runs import GradingOptions, grade
+from graphkit.scoring.grade_run import GradingOptions, grade
 from graphkit.scoring.results import NOT_GIVEN
+from graphkit.scoring.verdict_job import Graded, GradingJob, RunToGrade
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.grading import ASKED, GIVEN, RIGHT, many, to_grade
 

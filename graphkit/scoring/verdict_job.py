@@ -19,8 +19,8 @@ from graphkit.judges.citations import pattern_text
 from graphkit.judges.claims import CLAIMS, SEPARATE_QUESTIONS
 from graphkit.judges.contract import Finding, Grader, Judge, effort_of, model_of
 from graphkit.judges.forms import unscored
-from graphkit.judges.judging import ask, prompt_hash
 from graphkit.judges.materials import CONTEXT_TOKENS, materials_of, unjudged
+from graphkit.judges.verdict_request import ask, prompt_hash
 from graphkit.measures.case import Case
 from graphkit.measures.judged import TESTED
 from graphkit.records.gold import gold_hash

@@ -7,12 +7,12 @@ from typing import Literal
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError, did_you_mean
-from graphkit.graph.gradings import Grading, gradings, held_values
 from graphkit.graph.knowledge import invalid_questions
+from graphkit.graph.score_nodes import Grading, gradings, held_values
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import resolve_measures
 from graphkit.records.scores import GRAPHKIT
-from graphkit.scoring.in_graph import measure_values
+from graphkit.scoring.cypher_scoring import measure_values
 
 #: Compared where no measure is named: one of each question that a team asks, so that Holm's correction stays mild.
 COMPARED = ("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "PathPrefix", "CrossRepoPrecision", "Coherence")

@@ -11,7 +11,7 @@ from graphkit.errors import InputError
 from graphkit.files.verdict_files import grades_folder, write_verdicts
 from graphkit.records.verdicts import Citation, Verdict, answer_hash
 from graphkit.report import PageOptions, write_report
-from graphkit.report.said import CLAIMS, LISTED, TEXT, judged
+from graphkit.report.verdict_view import CLAIMS, LISTED, TEXT, judged
 from tests.helpers import cli
 from tests.helpers.cli import tiny, write_lines
 from tests.helpers.datasets import write_jsonl

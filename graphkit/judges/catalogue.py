@@ -8,11 +8,11 @@ from graphkit.errors import InputError, did_you_mean
 from graphkit.judges.aggregation import AGGREGATION
 from graphkit.judges.binary import BINARY
 from graphkit.judges.claims import CLAIMS
+from graphkit.judges.completeness_form import COMPLETENESS
+from graphkit.judges.conflicts_form import CONFLICTS
 from graphkit.judges.contract import Grader
-from graphkit.judges.graded import GRADED, RELEVANCE
-from graphkit.judges.judged_completeness import COMPLETENESS
-from graphkit.judges.judged_conflicts import CONFLICTS
-from graphkit.judges.judged_integration import INTEGRATION
+from graphkit.judges.four_shares import GRADED, RELEVANCE
+from graphkit.judges.integration_form import INTEGRATION
 from graphkit.judges.rubric import RUBRIC
 from graphkit.judges.scale import SCALE
 

@@ -14,7 +14,7 @@ from graphkit.records.executions import CodeTestResult, Execution
 from graphkit.records.verdicts import answer_hash
 from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import visible_text
-from graphkit.report.executed import AROUND, ATTEMPTS, LINES, TESTS, TEXT, WORDS, executed
+from graphkit.report.execution_view import AROUND, ATTEMPTS, LINES, TESTS, TEXT, WORDS, executed
 from tests.helpers import cli, executions
 from tests.helpers.cli import tiny, write_lines
 from tests.helpers.datasets import write_jsonl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphkit.analysis.grading_cost import grading_cost
+from graphkit.analysis.judge_cost import grading_cost
 from graphkit.records.usage import Figures, summarised
 from tests.helpers.verdicts import verdict
 

@@ -9,12 +9,12 @@ import pytest
 from pydantic import ValidationError
 
 from graphkit.errors import InputError
+from graphkit.judges.catalogue import GRADERS, graders_named
 from graphkit.judges.contract import UnusableVerdictError
 from graphkit.judges.forms import NEITHER, NO_GOLD_ANSWER
-from graphkit.judges.graders import GRADERS, graders_named
-from graphkit.judges.judging import prompt_of, schema_of
 from graphkit.judges.key_terms import BY_KEY_TERMS
 from graphkit.judges.prompts import PARTS, prompt_names, text_of
+from graphkit.judges.verdict_request import prompt_of, schema_of
 from graphkit.measures.registry import parse_measure
 from tests.helpers.judging import judged, materials, read, reasons, values
 

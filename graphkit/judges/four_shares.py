@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphkit.judges.contract import Finding, Grader, Reading, UnusableVerdictError
-from graphkit.judges.forms import NO_GOLD_ANSWER, Unit, VerdictForm, Words, unless_unseen
+from graphkit.judges.forms import NO_GOLD_ANSWER, Unit, VerdictForm, Words, unscored_if_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 
@@ -33,10 +33,10 @@ class RelevanceVerdict(VerdictForm):
 def _read(verdict: GradedVerdict, materials: Materials) -> Reading:
     return Reading(
         [
-            unless_unseen(_finding("Faithfulness", verdict.faithfulness), materials),
+            unscored_if_unseen(_finding("Faithfulness", verdict.faithfulness), materials),
             _finding("AnswerRelevance", verdict.answer_relevance),
-            unless_unseen(_against_gold("ContextPrecision", verdict.context_precision, materials), materials),
-            unless_unseen(_against_gold("ContextRecall", verdict.context_recall, materials), materials),
+            unscored_if_unseen(_against_gold("ContextPrecision", verdict.context_precision, materials), materials),
+            unscored_if_unseen(_against_gold("ContextRecall", verdict.context_recall, materials), materials),
         ]
     )
 

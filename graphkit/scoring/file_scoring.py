@@ -111,14 +111,14 @@ class _Join:
                 self._refuse(self.scorer.questions.path, numbered, what, name)
             else:
                 self.questions[name] = numbered
-        for name, numbered in part.lonely_answers:
+        for name, numbered in part.answers_without_question:
             if name in self.answers:
                 what = f"the question already has a record at line {self.answers[name][0]}"
                 self._refuse(self.scorer.answers.path, numbered, what, name)
             else:
                 self.answers[name] = numbered
         both = [name for name in part.lonely_questions if name in self.answers]
-        both += [name for name, _ in part.lonely_answers if name in self.questions]
+        both += [name for name, _ in part.answers_without_question if name in self.questions]
         self._score((name, self.questions.pop(name), self.answers.pop(name)) for name in dict.fromkeys(both))
 
     def _emit(self, rows: list[Row], described: list[tuple[str, Any]]) -> None:
@@ -146,7 +146,7 @@ class _Join:
         self.problems.merge(scorer.problems)
 
     def _settle(self) -> None:
-        self._emit(self.scorer.settle(), self.scorer.described)
+        self._emit(self.scorer.take_rows(), self.scorer.described)
         self.scorer.described = []
 
     def finish(self) -> None:
@@ -259,7 +259,7 @@ def score_file(
             where=str(run_file),
             remedy="Write each run into a file of its own.",
         )
-    problems.settle(usable=join.totals.questions - join.totals.missing)
+    problems.raise_if_refused(usable=join.totals.questions - join.totals.missing)
     if not join.totals.questions:
         raise InputError("the file holds no question", where=str(questions_file))
     if not join.runs:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.files.known import MetInLog
+from graphkit.files.known_ids import LogCoverage
 from graphkit.records.directions import PlacedEdge
 from graphkit.records.words import counted, shortened
 
@@ -15,7 +15,7 @@ SHOWN = 12
 
 
 @dataclass(slots=True)
-class Told(MetInLog):
+class ImportReport(LogCoverage):
     """What an import came upon, counted.
 
     Attributes
@@ -121,7 +121,7 @@ def _listed(counts: Counter[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def as_json(told: Told) -> dict[str, Any]:
+def as_json(told: ImportReport) -> dict[str, Any]:
     """Return what is told for programs."""
     return {
         "answers": told.answers,

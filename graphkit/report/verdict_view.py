@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from graphkit.analysis.grading_cost import grading_cost
+from graphkit.analysis.judge_cost import grading_cost
 from graphkit.errors import InputError
 from graphkit.records.usage import Spread
 from graphkit.records.verdicts import AnswerClaim, Citation, Verdict

@@ -13,7 +13,7 @@ from graphkit.judges.contract import Judge
 from graphkit.judges.lexical import LexicalJudge
 from graphkit.judges.model_judge import ModelJudge
 from graphkit.llm.requests import Model, ModelError, Reply, Request
-from graphkit.scoring.grade import CONCURRENCY
+from graphkit.scoring.verdict_job import CONCURRENCY
 
 if TYPE_CHECKING:
     from graphkit.llm.budget import Budget

@@ -11,11 +11,11 @@ import graphkit
 from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
-from graphkit.graph import judgements
-from graphkit.graph.gradings import load_scores
-from graphkit.graph.judgements import Judging, judgings, keep_verdicts, load_verdicts
+from graphkit.graph import verdict_nodes
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.reservations import unfinished_loads
+from graphkit.graph.score_nodes import load_scores
+from graphkit.graph.verdict_nodes import Judging, judgings, keep_verdicts, load_verdicts
 from graphkit.records.scores import Score
 from graphkit.records.verdicts import Citation, Verdict, answer_hash
 from tests.helpers.datasets import STOREFRONT, without_graph, write_jsonl
@@ -174,15 +174,15 @@ def test_an_interrupted_load_says_so(empty_store: Store, tmp_path: Path, monkeyp
     """What dies between two batches is incomplete and told as interrupted, and the next load replaces it."""
     graphkit.evaluate(world(tmp_path), store=empty_store)
     load_verdicts(empty_store, [claims_verdict(), claims_verdict("q2")])
-    monkeypatch.setattr(judgements, "QUESTIONS", 1)
-    written = judgements._write
+    monkeypatch.setattr(verdict_nodes, "QUESTIONS", 1)
+    written = verdict_nodes._write
 
     def dying(store: Store, run: str, rows: list[Record]) -> None:
         if rows[0]["question"] == "q2":
             raise DatabaseError("the server went away")
         written(store, run, rows)
 
-    monkeypatch.setattr(judgements, "_write", dying)
+    monkeypatch.setattr(verdict_nodes, "_write", dying)
     with pytest.raises(DatabaseError):
         load_verdicts(empty_store, [claims_verdict(), claims_verdict("q2")])
     assert not judgings(empty_store, "r")["lexical"].complete
@@ -190,7 +190,7 @@ def test_an_interrupted_load_says_so(empty_store: Store, tmp_path: Path, monkeyp
         "the load of verdicts of lexical on r was interrupted: run it again to repair it"
     ]
     assert held(empty_store)["Claim"] == 3
-    monkeypatch.setattr(judgements, "_write", written)
+    monkeypatch.setattr(verdict_nodes, "_write", written)
     load_verdicts(empty_store, [claims_verdict(), claims_verdict("q2")])
     assert (held(empty_store)["Claim"], unfinished_loads(empty_store)) == (6, [])
 

@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from graphkit.analysis.comparison import (
+from graphkit.analysis.paired import RESAMPLES, SEED
+from graphkit.analysis.run_pairs import (
     By,
     GoldComparison,
     RunComparison,
@@ -17,7 +18,6 @@ from graphkit.analysis.comparison import (
     refuse_itself,
     unscored,
 )
-from graphkit.analysis.paired import RESAMPLES, SEED
 from graphkit.analysis.summaries import score_scales
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.problems import Problems

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphkit.analysis.comparison import LEVEL, RunComparison
 from graphkit.analysis.paired import FEW_DIFFERENT, FEW_QUESTIONS, PairedResult
+from graphkit.analysis.run_pairs import LEVEL, RunComparison
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
 from graphkit.scoring.results import FAILURES_UNSCORED

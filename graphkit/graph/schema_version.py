@@ -1,0 +1,9 @@
+"""The version of what graphkit writes into the graph."""
+
+from __future__ import annotations
+
+#: The version number. Data that another version wrote counts as changed, and is loaded again.
+SCHEMA_VERSION = "10"
+
+#: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
+SCHEMA_DIGEST = "7841c9bcb7d81fe573d4928a7481ab4b"
