@@ -16,30 +16,9 @@ from typing import Any
 from graphkit.errors import InputError
 from graphkit.execution.hosts import HostFiles, host_files
 from graphkit.execution.limits import SandboxLimits
+from graphkit.execution.snippets import snippet
 from graphkit.execution.walls import WALLS, NoWall, Wall
 from graphkit.execution.workers import Ended, ForgedError, SandboxError, StoppedError, Worker, WorkerSession
-
-#: What is asked of a wall before any answer's code is run behind it. Each line that doesn't fail is a hole.
-_TRIAL = """
-import os
-import socket
-
-def holes(witness, outside):
-    def tried(what, act):
-        try:
-            act()
-        except OSError:
-            return
-        raise SystemError(what)
-
-    tried("a file of the host can be read", lambda: open(witness).read())
-    tried("a file can be written outside", lambda: open(outside, "w").write("x"))
-    tried("a socket can be made", lambda: socket.socket())
-    tried("a process can be made", lambda: os.fork() or os._exit(0))
-    tried("a signal can be sent", lambda: os.kill(os.getppid(), 0))
-    if os.environ:
-        raise SystemError("the environment isn't empty")
-"""
 
 #: How long a trial may take, in seconds.
 _TRIAL_SECONDS = 20.0
@@ -138,7 +117,7 @@ class Sandbox:
         self._builder.shutdown()
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What the code is kept from the machine by, and why by nothing better, in a sentence."""
         if self.wall.name == "none":
             return "no sandbox: the code of the answers may do whatever you may"
@@ -226,7 +205,7 @@ def failure_of(wall: Wall, files: HostFiles, limits: SandboxLimits) -> str | Non
             worker = Worker(wall, files, limits)
             try:
                 session = worker.start(_TRIAL_SECONDS, (), "python_tests")
-                ended = called(session, _TRIAL, "holes", [str(witness), str(outside)], 1000)
+                ended = called(session, snippet("trial"), "holes", [str(witness), str(outside)], 1000)
             finally:
                 worker.close()
     except SandboxError as error:
