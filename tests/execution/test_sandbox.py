@@ -85,7 +85,7 @@ def test_without_any_it_says_so() -> None:
     """Who asks for no sandbox gets none, and is told."""
     with open_sandbox(jobs=1, unsafe=True) as sandbox:
         assert sandbox.wall.name == "none"
-        assert sandbox.description == "no sandbox: the code of the answers may do whatever you may"
+        assert sandbox.description == "no sandbox: the code of the answers has all your permissions"
 
 
 # Interpreters ------------------------------------------------------------------------------------------------------
