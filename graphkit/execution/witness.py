@@ -299,9 +299,7 @@ def descendants(pid: int) -> set[int]:
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 state, parent, *_ = (entry / "stat").read_text().rpartition(")")[2].split()
-                if (
-                    state != "Z" or len(list((entry / "task").iterdir())) > 1
-                ):  # the first thread may end first
+                if state != "Z" or len(list((entry / "task").iterdir())) > 1:  # the first thread may end first
                     parents[int(entry.name)] = int(parent)
     found: set[int] = set()
     while more := {child for child, parent in parents.items() if parent in {pid, *found}} - found:
