@@ -134,7 +134,7 @@ def _execute(store: Store) -> _Code:
     try:
         with open_sandbox(programs=programs()) as sandbox:
             runs = tuple(execute(file, dataset, sandbox=sandbox, store=store) for file in files)
-            told = sandbox.told
+            told = sandbox.description
     except InputError as error:
         return _Code(f"not executed: {error}")
     rows = failures(store, CODE_RUNS[1], "failed-executions", limit=2)

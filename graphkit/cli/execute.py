@@ -54,7 +54,7 @@ def execute(
         nullcontext() if no_store else open_graph() as store,
         shown_progress("execute") as advance,
     ):
-        say(sandbox.told)
+        say(sandbox.description)
         for run in runs:
             problems = Problems(skip, strict=strict)
             results.append(

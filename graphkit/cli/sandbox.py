@@ -48,7 +48,7 @@ def check(
 
     walls = WALLS if mechanism is None else [wall for wall in WALLS if wall.name == mechanism]
     with open_sandbox(jobs=1, unsafe=mechanism == "none", walls=walls) as opened:
-        wall, told = opened.wall, opened.told
+        wall, told = opened.wall, opened.description
         passed_over = {one.wall.name: one.failure for one in opened.trials if one.failure}
     results = [*prove(wall), *prove_results(wall)]
     escaped = [one for one in results if one.escaped]

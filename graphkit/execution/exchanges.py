@@ -1,8 +1,8 @@
-"""Talks with the process of an answer's code and, where a test has an assertion, with the process of that.
+"""The exchange of requests and replies with the process of an answer's code, and with that of an assertion.
 
-The process of the code is asked one thing at a time, each by a number that is drawn anew and is in the reply: to load
-the code, to call the entry point, to do what the assertion asks for, and to end. The assertion's process has never seen
-the code of the answer; what passes between both passes through here, as data that is checked.
+The process of the code gets one request at a time: to load the code, to call the entry point, to do an operation for
+the assertion, or to end. Each request has a new random number, which the reply must repeat. The process of the
+assertion never sees the code. All data between both passes through here, and is checked.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graphkit.execution.jobs import CallReply, JobVerdict, inputs_of, job_of, read_reply, storable
+from graphkit.execution.jobs import AssertionVerdict, CallReply, inputs_of, job_of, read_reply, storable
 from graphkit.execution.languages import Language
 from graphkit.execution.returned_values import UnusableResultError, parsed
 from graphkit.execution.sandbox import Sandbox
 from graphkit.execution.workers import Ended, ForgedError, StoppedError, WorkerSession
 from graphkit.records.structs import CodeTestStruct
 
-#: How many things an assertion may ask of the code.
-_MOST_QUESTIONS = 100_000
+#: The most operations that an assertion may ask for.
+_MOST_OPERATIONS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The code of an answer, with what belongs to it whatever the test.
+    """The code of an answer, with its settings for all tests.
 
     Attributes
     ----------
     files
-        The stand-ins, laid out.
+        The stand-ins: relative path to source.
     argv
-        The program that runs it, with its options; empty where a warm interpreter does.
+        The program that runs it, with its options; empty if a warm interpreter does.
     """
 
     source: str
@@ -45,29 +45,29 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class ExchangeOutcome:
-    """What came of a test.
+    """The outcome of a test.
 
     Attributes
     ----------
     reply
-        The last that the code's process replied to; None where it ended without.
+        The reply to the last call or load; None if the process ended first.
     verdict
-        Of the assertion, where one was evaluated.
+        The verdict of the assertion, if one was evaluated.
     forged
-        Why something that came out wasn't a reply to what was asked.
+        Why some output wasn't a reply to a request.
     ended, assertion_ended
-        How the code's process ended and, where it ended before its verdict, that of the assertion.
+        How the code's process ended and, if it ended before its verdict, that of the assertion.
     """
 
     ended: Ended
     reply: CallReply | None = None
-    verdict: JobVerdict | None = None
+    verdict: AssertionVerdict | None = None
     forged: str | None = None
     assertion_ended: Ended | None = None
 
 
 def exchange(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> ExchangeOutcome:
-    """Run one test, and return what came of it.
+    """Run one test, and return its outcome.
 
     Raises
     ------
@@ -78,18 +78,18 @@ def exchange(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> ExchangeOutc
     stdin = job["stdin"] if code.argv else None
     verdict, assertion_ended = None, None
     with sandbox.session(test.timeout, code.language.script(), code.argv, stdin) as session:
-        answer = _Answer(session)
+        answer = _AnswerProcess(session)
         try:
-            reply = answer.ran(job, inputs_of(test, code.entry_point))
+            reply = answer.run(job, inputs_of(test, code.entry_point))
             if test.assertion is not None and reply.kind in ("loaded", "returned"):
                 verdict = _verdict(test, code, sandbox, answer, reply)
             answer.ask({"do": "end"}, "end")
             ended = session.finish()
-        except StoppedError:  # it ends by itself, or by its limits
+        except StoppedError:  # it ended by itself, or at a limit
             return ExchangeOutcome(session.stop(kill=False))
         except (ForgedError, UnusableResultError) as error:
             return ExchangeOutcome(session.stop(), forged=str(error))
-        except _OverError as error:
+        except _NoMemoryError as error:
             return ExchangeOutcome(session.stop(), error.reply)
         except _AssertionEndedError as error:
             ended, assertion_ended = session.stop(), error.ended
@@ -98,8 +98,8 @@ def exchange(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> ExchangeOutc
     return ExchangeOutcome(ended, replace(reply, attempts=answer.attempts), verdict, None, assertion_ended)
 
 
-class _OverError(Exception):
-    """The code can't be asked for more."""
+class _NoMemoryError(Exception):
+    """The code ran out of memory during an operation, and can do no more."""
 
     def __init__(self, reply: CallReply) -> None:
         super().__init__(reply.kind)
@@ -114,7 +114,7 @@ class _AssertionEndedError(Exception):
         self.ended = ended
 
 
-class _Answer:
+class _AnswerProcess:
     """The process of an answer's code."""
 
     def __init__(self, session: WorkerSession) -> None:
@@ -122,34 +122,38 @@ class _Answer:
         self.attempts: tuple[str, ...] = ()
 
     def ask(self, request: Mapping[str, Any], what: str) -> CallReply:
-        """Send a request under a new number, and return the reply to it."""
+        """Send a request under a new number, and return the reply."""
         number = secrets.token_hex(16)
         line = json.dumps({"id": number, **request}).encode()
         reply = read_reply(self.session.ask(line), number, what)
         self.attempts = reply.attempts or self.attempts
         return reply
 
-    def ran(self, job: Mapping[str, Any], inputs: tuple[Any] | None) -> CallReply:
-        """Load the code and, where that went well and there are inputs, call its entry point."""
+    def run(self, job: Mapping[str, Any], inputs: tuple[Any] | None) -> CallReply:
+        """Load the code and, if that succeeded and there are inputs, call its entry point."""
         reply = self.ask(job, "load" if job["entry_point"] is not None else "run")
         if reply.kind != "loaded" or inputs is None:
             return reply
         return self.ask({"do": "call", "inputs": inputs[0]}, "call")
 
     def operate(self, asked: Mapping[str, Any]) -> bytes:
-        """Do what an assertion asks for, and return what it is told."""
+        """Do an operation for an assertion, and return the line with its result."""
         fields = {name: asked[name] for name in ("operation", "arguments", "named")}
         reply = self.ask({"do": "operate", **fields}, "operate")
         if reply.kind == "memory":
-            raise _OverError(reply)
-        written = {"value" if reply.kind == "returned" else "error": reply.written}
-        if reply.written is None and reply.kind != "returned":
-            written = {}
-        return json.dumps({"kind": reply.kind, "message": reply.message, **written}).encode()
+            raise _NoMemoryError(reply)
+        result = {"kind": reply.kind, "message": reply.message}
+        if reply.kind == "returned":
+            result["value"] = reply.written
+        elif reply.written is not None:
+            result["error"] = reply.written
+        return json.dumps(result).encode()
 
 
-def _verdict(test: CodeTestStruct, code: Code, sandbox: Sandbox, answer: _Answer, reply: CallReply) -> JobVerdict:
-    """Evaluate an assertion in a process of its own, which asks that of the code for what it needs."""
+def _verdict(
+    test: CodeTestStruct, code: Code, sandbox: Sandbox, answer: _AnswerProcess, reply: CallReply
+) -> AssertionVerdict:
+    """Evaluate an assertion in its own process, which asks the code for operations."""
     job: dict[str, Any] = {
         "id": 0,
         "files": dict(code.files),
@@ -160,20 +164,21 @@ def _verdict(test: CodeTestStruct, code: Code, sandbox: Sandbox, answer: _Answer
     }
     if reply.kind == "returned":
         job["result"] = reply.written
-    with sandbox.session(test.timeout, code.language.script(judges=True), code.argv, judges=True) as session:
-        line = _told(session, session.ask, json.dumps(job).encode())
-        for _ in range(_MOST_QUESTIONS):
-            said = parsed(line)
-            if said["kind"] != "ask":
-                return JobVerdict(said["kind"] == "held", storable(str(said["message"])))
-            line = _told(session, session.tell, answer.operate(said))
-    return JobVerdict(False, f"the assertion asks the code for more than {_MOST_QUESTIONS} things")
+    script = code.language.script(assertion=True)
+    with sandbox.session(test.timeout, script, code.argv, assertion=True) as session:
+        line = _exchanged(session, session.ask, json.dumps(job).encode())
+        for _ in range(_MOST_OPERATIONS):
+            request = parsed(line)
+            if request["kind"] != "ask":
+                return AssertionVerdict(request["kind"] == "held", storable(str(request["message"])))
+            line = _exchanged(session, session.respond, answer.operate(request))
+    return AssertionVerdict(False, f"the assertion asks the code for more than {_MOST_OPERATIONS} things")
 
 
-def _told(session: WorkerSession, say: Callable[[bytes], bytes], line: bytes) -> bytes:
-    """Say a line to the process of an assertion, and return the line that comes in reply."""
+def _exchanged(session: WorkerSession, send: Callable[[bytes], bytes], line: bytes) -> bytes:
+    """Send a line to the process of an assertion, and return the line that it sends next."""
     try:
-        return say(line)
+        return send(line)
     except StoppedError:
         raise _AssertionEndedError(session.stop(kill=False)) from None
     except ForgedError:

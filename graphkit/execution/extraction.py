@@ -1,14 +1,14 @@
-"""What of an answer is code: the fenced blocks of the question's language, put together.
+"""Extracts the code of an answer: joins the fenced blocks in the language of the question.
 
 Which blocks count:
 
-- the blocks that are labelled with the language; where no block is, the ones without any label, and of several those
-  that can be read as the language, if one can;
-- not the blocks of an interactive session (``>>> ``);
-- where an entry point is named, not the blocks that only use it: those that define nothing and import nothing, and
-  those that import it from somewhere although another block defines it. Where several define it, the last one counts.
+- blocks labelled with the language; if there are none, blocks without a label, and of several those that parse as the
+  language, if any does;
+- no blocks of an interactive session (``>>> ``);
+- if the question names an entry point, no blocks that only use it: those that define and import nothing, and those that
+  import it although another block defines it. If several define it, the last one counts.
 
-An answer without a block is code itself where it can be read as code and isn't prose.
+An answer without a block is itself code if it parses as code and isn't prose.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from graphkit.execution.outlines import Outline
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-#: The longest answer that code is looked for in, in characters: nobody writes a longer one.
+#: The longest answer that is searched for code, in characters.
 LONGEST_ANSWER = 1_000_000
 
 # The first word of the info string: ``python``, ``python:app.py``, ``{.python .numbered}``, ``py title="x"``.
 _LABEL = re.compile(r"[{.\s]*([\w+#-]+)")
 
-# Its first line that is no comment begins with the prompt.
+# The first line that isn't a comment begins with the prompt.
 _SESSION = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*>>>")
 
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """Code that stands in an answer in one piece; ``line`` is where it begins there, counted from 1."""
+    """A contiguous piece of code in an answer; ``line`` is its first line there, counted from 1."""
 
     source: str
     line: int
@@ -47,13 +47,7 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedCode:
-    """The code of an answer.
-
-    Attributes
-    ----------
-    blocks
-        What it is put together from, in order.
-    """
+    """The code of an answer, as blocks in order."""
 
     blocks: tuple[CodeBlock, ...]
 
@@ -63,7 +57,7 @@ class ExtractedCode:
         return "\n".join(block.source for block in self.blocks)
 
     def line_in_answer(self, line: int) -> int | None:
-        """Return the line of the answer that a line of the code is; both are counted from 1."""
+        """Return the line of the answer for a line of the code; both count from 1."""
         for block in self.blocks:
             length = block.source.count("\n")
             if 1 <= line <= length:
@@ -73,7 +67,7 @@ class ExtractedCode:
 
 
 def extract(answer: str, language: Language, entry_point: str | None = None) -> ExtractedCode | None:
-    """Return the code of an answer, or None where it holds none (or is longer than anybody writes)."""
+    """Return the code of an answer; None if it has none, or is longer than :data:`LONGEST_ANSWER`."""
     if len(answer) > LONGEST_ANSWER:
         return None
     blocks = list(_fenced(answer))
@@ -84,7 +78,7 @@ def extract(answer: str, language: Language, entry_point: str | None = None) -> 
     labelled = bool(chosen)
     if not labelled:
         chosen = [block for block in blocks if block.label is None]
-    outlined = [(block, language.outline(block.source)) for block in chosen if not _is_session(block)]
+    outlined = [(block, language.outline(block.source)) for block in chosen if not _SESSION.match(block.source)]
     outlined = [(block, outline) for block, outline in outlined if not outline.empty]
     if not labelled and any(outline.parsed for _, outline in outlined):
         outlined = [(block, outline) for block, outline in outlined if outline.parsed]
@@ -94,7 +88,7 @@ def extract(answer: str, language: Language, entry_point: str | None = None) -> 
 
 
 def _joined(outlined: Sequence[tuple[CodeBlock, Outline]]) -> Iterator[CodeBlock]:
-    """Yield the blocks, and before them what each but the first has to begin with, such as imports of the future."""
+    """Yield the blocks, after the statements with which later blocks have to begin, such as ``__future__`` imports."""
     later = [(block, outline) for block, outline in outlined[1:] if outline.first]
     for block, outline in later:
         for line, _, text in outline.first:
@@ -107,7 +101,7 @@ def _joined(outlined: Sequence[tuple[CodeBlock, Outline]]) -> Iterator[CodeBlock
 
 
 def _without_usage(outlined: Sequence[tuple[CodeBlock, Outline]], name: str) -> list[tuple[CodeBlock, Outline]]:
-    """Leave out what only uses the entry point, and each definition of it but the last."""
+    """Drop blocks that only use the entry point, and every definition of it except the last."""
     defining = [number for number, (_, outline) in enumerate(outlined) if name in outline.defined]
     kept = []
     for number, (block, outline) in enumerate(outlined):
@@ -116,7 +110,7 @@ def _without_usage(outlined: Sequence[tuple[CodeBlock, Outline]], name: str) -> 
         elif name in outline.imported:
             wanted = not defining
         else:
-            # A block of variables alone belongs to the code, such as a table of prices; not so where it calls.
+            # A block of variables alone, such as a table of prices, belongs to the code unless it calls the function.
             wanted = outline.builds or (bool(outline.defined) and name not in outline.mentioned)
         if wanted:
             kept.append((block, outline))
@@ -137,11 +131,7 @@ def _markdown() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     markdown = MarkdownIt("commonmark")
-    # The text within paragraphs isn't looked at, and a fence right below an HTML tag, as in <details>, is one.
+    # Ignore the text within paragraphs, and see a fence right below an HTML tag, as in <details>.
     markdown.core.ruler.enableOnly(["normalize", "block"])
     markdown.block.ruler.disable("html_block")
     return markdown
-
-
-def _is_session(block: CodeBlock) -> bool:
-    return _SESSION.match(block.source) is not None

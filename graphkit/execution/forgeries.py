@@ -1,35 +1,31 @@
-"""Answers that try to pass without solving anything, or to take more memory than they may: one file each.
+"""Answers that try to pass without solving anything, or to use more memory than the limit: one file each.
 
-A file in ``forged/AIM/LANGUAGE/`` begins with lines of ``field: value``, up to a line ``---``, and goes on with the
-code of the answer, which defines ``f``. ``name`` and ``what`` say what it tries; each ``test`` is a test of the
-question, of which the last one is what the answer must not pass; ``ends`` are the only statuses that it may have then,
-where not every failure will do.
+A file in ``forged/AIM/LANGUAGE/`` begins with lines of ``field: value``, up to a line ``---``. The rest is the code of
+the answer, which defines ``f``. ``name`` and ``what`` describe the answer. Each ``test`` is a test of the question; the
+answer must not pass the last one. ``ends`` lists the only statuses that the last test may have, where not every failure
+will do.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from graphkit.execution.exchanges import Code
 from graphkit.execution.languages import Language, language_named
 from graphkit.execution.running import run_test
 from graphkit.execution.sandbox import Sandbox
+from graphkit.execution.snippets import fields_and_code, files_below
 from graphkit.records.executions import CodeTestResult
 from graphkit.records.structs import CodeTestStruct
 
-_FOLDER = Path(__file__).parent / "forged"
-
-#: How long each test of a forgery may take, in seconds.
+#: The time limit of each test of a forgery, in seconds.
 _SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Forgery:
-    """One answer that tries.
+    """One answer that cheats.
 
     Attributes
     ----------
@@ -45,8 +41,8 @@ class Forgery:
     ends: frozenset[str]
     code: str
 
-    def tried(self, sandbox: Sandbox) -> CodeTestResult | None:
-        """Return how its last test went; None where this machine has no program for its language.
+    def run(self, sandbox: Sandbox) -> CodeTestResult | None:
+        """Return the result of its last test; None if this machine has no program for its language.
 
         Raises
         ------
@@ -60,32 +56,28 @@ class Forgery:
         return [run_test(test, code, sandbox) for test in self.tests][-1]
 
     def succeeded(self, result: CodeTestResult) -> bool:
-        """Tell whether it got what it wanted."""
+        """Tell whether the answer reached its aim."""
         return result.passed or bool(self.ends and result.status not in self.ends)
 
 
 def forgeries() -> list[Forgery]:
-    """Return all of them, by aim, language and name."""
-    return [_read(path) for path in sorted(_FOLDER.glob("*/*/*.txt"))]
-
-
-def _read(path: Path) -> Forgery:
-    head, _, code = path.read_text(encoding="utf-8").partition("\n---\n")
-    fields = [line.partition(": ")[::2] for line in head.splitlines()]
-    one = {name: text for name, text in fields if name != "test"}
-    language = language_named(path.parent.name)
-    assert language is not None, path
-    return Forgery(
-        aim=path.parent.parent.name,
-        language=language,
-        name=one["name"],
-        what=one["what"],
-        tests=tuple(_tests([json.loads(text) for name, text in fields if name == "test"])),
-        ends=frozenset(one["ends"].split(", ")) if "ends" in one else frozenset(),
-        code=code,
-    )
-
-
-def _tests(written: list[dict[str, Any]]) -> Iterator[CodeTestStruct]:
-    for number, test in enumerate(written):
-        yield CodeTestStruct(f"test {number}", timeout=_SECONDS, **test)
+    """Return all forgeries, by aim, language and name."""
+    found = []
+    for path in files_below("forged", "*/*/*.txt"):
+        pairs, code = fields_and_code(path)
+        fields = dict(pairs)
+        language = language_named(path.parent.name)
+        assert language is not None, path
+        tests = [json.loads(text) for name, text in pairs if name == "test"]
+        found.append(
+            Forgery(
+                aim=path.parent.parent.name,
+                language=language,
+                name=fields["name"],
+                what=fields["what"],
+                tests=tuple(CodeTestStruct(f"test {n}", timeout=_SECONDS, **test) for n, test in enumerate(tests)),
+                ends=frozenset(fields["ends"].split(", ")) if "ends" in fields else frozenset(),
+                code=code,
+            )
+        )
+    return found

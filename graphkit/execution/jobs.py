@@ -1,8 +1,8 @@
-"""What one test puts into the sandbox, and what is made of the replies that come out of it.
+"""The job of one test, which goes into the sandbox, and the test's result, from the replies that come out.
 
-The value that is expected, and the assertion, stay outside: the code can't find out what it should return. No reply
-says whether a test passed; that is decided here, by comparing what was returned, or by an assertion that is evaluated
-in a process of its own.
+The expected value and the assertion stay outside, so the code can't know what to return. No reply says whether a test
+passed: this module decides that, by comparing the returned value or by the verdict of an assertion, which runs in a
+process of its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LONGEST_TEXT = 2_000
 _MOST_NAMES = 100
 _MOST_ATTEMPTS = 5
 
-#: Of each kind of reply that isn't decided by comparing, the status of the test.
+#: The status of a test by the kind of its reply, except where a comparison decides.
 _STATUS: Mapping[str, ExecutionStatus] = {
     "raised": "runtime_error",
     "refused": "refused",
@@ -35,7 +35,7 @@ _STATUS: Mapping[str, ExecutionStatus] = {
 
 _ENDING = {"raised", "refused", "memory"}
 
-#: The kinds that fit each request.
+#: The possible kinds of reply by request.
 KINDS: Mapping[str, frozenset[str]] = {
     "load": frozenset({"loaded", "syntax_error", *_ENDING}),
     "run": frozenset({"returned", "syntax_error", "too_large", *_ENDING}),
@@ -46,7 +46,7 @@ KINDS: Mapping[str, frozenset[str]] = {
 
 _RAISED = {"message", "line", "exception"}
 
-#: The fields of each kind besides ``id``, ``kind`` and ``attempts``, and those that may be there.
+#: The required and the optional fields of each kind, besides ``id``, ``kind`` and ``attempts``.
 _FIELDS: Mapping[str, tuple[set[str], set[str]]] = {
     "loaded": (set(), set()),
     "returned": ({"value"}, set()),
@@ -64,7 +64,7 @@ _FIELDS: Mapping[str, tuple[set[str], set[str]]] = {
 def job_of(
     test: CodeTestStruct, code: str, files: Mapping[str, str], entry_point: str | None, limit: int
 ) -> dict[str, Any]:
-    """Return the job of one test, as ``inside/python_tests.py`` describes it; ``files`` are the laid out stand-ins."""
+    """Return the job of one test, in the form of ``inside/python_tests.py``; ``files`` are the stand-ins."""
     return {
         "files": dict(files),
         "code": code,
@@ -76,7 +76,7 @@ def job_of(
 
 
 def inputs_of(test: CodeTestStruct, entry_point: str | None) -> tuple[Any] | None:
-    """Return the arguments that the entry point is called with, as one value; None where it isn't called."""
+    """Return the arguments of the entry point, as one value in a tuple; None if it isn't called."""
     arguments = test.inputs if isinstance(test.inputs, list | dict) else None
     calls = entry_point is not None and (test.assertion is None or arguments is not None)
     return (arguments,) if calls else None
@@ -84,14 +84,14 @@ def inputs_of(test: CodeTestStruct, entry_point: str | None) -> tuple[Any] | Non
 
 @dataclass(frozen=True, slots=True)
 class CallReply:
-    """One reply: checked and decoded, though nothing of it need be true.
+    """One reply, checked and decoded; its content may be a lie.
 
     Attributes
     ----------
     written
-        The value, or the error that was raised, as it was written: for an assertion.
+        The encoded value or error, for an assertion.
     called
-        Whether it came in reply to a call of the entry point, or is what became of a program.
+        Whether it replies to a call of the entry point, or to the run of a program.
     """
 
     kind: str
@@ -105,12 +105,12 @@ class CallReply:
 
 
 def read_reply(data: bytes, number: str, request: str) -> CallReply:
-    """Read the reply to a request of a number, of the kind that :data:`KINDS` names.
+    """Read the reply to the request with a number; ``request`` is a key of :data:`KINDS`.
 
     Raises
     ------
     UnusableResultError
-        It isn't one.
+        The data isn't such a reply.
     """
     found = parsed(data)
     if not isinstance(found, dict) or found.get("id") != number:
@@ -140,8 +140,8 @@ def read_reply(data: bytes, number: str, request: str) -> CallReply:
 
 
 @dataclass(frozen=True, slots=True)
-class JobVerdict:
-    """What an assertion came to."""
+class AssertionVerdict:
+    """The outcome of an assertion."""
 
     held: bool
     message: str
@@ -156,18 +156,18 @@ def _texts(found: Any, most: int) -> tuple[str, ...]:
 
 
 def storable(text: str) -> str:
-    """Return a text that UTF-8 can hold, shortened."""
+    """Return a text shortened and escaped, so that UTF-8 can hold it."""
     return text[:_LONGEST_TEXT].encode(errors="backslashreplace").decode()
 
 
-def judged(
+def result_of(
     test: CodeTestStruct,
     reply: CallReply,
     entry_point: str | None,
     language: Language,
-    verdict: JobVerdict | None = None,
+    verdict: AssertionVerdict | None = None,
 ) -> CodeTestResult:
-    """Return how a test went by the last reply to it; the time that it took is the caller's to add."""
+    """Return the result of a test from the last reply; the caller adds its duration."""
     status, message = _status(test, reply, entry_point, language, verdict)
     return CodeTestResult(
         name=test.name,
@@ -180,26 +180,30 @@ def judged(
     )
 
 
-def forged(test: CodeTestStruct, why: str, language: Language) -> CodeTestResult:
-    """Return how a test went whose code wrote where only replies to what was asked may be written."""
+def forged_result(test: CodeTestStruct, why: str, language: Language) -> CodeTestResult:
+    """Return the result of a test whose code wrote to the channel of replies."""
     found = failed_test(test, "refused", f"it wrote to the channel of results: {why}", language)
     return found.model_copy(update={"attempts": ("forge a result",)})
 
 
 def failed_test(test: CodeTestStruct, status: ExecutionStatus, message: str, language: Language) -> CodeTestResult:
-    """Return how a test went from which nothing came out."""
+    """Return the result of a test that gave no reply."""
     return CodeTestResult(name=test.name, status=status, message=message, expected=expected_text(test, language))
 
 
 def expected_text(test: CodeTestStruct, language: Language) -> str | None:
-    """Return as a text what has to come out of a test."""
+    """Return the text of the outcome that a test expects."""
     if test.expected is not None:
         return shown(test.expected, language.name)
     return test.assertion or test.raises
 
 
 def _status(
-    test: CodeTestStruct, reply: CallReply, entry_point: str | None, language: Language, verdict: JobVerdict | None
+    test: CodeTestStruct,
+    reply: CallReply,
+    entry_point: str | None,
+    language: Language,
+    verdict: AssertionVerdict | None,
 ) -> tuple[ExecutionStatus, str | None]:
     if test.raises is not None and reply.kind in ("returned", "raised", "refused"):
         if reply.kind == "returned":

@@ -1,4 +1,4 @@
-"""The languages that code is run in: their names, what is code in them, and how stand-ins are laid out."""
+"""The languages that graphkit runs: their names, how to recognise code, and the files of stand-ins."""
 
 from __future__ import annotations
 
@@ -30,32 +30,31 @@ _LONGEST_PART = 200
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language that code is run in.
+    """A language that graphkit runs.
 
     Attributes
     ----------
     name
-        As records and people write it, such as ``python``.
+        The name in records, such as ``python``.
     tags
-        What a fenced block of it may be labelled with.
+        The labels of its fenced blocks.
     runner
-        The file that runs one test inside the sandbox. It takes requests and sends replies; both are described in
-        ``inside/python_tests.py``.
+        The file that runs one test inside the sandbox; ``inside/python_tests.py`` describes its requests and replies.
     asserter
-        The file that evaluates an assertion inside a sandbox of its own, as ``inside/python_assertions.py`` says.
+        The file that evaluates an assertion inside another sandbox; see ``inside/python_assertions.py``.
     forked
-        Whether both are modules of Python, whose ``serve`` a warm interpreter calls in a child; else they are scripts
+        Whether both are Python modules whose ``serve`` a warm interpreter calls in a child. If not, they are scripts
         for :meth:`program`, which read requests on descriptor 3, write replies to 4, close 5 when they have started,
         and find the job's ``stdin`` on 0.
     outline, is_code
-        What a block does at its top level, and whether a text without a fence is code (given the entry point).
+        Functions that outline a block, and tell whether a text without a fence is code (given the entry point).
     named_arguments
-        Whether arguments can be given by name.
+        Whether the language has arguments by name.
     wrong_assertion
-        Says why an assertion can't be read, or None; of a language that only its program reads it is None.
+        Returns why an assertion can't be parsed, or None; always None if only the program can parse it.
     layout
-        Turns the stand-ins of a question (import path to source) into files (relative path to source). A ``ValueError``
-        says, as a sentence, which import path can't be laid out and why.
+        Turns the stand-ins of a question (import path to source) into files (relative path to source). It raises a
+        ``ValueError`` that names an unusable import path and the reason.
     """
 
     name: str
@@ -68,35 +67,27 @@ class Language:
     is_code: Callable[[str, str | None], bool]
     wrong_assertion: Callable[[str], str | None]
     layout: Callable[[Mapping[str, str]], dict[str, str]]
-    _find: Callable[[], Path | None] = field(repr=False)
-    _flags: Callable[[int], tuple[str, ...]] = field(repr=False)
-
-    def program(self) -> Path | None:
-        """Return the program that runs the language, or None where this machine has none."""
-        return self._find()
+    program: Callable[[], Path | None] = field(repr=False)
+    flags: Callable[[int], tuple[str, ...]] = field(repr=False)
 
     def argv(self, memory: int) -> tuple[str, ...] | None:
-        """Return the command that runs it in a process of its own, with so many bytes of memory.
+        """Return the command that runs it with so many bytes of memory.
 
-        It is empty where a warm interpreter runs it, and None where this machine has no program for it.
+        It is empty if a warm interpreter runs the language, and None if this machine has no program for it.
         """
         if self.forked:
             return ()
         program = self.program()
         return None if program is None else (str(program), *self.flags(memory))
 
-    def script(self, *, judges: bool = False) -> str:
-        """Return what runs inside the sandbox, by the name that a session takes."""
-        file = self.asserter if judges else self.runner
+    def script(self, *, assertion: bool = False) -> str:
+        """Return the name, for a session, of the script that runs inside the sandbox."""
+        file = self.asserter if assertion else self.runner
         return file.stem if self.forked else file.name
-
-    def flags(self, memory: int) -> tuple[str, ...]:
-        """Return the options that the program is started with, where it may use so many bytes."""
-        return self._flags(memory)
 
 
 def language_named(name: str | None) -> Language | None:
-    """Return a language by its name or by a tag of it, Python where none is named, and None where none is known."""
+    """Return a language by its name or a tag; Python for None, and None for an unknown name."""
     if name is None:
         return PYTHON
     tag = name.strip().lower()
@@ -107,16 +98,12 @@ def language_named(name: str | None) -> Language | None:
 
 
 def _python() -> Path | None:
-    # The interpreter itself, and not the link to it that a virtual environment holds.
+    # The interpreter itself, not the link in a virtual environment.
     return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
 
 
-def _python_flags(memory: int) -> tuple[str, ...]:
-    return ("-I", "-S", "-B", "-u", "-X", "utf8")
-
-
 def _python_layout(context: Mapping[str, str]) -> dict[str, str]:
-    """Lay out ``a.b.c`` as ``a/b/c.py``, with the packages on the way; what is both module and package is a package."""
+    """Lay out ``a.b.c`` as ``a/b/c.py``, with its packages; a module that is also a package becomes a package."""
     packages: set[tuple[str, ...]] = set()
     for path in context:
         parts = path.split(".")
@@ -161,23 +148,15 @@ PYTHON = Language(
     is_code=is_python,
     wrong_assertion=_wrong_python,
     layout=_python_layout,
-    _find=_python,
-    _flags=_python_flags,
+    program=_python,
+    flags=lambda memory: ("-I", "-S", "-B", "-u", "-X", "utf8"),
 )
 
 
 # --- JavaScript -----------------------------------------------------------------------------------------------------
 
-# fmt: off
-#: What Node holds itself, without what lies below it, such as ``fs/promises``, and what it has as ``node:`` only.
-NODE_MODULES = frozenset((
-    "assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram",
-    "diagnostics_channel", "dns", "domain", "events", "fs", "http", "http2", "https", "inspector", "module", "net",
-    "os", "path", "perf_hooks", "process", "punycode", "querystring", "readline", "repl", "stream",
-    "string_decoder", "sys", "timers", "tls", "trace_events", "tty", "url", "util", "v8", "vm", "wasi",
-    "worker_threads", "zlib",
-))
-# fmt: on
+#: Node's own modules, without those below them, such as ``fs/promises``, and those that need the prefix ``node:``.
+NODE_MODULES = frozenset((Path(__file__).parent / "node_modules.txt").read_text(encoding="utf-8").split())
 
 _NODE_PART = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_$.~-]*\Z")
 _NODE_SUFFIXES = (".js", ".mjs", ".cjs")
@@ -195,17 +174,17 @@ def _node() -> Path | None:
 
 
 def _node_flags(memory: int) -> tuple[str, ...]:
-    # What isn't on V8's heap, such as the program itself and its buffers, is left a quarter.
-    # With vm-modules a module that can't be read is told from one that can't be linked.
-    # The settings of OpenSSL lie among files that code may not read, and no code needs them.
+    # A quarter of the memory is for everything outside V8's heap, such as the program and its buffers.
+    # vm-modules distinguish a module that can't be parsed from one that can't be linked.
+    # Code may not read the folder of OpenSSL's settings, and doesn't need them.
     heap = f"--max-old-space-size={max(memory * 3 // 4 // 2**20, 16)}"
     return (heap, "--experimental-vm-modules", "--no-warnings", "--no-addons", "--openssl-config=/dev/null")
 
 
 def _node_layout(context: Mapping[str, str]) -> dict[str, str]:
-    """Lay out packages below ``node_modules``, with what they export, and ``./`` paths where they say.
+    """Lay out packages below ``node_modules``, with their exports, and ``./`` paths relative to the code.
 
-    A source that imports and exports by statements is a module (``.mjs``), any other one is CommonJS.
+    A source with import or export statements is a module (``.mjs``), any other one is CommonJS.
     """
     files = {"package.json": '{"type": "commonjs"}'}
     exports: dict[str, dict[str, str]] = {}
@@ -253,7 +232,7 @@ def _stem(path: str) -> str:
 
 
 def is_module(source: str, path: str = "") -> bool:
-    """Tell whether a source of JavaScript is a module: it imports or exports by statements, or is named as one."""
+    """Tell whether a JavaScript source is a module: by its import or export statements, or by its name."""
     return path.endswith(".mjs") or (not path.endswith(".cjs") and _MODULE_SYNTAX.search(source) is not None)
 
 
@@ -268,8 +247,8 @@ JAVASCRIPT = Language(
     is_code=is_javascript,
     wrong_assertion=lambda assertion: None if assertion.strip() else "it is empty",
     layout=_node_layout,
-    _find=_node,
-    _flags=_node_flags,
+    program=_node,
+    flags=_node_flags,
 )
 
 LANGUAGES = (PYTHON, JAVASCRIPT)

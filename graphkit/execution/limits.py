@@ -1,4 +1,4 @@
-"""How much the code of an answer may take."""
+"""The limits for the code of an answer."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """How much one test may take; its seconds are the test's own.
+    """The limits of one test, besides its own time limit.
 
     Attributes
     ----------
     memory
         Bytes of memory.
     disk, file_size, files
-        Bytes in the scratch folder, bytes of one file, and how many files and folders there may be.
+        Bytes in the scratch folder, bytes of one file, and the number of files and folders.
     open_files, threads
-        Descriptors that are open, and threads that run, at the same time.
+        Open descriptors, and running threads, at the same time.
     printed
-        Bytes that may be printed before the test is ended; ``kept`` are shown.
+        Bytes of output after which the test is ended; ``kept`` bytes are shown.
     result
-        Bytes of what comes out.
+        Bytes of the result.
     """
 
     memory: int = 512 * MIB

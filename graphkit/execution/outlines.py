@@ -1,5 +1,4 @@
-"""What a piece of code does at its top level, and whether a text is code at all: Python by its syntax tree, JavaScript
-by how its lines begin."""
+"""Outlines code, and tells whether a text is code: Python by its syntax tree, JavaScript by the beginnings of lines."""
 
 from __future__ import annotations
 
@@ -12,24 +11,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a block does at its top level.
+    """An outline of the top level of a block.
 
     Attributes
     ----------
     parsed
-        Whether it can be read as the language, as far as that is looked at.
+        Whether the block parses; always true for JavaScript, which only Node can parse.
     empty
-        It holds no statement.
-    defined
-        The names that it defines: functions, classes and variables.
+        Whether it has no statement.
+    defined, imported, mentioned
+        The names that it defines (functions, classes and variables), imports, and uses.
     builds
-        It defines a function or class, or imports something.
-    imported
-        The names that it imports.
-    mentioned
-        The names that it uses.
+        Whether it defines a function or class, or imports something.
     first
-        Statements that a source has to begin with: where they stand (the first line and the last one), and their text.
+        Statements that a source has to begin with: the first line, the last line, and the text.
     """
 
     parsed: bool
@@ -47,7 +42,7 @@ _PYTHON_DEFINITION = re.compile(r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w
 
 
 def python_tree(source: str) -> ast.Module | None:
-    """Return the syntax tree of a source, or None where Python can't read it; what is too deep it can't read either."""
+    """Return the syntax tree of a source, or None if Python can't parse it (or it is nested too deeply)."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -57,7 +52,7 @@ def python_tree(source: str) -> ast.Module | None:
 
 
 def python_outline(source: str) -> Outline:
-    """Return what a block of Python does."""
+    """Outline a block of Python."""
     tree = python_tree(source)
     if tree is None:
         return Outline(parsed=False, defined=frozenset(a or b for a, b in _PYTHON_DEFINITION.findall(source)))
@@ -93,7 +88,7 @@ def python_outline(source: str) -> Outline:
 
 
 def _top_level(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Yield the statements at the top level, also those that stand in an ``if`` or a ``try`` there."""
+    """Yield the statements at the top level, and those in an ``if`` or a ``try`` there."""
     waiting: list[ast.stmt] = tree.body[::-1]
     while waiting:
         node = waiting.pop()
@@ -163,7 +158,7 @@ def _after_comments(source: str) -> str:
 
 
 def javascript_outline(source: str) -> Outline:
-    """Return what a block of JavaScript does, as its lines begin; whether it can be read only Node knows."""
+    """Outline a block of JavaScript by the beginnings of its lines."""
     imported = frozenset(
         name for parts in _JAVASCRIPT_IMPORT.findall(source) for part in parts for name in _WORD.findall(part)
     )
@@ -178,5 +173,5 @@ def javascript_outline(source: str) -> Outline:
 
 
 def is_javascript(source: str, entry_point: str | None) -> bool:
-    """Tell whether a text without a fence is JavaScript: whether it begins as no sentence does."""
+    """Tell whether a text without a fence is JavaScript: whether it begins like no sentence."""
     return _JAVASCRIPT_BEGINS.match(_after_comments(source)) is not None

@@ -1,4 +1,4 @@
-"""What is wrong with the tests of a question, so that no code could pass them."""
+"""Finds mistakes in the tests of a question, which no code could pass."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from graphkit.records.structs import QuestionStruct
 
 
 def wrong_with(question: QuestionStruct) -> list[str]:
-    """Return what is wrong with the tests of a question, a sentence each.
+    """Return the mistakes in the tests of a question, one sentence each.
 
-    A language that isn't known is nothing wrong: its questions are unscored.
+    An unknown language is no mistake: its questions are unscored.
     """
     if not question.test_cases:
         return []
@@ -25,15 +25,12 @@ def _wrong_for(language: Language, question: QuestionStruct) -> Iterator[str]:
         language.layout(question.repository_context)
     except ValueError as error:
         yield f"the repository_context can't be laid out: {error}"
-    if question.entry_point is not None and not all(part.isidentifier() for part in _parts(question.entry_point)):
+    # A name in JavaScript may contain $, which Python's identifiers may not.
+    parts = ("f" if question.entry_point is None else question.entry_point).replace("$", "_").split(".")
+    if not all(part.isidentifier() for part in parts):
         yield f'the entry_point "{question.entry_point}" isn\'t the name of a function, such as place_order'
     for test in question.test_cases:
         if isinstance(test.inputs, dict) and not language.named_arguments:
             yield f'the test "{test.name}" has arguments by name, which {language.name} doesn\'t know: give a list'
         if test.assertion is not None and (wrong := language.wrong_assertion(test.assertion)):
             yield f'the assertion of the test "{test.name}" can\'t be read: {wrong}'
-
-
-def _parts(entry_point: str) -> list[str]:
-    # A name of JavaScript may hold $, and is one of Python otherwise.
-    return entry_point.replace("$", "_").split(".")

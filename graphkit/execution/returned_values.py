@@ -1,7 +1,7 @@
-"""The values that come out of the sandbox: how they are written, and read.
+"""The form of values that leave the sandbox, and their decoder.
 
-A value comes out as JSON. What JSON has is written as it is: null, true and false, finite numbers (whole ones up to
-2 ** 53), texts, and lists. Everything else is an object with one field, whose name says what it is:
+A value is JSON. Null, true and false, finite numbers (whole ones up to 2 ** 53), texts and lists stand for themselves.
+Everything else is an object with one field, whose name is the kind of the value:
 
 ==================================  ==================================================================================
 ``{"integer": "-1f"}``              a larger whole number, in hexadecimal
@@ -15,17 +15,17 @@ A value comes out as JSON. What JSON has is written as it is: null, true and fal
 ``{"named": [type, [[name, value], ...]]}``   a named tuple
 ``{"object": [type, [[name, value], ...]]}``  an instance with its public fields
 ``{"enum": [name, value]}``         a member of an enumeration
-``{"text": [type, text]}``          what is compared as its text: times, dates, UUIDs, paths
-``{"other": [type, text]}``         whatever can't be compared; the text is for people
+``{"text": [type, text]}``          a value that is compared as its text: times, dates, UUIDs, paths
+``{"other": [type, text]}``         a value that can't be compared; the text is for people
 ==================================  ==================================================================================
 
 For an assertion there are further forms, which ``inside/python_crossing.py`` describes; here they are only shown.
 
-Python and JavaScript write the same; ``undefined`` is null, a ``BigInt`` a whole number. What is deeper than
-:data:`DEEPEST` is written as ``other``.
+Python and JavaScript write the same forms; ``undefined`` is null, a ``BigInt`` a whole number. A value nested deeper
+than :data:`DEEPEST` is ``other``.
 
-All of it is written by code that nobody trusts: it is read within bounds, and what breaks the rules is refused with
-:class:`UnusableResultError`.
+Untrusted code writes all of it. So the decoder reads it within bounds, and raises an :class:`UnusableResultError` for
+anything that breaks these rules.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-#: How deep a value may be nested; inside the sandbox the same number holds.
+#: How deep a value may be nested; the scripts inside the sandbox have the same number.
 DEEPEST = 100
 
 #: The longest text of a decimal or of a type's name.
@@ -47,7 +48,7 @@ _LONGEST_PART = 5_000
 
 
 class UnusableResultError(ValueError):
-    """What came out of the sandbox is malformed, too large, or too entangled to be compared."""
+    """A value from the sandbox that is malformed, too large, or too entangled to compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class EnumValue:
 
 @dataclass(frozen=True, slots=True)
 class TextValue:
-    """What is compared as its text, such as a date."""
+    """A value that is compared as its text, such as a date."""
 
     type: str
     text: str
@@ -98,20 +99,20 @@ class TextValue:
 
 @dataclass(frozen=True, slots=True)
 class OtherValue:
-    """What equals nothing."""
+    """A value that equals nothing."""
 
     type: str
     text: str
 
 
 def parsed(data: bytes) -> Any:
-    """Read JSON that comes from the sandbox; deep nesting, doubled names and endless numbers are refused."""
+    """Parse JSON from the sandbox; refuse deep nesting, repeated names and infinite numbers."""
     try:
         return json.loads(data, object_pairs_hook=_once, parse_constant=_no_constant, parse_float=_finite)
     except RecursionError:
         raise UnusableResultError("the result is nested too deeply") from None
     except ValueError as error:
-        # Malformed JSON or UTF-8, and whole numbers that are longer than Python reads.
+        # Malformed JSON or UTF-8, or whole numbers that are too long for Python.
         raise UnusableResultError(f"the result isn't JSON: {error}") from None
 
 
@@ -134,12 +135,12 @@ def _finite(text: str) -> float:
 
 
 def decoded(encoded: Any, depth: int = 0) -> Any:
-    """Return the value that JSON of the form above stands for.
+    """Return the value of JSON in the form above.
 
     Raises
     ------
     UnusableResultError
-        It isn't of that form.
+        It has another form.
     """
     if depth > DEEPEST + 1:
         raise UnusableResultError("the result is nested too deeply")
@@ -150,11 +151,13 @@ def decoded(encoded: Any, depth: int = 0) -> Any:
     if not isinstance(encoded, dict) or len(encoded) != 1:
         raise UnusableResultError("the result holds an object that isn't of the agreed form")
     ((tag, content),) = encoded.items()
-    try:
-        decode = _DECODERS[tag]
-    except KeyError:
-        raise UnusableResultError("the result holds a value of an unknown kind") from None
-    return decode(content, depth + 1)
+    if tag not in _FORMS:
+        raise UnusableResultError("the result holds a value of an unknown kind")
+    parts, make = _FORMS[tag]
+    if isinstance(parts, str):
+        return make(_part(parts, content, tag, depth + 1))
+    contents = _list(content, tag, len(parts))
+    return make(*(_part(part, one, tag, depth + 1) for part, one in zip(parts, contents, strict=True)))
 
 
 def _refuse(tag: str) -> UnusableResultError:
@@ -173,167 +176,112 @@ def _list(content: Any, tag: str, length: int | None = None) -> list[Any]:
     return content
 
 
+def _pairs(content: Any, tag: str) -> list[list[Any]]:
+    return [_list(pair, tag, 2) for pair in _list(content, tag)]
+
+
 _HEXADECIMAL = re.compile(r"-?[0-9a-f]+\Z")
 
 
-def _integer(content: Any, depth: int) -> int:
-    text = _text(content, "integer")
+def _integer(text: str, tag: str) -> int:
     if not _HEXADECIMAL.match(text):
-        raise _refuse("integer")
+        raise _refuse(tag)
     return int(text, 16)
 
 
-def _float(content: Any, depth: int) -> float:
-    if content not in ("nan", "inf", "-inf"):
+def _part(part: str, content: Any, tag: str, depth: int) -> Any:
+    """Check and decode one part of a value, of a kind that :data:`_FORMS` names."""
+    match part:
+        case "name":
+            return _text(content, tag, _LONGEST_PART)
+        case "text":
+            return _text(content, tag)
+        case "texts":
+            return [_text(one, tag) for one in _list(content, tag)]
+        case "value":
+            return decoded(content, depth)
+        case "values":
+            return [decoded(one, depth) for one in _list(content, tag)]
+        case "pairs":
+            return [(decoded(key, depth), decoded(value, depth)) for key, value in _pairs(content, tag)]
+        case "fields":
+            return [(_text(name, tag), decoded(value, depth)) for name, value in _pairs(content, tag)]
+        case "member or fields":
+            kind = "text" if isinstance(content, str) else "fields"
+            return _part(kind, content, tag, depth)
+        case "integer":
+            return _integer(_text(content, tag), tag)
+        case "number":
+            if isinstance(content, bool) or not isinstance(content, int) or content < 0:
+                raise _refuse(tag)
+            return content
+        case "class":
+            module, name = _list(content, tag, 2)
+            return _text(module, tag, _LONGEST_PART), _text(name, tag, _LONGEST_PART)
+        case "classes":
+            classes = [_part("class", one, tag, depth) for one in _list(content, tag)]
+            if not classes:
+                raise _refuse(tag)
+            return classes
+    raise AssertionError(part)
+
+
+def _float(text: str) -> float:
+    if text not in ("nan", "inf", "-inf"):
         raise _refuse("float")
-    return float(content)
+    return float(text)
 
 
-def _decimal(content: Any, depth: int) -> Decimal:
+def _decimal(text: str) -> Decimal:
     try:
-        return Decimal(_text(content, "decimal", _LONGEST_PART))
+        return Decimal(text)
     except InvalidOperation:
         raise _refuse("decimal") from None
 
 
-def _fraction(content: Any, depth: int) -> Fraction:
-    numerator, denominator = (
-        _integer(_text(part, "fraction", _LONGEST_PART), depth) for part in _list(content, "fraction", 2)
-    )
-    if denominator <= 0:
+def _fraction(numerator: str, denominator: str) -> Fraction:
+    above, below = _integer(numerator, "fraction"), _integer(denominator, "fraction")
+    if below <= 0:
         raise _refuse("fraction")
-    return Fraction(numerator, denominator)
+    return Fraction(above, below)
 
 
-def _bytes(content: Any, depth: int) -> bytes:
+def _bytes(text: str) -> bytes:
     try:
-        return bytes.fromhex(_text(content, "bytes"))
+        return bytes.fromhex(text)
     except ValueError:
         raise _refuse("bytes") from None
 
 
-def _tuple(content: Any, depth: int) -> TupleValue:
-    return TupleValue([decoded(item, depth) for item in _list(content, "tuple")])
+def _made(module: str, name: str, fields: Any) -> Any:
+    return OtherValue(name, f"{name}.{fields}") if isinstance(fields, str) else ObjectValue(name, fields)
 
 
-def _set(content: Any, depth: int) -> SetValue:
-    return SetValue([decoded(item, depth) for item in _list(content, "set")])
-
-
-def _dict(content: Any, depth: int) -> DictValue:
-    pairs = [_list(pair, "dict", 2) for pair in _list(content, "dict")]
-    return DictValue([(decoded(key, depth), decoded(value, depth)) for key, value in pairs])
-
-
-def _instance(tag: str) -> Callable[[Any, int], ObjectValue]:
-    def decode(content: Any, depth: int) -> ObjectValue:
-        name, fields = _list(content, tag, 2)
-        pairs = [_list(pair, tag, 2) for pair in _list(fields, tag)]
-        return ObjectValue(
-            _text(name, tag, _LONGEST_PART),
-            [(_text(field, tag), decoded(value, depth)) for field, value in pairs],
-            ordered=tag == "named",
-        )
-
-    return decode
-
-
-def _enum(content: Any, depth: int) -> EnumValue:
-    name, value = _list(content, "enum", 2)
-    return EnumValue(_text(name, "enum"), decoded(value, depth))
-
-
-def _typed(tag: str, make: Callable[[str, str], Any]) -> Callable[[Any, int], Any]:
-    def decode(content: Any, depth: int) -> Any:
-        name, text = _list(content, tag, 2)
-        return make(_text(name, tag, _LONGEST_PART), _text(text, tag))
-
-    return decode
-
-
-def _known(content: Any, depth: int) -> OtherValue:
-    name, arguments = _list(content, "known", 2)
-    return OtherValue(_text(name, "known", _LONGEST_PART), f"{name}({_inline(_list(arguments, 'known'), depth)})")
-
-
-def _inline(arguments: list[Any], depth: int) -> str:
-    values = [decoded(one, depth) for one in arguments]
-    return ", ".join(repr(value)[:_LONGEST_PART] for value in values)
-
-
-def _global(content: Any, depth: int) -> OtherValue:
-    parts = [_text(part, "global", _LONGEST_PART) for part in _list(content, "global", 2)]
-    return OtherValue("global", ".".join(part for part in parts if part))
-
-
-def _class_names(content: Any, tag: str) -> list[tuple[str, str]]:
-    pairs = [_list(pair, tag, 2) for pair in _list(content, tag)]
-    if not pairs:
-        raise _refuse(tag)
-    return [(_text(module, tag, _LONGEST_PART), _text(name, tag, _LONGEST_PART)) for module, name in pairs]
-
-
-def _number(content: Any, tag: str) -> int:
-    if isinstance(content, bool) or not isinstance(content, int) or content < 0:
-        raise _refuse(tag)
-    return content
-
-
-def _class(content: Any, depth: int) -> OtherValue:
-    number, classes = _list(content, "class", 2)
-    _number(number, "class")
-    return OtherValue("class", _class_names(classes, "class")[0][1])
-
-
-def _fields(content: Any, tag: str, depth: int) -> list[tuple[str, Any]]:
-    pairs = [_list(pair, tag, 2) for pair in _list(content, tag)]
-    return [(_text(name, tag), decoded(value, depth)) for name, value in pairs]
-
-
-def _error(content: Any, depth: int) -> ObjectValue:
-    number, classes, arguments, fields, text = _list(content, "error", 5)
-    _number(number, "error")
-    name = _class_names(classes, "error")[0][1]
-    for one in _list(arguments, "error"):
-        decoded(one, depth)
-    return ObjectValue(name, [("message", _text(text, "error")), *_fields(fields, "error", depth)])
-
-
-def _made(content: Any, depth: int) -> Any:
-    module, name, fields = _list(content, "made", 3)
-    _text(module, "made", _LONGEST_PART)
-    if isinstance(fields, str):
-        return OtherValue(_text(name, "made", _LONGEST_PART), f"{name}.{fields}")
-    return ObjectValue(_text(name, "made", _LONGEST_PART), _fields(fields, "made", depth))
-
-
-def _held(content: Any, depth: int) -> Any:
-    number, owner, snapshot, traits = _list(content, "held", 4)
-    _number(number, "held")
-    _class_names([owner], "held")
-    for trait in _list(traits, "held"):
-        _text(trait, "held")
-    return decoded(snapshot, depth)
-
-
-_DECODERS: dict[str, Callable[[Any, int], Any]] = {
-    "integer": _integer,
-    "float": _float,
-    "decimal": _decimal,
-    "fraction": _fraction,
-    "bytes": _bytes,
-    "tuple": _tuple,
-    "set": _set,
-    "dict": _dict,
-    "named": _instance("named"),
-    "object": _instance("object"),
-    "enum": _enum,
-    "text": _typed("text", TextValue),
-    "other": _typed("other", OtherValue),
-    "known": _known,
-    "global": _global,
-    "class": _class,
-    "error": _error,
-    "made": _made,
-    "held": _held,
+#: Each kind of value with its parts (several stand in a list) and the function that makes it from them.
+_FORMS: dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]] = {
+    "integer": ("integer", int),
+    "float": ("text", _float),
+    "decimal": ("name", _decimal),
+    "fraction": (("name", "name"), _fraction),
+    "bytes": ("text", _bytes),
+    "tuple": ("values", TupleValue),
+    "set": ("values", SetValue),
+    "dict": ("pairs", DictValue),
+    "named": (("name", "fields"), partial(ObjectValue, ordered=True)),
+    "object": (("name", "fields"), ObjectValue),
+    "enum": (("text", "value"), EnumValue),
+    "text": (("name", "text"), TextValue),
+    "other": (("name", "text"), OtherValue),
+    "known": (
+        ("name", "values"),
+        lambda name, values: OtherValue(name, f"{name}({', '.join(repr(one)[:_LONGEST_PART] for one in values)})"),
+    ),
+    "global": (("name", "name"), lambda *parts: OtherValue("global", ".".join(filter(None, parts)))),
+    "class": (("number", "classes"), lambda _, classes: OtherValue("class", classes[0][1])),
+    "error": (
+        ("number", "classes", "values", "fields", "text"),
+        lambda _, classes, values, fields, text: ObjectValue(classes[0][1], [("message", text), *fields]),
+    ),
+    "made": (("name", "name", "member or fields"), _made),
+    "held": (("number", "class", "value", "texts"), lambda number, owner, snapshot, traits: snapshot),
 }

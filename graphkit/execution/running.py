@@ -1,4 +1,4 @@
-"""The tests of questions run on the code of answers: each in a process of its own, and compared from outside."""
+"""Runs the tests of questions on the code of answers: each in its own process, and compared from outside."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from graphkit.execution.exchanges import Code, exchange
 from graphkit.execution.extraction import extract
-from graphkit.execution.jobs import failed_test, forged, judged, storable
+from graphkit.execution.jobs import failed_test, forged_result, result_of, storable
 from graphkit.execution.languages import LANGUAGES, language_named
 from graphkit.execution.limits import MIB
 from graphkit.execution.sandbox import Sandbox
@@ -19,19 +19,19 @@ from graphkit.records.executions import CodeTestResult, Execution, ExecutionStat
 from graphkit.records.structs import CodeTestStruct, QuestionStruct
 from graphkit.records.verdicts import answer_hash
 
-#: What a program that dies for want of memory says, by the language's own words.
+#: The message of a program that dies for lack of memory.
 _OUT_OF_MEMORY = "heap out of memory"
 
 
 def programs() -> list[Path]:
-    """Return the programs of this machine that run languages besides Python."""
+    """Return the programs on this machine that run languages other than Python."""
     found = [language.program() for language in LANGUAGES if not language.forked]
     return [program for program in found if program is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class Unexecuted:
-    """Why the code of an answer wasn't run, although there are tests: that says nothing of the code."""
+    """The reason why an answer's code wasn't run although there are tests; it says nothing about the code."""
 
     reason: str
 
@@ -42,14 +42,14 @@ def execute_all(
     sandbox: Sandbox,
     progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Execution | Unexecuted]:
-    """Return how the code of each answer went through the tests of its question, by question.
+    """Run the tests of each question on the code of its answer, and return the outcomes by question.
 
     Parameters
     ----------
     wanted
         Questions, each with the text of an answer.
     progress
-        Called with the number of its tests when an answer is done.
+        A function to call with the number of tests when those of an answer are done.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def execute_all(
                     found[question.id] = prepared
                     continue
                 execution, run_test = prepared
-                found[question.id] = execution  # in its place
+                found[question.id] = execution  # keep the order of the questions
                 under_way.append((execution, [pool.submit(run_test, test) for test in question.test_cases]))
             for execution, futures in under_way:
                 found[execution.question] = _whole(execution, [future.result() for future in futures])
@@ -79,7 +79,7 @@ def execute_all(
 def _prepared(
     question: QuestionStruct, answer: str, run: str, sandbox: Sandbox
 ) -> tuple[Execution, Callable[[CodeTestStruct], CodeTestResult]] | Unexecuted:
-    """Return the record of an execution as it begins, and what runs one of its tests."""
+    """Return the record of an execution without tests, and a function that runs one test."""
     language = language_named(question.code_language)
     if language is None:
         known = ", ".join(one.name for one in LANGUAGES)
@@ -92,7 +92,7 @@ def _prepared(
     except ValueError as error:
         return Unexecuted(f"repository_context: {error}")
     code = extract(answer, language, question.entry_point)
-    about = Execution(
+    execution = Execution(
         run=run,
         question=question.id,
         status="no_code",
@@ -103,13 +103,13 @@ def _prepared(
         answer_hash=answer_hash(answer),
     )
 
-    def ran(test: CodeTestStruct) -> CodeTestResult:
+    def run_one(test: CodeTestStruct) -> CodeTestResult:
         if code is None:
             return failed_test(test, "no_code", "the answer holds no code", language)
         prepared = Code(code.source, language, files, question.entry_point, argv)
         return run_test(test, prepared, sandbox)
 
-    return about, ran
+    return execution, run_one
 
 
 def _whole(execution: Execution, tests: list[CodeTestResult]) -> Execution:
@@ -125,7 +125,7 @@ def _whole(execution: Execution, tests: list[CodeTestResult]) -> Execution:
 
 
 def run_test(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> CodeTestResult:
-    """Run one test of an answer's code, and return how it went.
+    """Run one test of an answer's code, and return its result.
 
     Raises
     ------
@@ -135,20 +135,20 @@ def run_test(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> CodeTestResu
     outcome = exchange(test, code, sandbox)
     ended, language = outcome.ended, code.language
     if outcome.forged is not None:
-        found = forged(test, outcome.forged, language)
+        found = forged_result(test, outcome.forged, language)
     elif outcome.assertion_ended is not None:
         status, message = _without_result(test, outcome.assertion_ended, sandbox)
         found = failed_test(test, status, f"the assertion: {message}", language)
     elif outcome.reply is None:
         found = failed_test(test, *_without_result(test, ended, sandbox), language)
     else:
-        found = judged(test, outcome.reply, code.entry_point, language, outcome.verdict)
-    told = {"duration_ms": round(ended.seconds * 1000, 3), "printed": storable(ended.printed) or None}
-    return found.model_copy(update=told)
+        found = result_of(test, outcome.reply, code.entry_point, language, outcome.verdict)
+    measured = {"duration_ms": round(ended.seconds * 1000, 3), "printed": storable(ended.printed) or None}
+    return found.model_copy(update=measured)
 
 
 def _without_result(test: CodeTestStruct, ended: Ended, sandbox: Sandbox) -> tuple[ExecutionStatus, str]:
-    """Return the status of a test that was ended, or that ended without a word."""
+    """Return the status and the message of a test that ended without a result."""
     limits = sandbox.limits
     if ended.how == "timeout" or (ended.how == "signal" and ended.code == signal.SIGXCPU):
         return "timeout", f"it didn't end within {test.timeout:g} seconds"
@@ -160,20 +160,13 @@ def _without_result(test: CodeTestStruct, ended: Ended, sandbox: Sandbox) -> tup
         return "refused", f"it started more than {limits.threads} threads"
     if ended.how == "printed":
         return "refused", f"it printed more than {limits.printed // MIB} MiB"
-    if (
-        ended.how == "memory"
-        or _OUT_OF_MEMORY in ended.printed
-        or (ended.how == "signal" and _was_full(ended, sandbox))
-    ):
+    # A process that dies with most of its memory in use, or is killed, has probably run out of memory.
+    died_full = ended.how == "signal" and (ended.code == signal.SIGKILL or ended.memory > 0.8 * limits.memory)
+    if ended.how == "memory" or _OUT_OF_MEMORY in ended.printed or died_full:
         return "memory", f"it took more than the {limits.memory // MIB} MiB of memory that it may take"
     if ended.how == "signal":
         return "runtime_error", f"it was ended by {_signal(ended.code)}"
     return "runtime_error", f"it ended without a result, with exit status {ended.code}"
-
-
-def _was_full(ended: Ended, sandbox: Sandbox) -> bool:
-    """Tell whether a process that died had taken about all the memory that it may take, or was killed for it."""
-    return ended.code == signal.SIGKILL or ended.memory > 0.8 * sandbox.limits.memory
 
 
 def _signal(number: int) -> str:

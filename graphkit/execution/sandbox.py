@@ -1,4 +1,4 @@
-"""A sandbox: warm interpreters behind the wall that works on this machine, which is found out by trying."""
+"""A sandbox: warm interpreters behind the first wall that passes a trial on this machine."""
 
 from __future__ import annotations
 
@@ -16,52 +16,31 @@ from typing import Any
 from graphkit.errors import InputError
 from graphkit.execution.hosts import HostFiles, host_files
 from graphkit.execution.limits import SandboxLimits
+from graphkit.execution.snippets import snippet
 from graphkit.execution.walls import WALLS, NoWall, Wall
 from graphkit.execution.workers import Ended, ForgedError, SandboxError, StoppedError, Worker, WorkerSession
 
-#: What is asked of a wall before any answer's code is run behind it. Each line that doesn't fail is a hole.
-_TRIAL = """
-import os
-import socket
-
-def holes(witness, outside):
-    def tried(what, act):
-        try:
-            act()
-        except OSError:
-            return
-        raise SystemError(what)
-
-    tried("a file of the host can be read", lambda: open(witness).read())
-    tried("a file can be written outside", lambda: open(outside, "w").write("x"))
-    tried("a socket can be made", lambda: socket.socket())
-    tried("a process can be made", lambda: os.fork() or os._exit(0))
-    tried("a signal can be sent", lambda: os.kill(os.getppid(), 0))
-    if os.environ:
-        raise SystemError("the environment isn't empty")
-"""
-
-#: How long a trial may take, in seconds.
+#: The time limit of a trial, in seconds.
 _TRIAL_SECONDS = 20.0
 
-#: What to do where no wall works.
+#: The remedy if no wall works.
 REMEDY = (
     "Install bubblewrap (apt-get install bubblewrap, dnf install bubblewrap), or libseccomp (libseccomp2) on a Linux "
     "whose kernel has Landlock (5.13 or newer); `graphkit sandbox check` tries them. --unsafe-no-sandbox runs the code "
-    "with all that you may do yourself."
+    "with all your own permissions."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A wall that was tried on this machine, and why it doesn't hold; None where it does."""
+    """A wall that was tried on this machine, and why it failed; None if it holds."""
 
     wall: Wall
     failure: str | None
 
 
 class Sandbox:
-    """Warm interpreters behind a wall. Tests may be run from several threads, as many at a time as there are."""
+    """Warm interpreters behind a wall. Up to ``jobs`` threads may run tests at the same time."""
 
     def __init__(self, wall: Wall, trials: Sequence[Trial], files: HostFiles, limits: SandboxLimits, jobs: int) -> None:
         self.wall = wall
@@ -69,13 +48,13 @@ class Sandbox:
         self.limits = limits
         self.jobs = jobs
         self._files = files
-        # A wall may end with the thread that built it: this one lasts as long as the sandbox.
+        # A wall may end with the thread that built it, so one thread lasts as long as the sandbox.
         self._builder = ThreadPoolExecutor(1)
-        # The code of an answer and an assertion are never copies of the same interpreter.
+        # The code of an answer and an assertion never run in copies of the same interpreter.
         self._idle: dict[bool, SimpleQueue[Worker | None]] = {False: SimpleQueue(), True: SimpleQueue()}
         for queue in self._idle.values():
             for _ in range(jobs):
-                queue.put(None)  # started when it is first needed
+                queue.put(None)  # starts on first use
 
     @contextmanager
     def session(
@@ -85,23 +64,23 @@ class Sandbox:
         argv: Sequence[str] = (),
         stdin: str | None = None,
         *,
-        judges: bool = False,
+        assertion: bool = False,
     ) -> Iterator[WorkerSession]:
-        """Give a test that runs, and end it afterwards; an interpreter that is lost is replaced.
+        """Start a test, yield its session, and end it afterwards; replace an interpreter that is lost.
 
         Parameters
         ----------
         script
-            What runs: a module of Python that lies inside, or a script there for the program that ``argv`` names.
-        judges
-            Whether it is an assertion, and not the code of an answer.
+            A Python module in ``inside/``, or a script there for the program that ``argv`` names.
+        assertion
+            Whether this is an assertion rather than the code of an answer.
 
         Raises
         ------
         SandboxError
-            The sandbox broke: nothing is known of the test.
+            The sandbox broke, so the test has no result.
         """
-        idle = self._idle[judges]
+        idle = self._idle[assertion]
         worker = idle.get()
         try:
             if worker is None or not worker.alive:
@@ -118,15 +97,15 @@ class Sandbox:
             idle.put(worker)
 
     def run(self, code: str, function: str, inputs: Sequence[Any], seconds: float) -> Ended:
-        """Call a function of some code of Python, and return how that ended and what came out.
+        """Call a function of some Python code, and return how that ended.
 
         Raises
         ------
         SandboxError
-            The sandbox broke: nothing is known of the test.
+            The sandbox broke, so the call has no result.
         """
         with self.session(seconds, "python_tests") as session:
-            return called(session, code, function, inputs, self.limits.result // 2)
+            return call_function(session, code, function, inputs, self.limits.result // 2)
 
     def close(self) -> None:
         """End every interpreter."""
@@ -138,10 +117,10 @@ class Sandbox:
         self._builder.shutdown()
 
     @property
-    def told(self) -> str:
-        """What the code is kept from the machine by, and why by nothing better, in a sentence."""
+    def description(self) -> str:
+        """The wall, and why the preferred ones don't work here, in one sentence."""
         if self.wall.name == "none":
-            return "no sandbox: the code of the answers may do whatever you may"
+            return "no sandbox: the code of the answers has all your permissions"
         passed_over = "; ".join(
             f"{one.wall.name} doesn't work here: {one.failure}" for one in self.trials if one.failure
         )
@@ -162,16 +141,16 @@ def open_sandbox(
     Parameters
     ----------
     jobs
-        How many tests run at the same time; by default as many as there are processors.
+        The number of tests that run at the same time; by default the number of processors.
     programs
-        Interpreters of further languages that tests may be run by.
+        Interpreters of further languages.
     unsafe
-        Without any wall.
+        Use no wall.
 
     Raises
     ------
     InputError
-        No wall holds on this machine, and it wasn't said that none is needed.
+        No wall holds on this machine, and ``unsafe`` is false.
     """
     chosen_limits = limits or SandboxLimits()
     files = host_files(programs)
@@ -185,15 +164,15 @@ def open_sandbox(
     if wall is None:
         tried = "; ".join(f"{one.wall.name}: {one.failure}" for one in trials)
         raise InputError(f"no sandbox works on this machine ({tried})", remedy=REMEDY)
-    sandbox = Sandbox(wall, trials, files, chosen_limits, jobs or _processors())
+    sandbox = Sandbox(wall, trials, files, chosen_limits, jobs or len(os.sched_getaffinity(0)))
     try:
         yield sandbox
     finally:
         sandbox.close()
 
 
-def called(session: WorkerSession, code: str, function: str, inputs: Sequence[Any], limit: int) -> Ended:
-    """Call a function of some code by a session, and return how that ended and what came out last."""
+def call_function(session: WorkerSession, code: str, function: str, inputs: Sequence[Any], limit: int) -> Ended:
+    """Call a function of some code in a session, and return how that ended."""
     job: dict[str, Any] = {
         "files": {},
         "code": code,
@@ -212,13 +191,8 @@ def called(session: WorkerSession, code: str, function: str, inputs: Sequence[An
         return session.stop()
 
 
-def _processors() -> int:
-    """Return how many processors this process may use, where the system tells, else how many there are."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def failure_of(wall: Wall, files: HostFiles, limits: SandboxLimits) -> str | None:
-    """Return why a wall doesn't hold on this machine, by code that tries to get out; None where it holds."""
+    """Run code that tries to get out of a wall, and return why it doesn't hold; None if it holds."""
     try:
         with tempfile.TemporaryDirectory(prefix="graphkit-trial-") as folder:
             witness, outside = Path(folder, "witness"), Path(folder, "outside")
@@ -226,17 +200,14 @@ def failure_of(wall: Wall, files: HostFiles, limits: SandboxLimits) -> str | Non
             worker = Worker(wall, files, limits)
             try:
                 session = worker.start(_TRIAL_SECONDS, (), "python_tests")
-                ended = called(session, _TRIAL, "holes", [str(witness), str(outside)], 1000)
+                ended = call_function(session, snippet("trial"), "holes", [str(witness), str(outside)], 1000)
             finally:
                 worker.close()
     except SandboxError as error:
         return str(error).removeprefix(f"{wall.name}: ")
     except OSError as error:
         return str(error)
-    return None if ended.how == "exited" and b'"returned"' in ended.result else _hole(ended)
-
-
-def _hole(ended: Ended) -> str:
-    """Return what a trial found."""
-    said = ended.result.decode(errors="replace")
-    return f"a trial ended by {ended.how} {ended.code}: {(said or ended.printed)[:300]}"
+    if ended.how == "exited" and b'"returned"' in ended.result:
+        return None
+    result = ended.result.decode(errors="replace") or ended.printed
+    return f"a trial ended by {ended.how} {ended.code}: {result[:300]}"

@@ -1,94 +1,51 @@
-"""Which calls of the system the code of an answer may not make, as a program that the kernel runs at each call."""
+"""Filters of system calls: programs that the kernel runs at each call of an answer's code."""
 
 from __future__ import annotations
 
 import errno
 import tempfile
+import tomllib
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-#: A new thread says this of itself; a new process doesn't.
+#: The flag of a new thread, which a new process lacks.
 _CLONE_THREAD = 0x10000
-#: What a thread shares with the others: with a table of descriptors of its own, it would have a limit of its own.
+#: A thread that didn't share its table of descriptors would have a limit of its own.
 _CLONE_FILES = 0x400
 _CLOSE_RANGE_UNSHARE = 2
 
-#: Of the calls that do many things, those that are refused. All of these are 32 bits to the kernel: so are they here.
+#: Refused uses of calls with many uses. The kernel reads these arguments as 32 bits, so the filter masks them.
 _WORD = 0xFFFFFFFF
 _PDEATHSIG, _DUMPABLE = 1, 4
-#: Who is signalled when a descriptor is ready, and by what; leases and notes make others wait, or be signalled.
+#: Commands that choose a process to signal when a descriptor is ready, or make others wait.
 _SIGNALLING = {"F_SETOWN": 8, "F_SETSIG": 10, "F_SETOWN_EX": 15, "F_SETLEASE": 1024, "F_NOTIFY": 1026}
-#: What terminals and all descriptors understand; below and above are those of sockets, file systems and devices.
+#: The requests of terminals and all descriptors; those of sockets, file systems and devices are below and above.
 _TERMINAL_CALLS = (0x5400, 0x54FF)
 _TYPING = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C, "TIOCSCTTY": 0x540E, "TIOCSETD": 0x5423, "TIOCCONS": 0x541D}
 _AF_UNIX = 1
-#: Of a mapping: that it may be executed, that others see what is written to it, and that no file lies behind it.
+#: Flags of a mapping: executable, shared with other processes, and without a file.
 _EXECUTABLE, _SHARED, _ANONYMOUS = 4, 1, 0x20
 
-#: Calls that are refused, each group with what it would allow.
-REFUSED = {
-    "processes": ("fork", "vfork"),
-    "signals": (
-        *("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"),
-        *("pidfd_open", "pidfd_send_signal", "pidfd_getfd"),
-    ),
-    "other processes": (
-        *("ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "kcmp"),
-        *("setpriority", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler", "ioprio_set"),
-        *("migrate_pages", "move_pages"),
-    ),
-    # What is left is a pair of sockets that are connected with each other, which asyncio needs.
-    "network": (
-        *("socket", "connect", "bind", "listen", "accept", "accept4", "sendmsg", "sendmmsg"),
-        *("io_uring_setup", "io_uring_enter", "io_uring_register"),
-    ),
-    # Landlock says nothing of these.
-    "what is known of files": (
-        *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat"),
-        *("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"),
-        *("utime", "utimes", "utimensat", "futimesat", "truncate", "mknod", "mknodat"),
-        *("inotify_init", "inotify_init1", "fanotify_init", "open_by_handle_at", "name_to_handle_at"),
-    ),
-    "memory that outlives or evades the limits": (
-        *("memfd_create", "memfd_secret", "userfaultfd", "shmget", "shmat", "shmctl"),
-        # A number that is guessed is enough for what others left.
-        *("msgget", "msgctl", "msgsnd", "msgrcv", "semget", "semctl", "semop", "semtimedop", "mq_open", "mq_unlink"),
-    ),
-    "the machine": (
-        *("mount", "umount2", "move_mount", "open_tree", "fsopen", "fsmount", "fsconfig", "fspick", "mount_setattr"),
-        *(
-            "unshare",
-            "setns",
-            "chroot",
-            "pivot_root",
-            "swapon",
-            "swapoff",
-            "quotactl",
-            "quotactl_fd",
-            "acct",
-            "sync",
-        ),
-        *("syncfs", "syslog", "reboot", "kexec_load", "kexec_file_load", "init_module", "finit_module"),
-        *("delete_module", "bpf", "perf_event_open", "keyctl", "add_key", "request_key", "personality"),
-        *("settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "sethostname", "setdomainname", "vhangup"),
-        *("iopl", "ioperm", "lookup_dcookie", "nfsservctl", "uselib", "ustat", "sysfs"),
-    ),
-}
+#: The refused calls, by what they would allow.
+REFUSED: dict[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("refused_calls.toml").read_text(encoding="utf-8")
+)
 
-#: The numbers of calls that are younger than the libraries in use; since 424 they are the same on every architecture.
+#: Numbers of calls that are newer than the library; from 424 on they are the same on every architecture.
 _YOUNG = {"fchmodat2": 452}
-#: Calls that came after futex_requeue, and those to come: nobody needs them yet, and what they allow isn't judged.
+#: Calls after futex_requeue, and future ones: nothing needs them yet, and their effects aren't reviewed.
 _UNKNOWN = range(457, 600)
 
 
 @lru_cache(maxsize=2)
 def program(executes: bool) -> bytes:
-    """Return the filter as instructions of the kernel; where it ``executes``, a program may still take its place.
+    """Return the filter as instructions of the kernel; with ``executes``, the process may still start a program.
 
     Raises
     ------
     ImportError, RuntimeError
-        The package ``pyseccomp`` isn't there, or the library ``libseccomp`` that it calls.
+        The package ``pyseccomp`` is missing, or its library ``libseccomp``.
     """
     import pyseccomp
 
@@ -98,11 +55,11 @@ def program(executes: bool) -> bytes:
         _refuse(calls, name)
     thread = pyseccomp.Arg(0, pyseccomp.MASKED_EQ, _CLONE_THREAD, 0)
     _refuse(calls, "clone", thread)
-    # Its flags lie in memory, where no filter looks; without it, clone is called.
+    # Its flags are in memory, which a filter can't read; without it, libraries call clone.
     _refuse(calls, "clone3", error=errno.ENOSYS)
     _refuse(calls, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, _CLONE_FILES, 0))
     _refuse(calls, "close_range", pyseccomp.Arg(2, pyseccomp.MASKED_EQ, _CLOSE_RANGE_UNSHARE, _CLOSE_RANGE_UNSHARE))
-    # It ends with its parent, which can look at what it holds.
+    # Keep it bound to its parent's end, and open to inspection.
     for one in (_PDEATHSIG, _DUMPABLE):
         _refuse(calls, "prctl", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, _WORD, one))
     for command in _SIGNALLING.values():
@@ -112,22 +69,22 @@ def program(executes: bool) -> bytes:
     _refuse(calls, "ioctl", pyseccomp.Arg(1, pyseccomp.GT, most), error=errno.EOPNOTSUPP)
     for command in _TYPING.values():
         _refuse(calls, "ioctl", pyseccomp.Arg(1, pyseccomp.EQ, command))
-    # It could reserve more of a disk than a file may have; the libraries write instead.
+    # It could reserve more disk than the limit of a file; libraries write instead.
     _refuse(calls, "fallocate", error=errno.EOPNOTSUPP)
     for number in _UNKNOWN:
         calls.add_rule(pyseccomp.ERRNO(errno.ENOSYS), number)
-    # A pair may be of the kind that all machines have, and no other.
+    # Allow only pairs of Unix sockets.
     _refuse(calls, "socketpair", pyseccomp.Arg(0, pyseccomp.NE, _AF_UNIX))
-    # A message may go to the other end of a pair, and to no address.
+    # Allow messages to the other end of a pair, but to no address.
     _refuse(calls, "sendto", pyseccomp.Arg(4, pyseccomp.NE, 0))
-    # Its own limits, which can only be lowered, and nobody else's.
+    # Allow access to its own limits, which it can only lower, but to no others.
     _refuse(calls, "prlimit64", pyseccomp.Arg(0, pyseccomp.NE, 0))
     if executes:
-        # A program's limit counts its own memory only, so there is none that is shared.
+        # A program's limit counts only private memory, so refuse shared memory.
         shared = _SHARED | _ANONYMOUS
         _refuse(calls, "mmap", pyseccomp.Arg(3, pyseccomp.MASKED_EQ, shared, shared), error=errno.ENOMEM)
     else:
-        # Python compiles nothing to machine code, and its extension modules are mapped before.
+        # Python compiles nothing to machine code, and has mapped its extension modules before.
         for name in ("mmap", "mprotect", "pkey_mprotect"):
             _refuse(calls, name, pyseccomp.Arg(2, pyseccomp.MASKED_EQ, _EXECUTABLE, _EXECUTABLE))
     return _exported(calls)
@@ -135,10 +92,10 @@ def program(executes: bool) -> bytes:
 
 @lru_cache(maxsize=1)
 def mapping() -> bytes:
-    """Return the filter by which the kernel asks a process outside before a program executes, or maps for that, a file.
+    """Return the filter that makes the kernel ask a process outside before a program executes or maps a file.
 
-    A program that compiles to machine code needs executable memory, but executes files only when it starts: its own,
-    and its libraries.
+    A program that compiles to machine code needs executable memory, but executes files (its own, and its libraries)
+    only when it starts.
     """
     import pyseccomp
 
@@ -159,7 +116,7 @@ def _exported(calls: Any) -> bytes:
 
 
 def _refuse(calls: Any, name: str, *where: Any, error: int = errno.EPERM) -> None:
-    """Refuse a call that this kind of machine has."""
+    """Refuse a call, if this architecture has it."""
     import pyseccomp
 
     number = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name)

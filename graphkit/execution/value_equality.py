@@ -1,4 +1,4 @@
-"""Whether a value that came out of the sandbox is the one that is expected."""
+"""Compares values from the sandbox with the expected ones."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from graphkit.execution.returned_values import (
     UnusableResultError,
 )
 
-#: How many values one comparison may look at.
+#: The most values that one comparison may visit.
 _MOST_STEPS = 1_000_000
 
-#: How many elements of a set are matched each with each, where sorting leaves open which belongs to which.
-_MOST_UNSETTLED = 200
+#: The most elements of a set that are matched each with each, if sorting doesn't pair them.
+_MOST_UNMATCHED = 200
 
 
 def equal(expected: Any, value: Any, tolerance: float = 1e-6) -> bool:
-    """Tell whether a decoded value is the one that JSON writes as ``expected``.
+    """Tell whether a decoded value equals the JSON value ``expected``.
 
-    - Booleans equal booleans only, null equals ``None``, texts equal texts (and dates, UUIDs, paths and ASCII bytes by
+    - Booleans equal only booleans, null equals ``None``, texts equal texts (and dates, UUIDs, paths and ASCII bytes by
       their text).
-    - Numbers are compared as numbers; where one of them isn't whole, by ``tolerance`` as a share of the larger one.
+    - Numbers compare as numbers. Unless both are whole, ``tolerance`` is a share of the larger one.
     - A list equals a list or a tuple element by element, and a set of the same elements, each once, in any order.
-    - An object equals a dict with the same keys, of which numbers and the like are meant by their text, and an instance
-      with the same public fields.
-    - A member of an enumeration is its value. NaN equals nothing.
+    - An object equals a dict with the same keys (keys that aren't texts by their text), and an instance with the same
+      public fields.
+    - A member of an enumeration counts as its value. NaN equals nothing.
 
     Raises
     ------
     UnusableResultError
-        The value is so entangled that comparing it would take too long.
+        The value is so entangled that comparing would take too long.
     """
     return _Comparison(tolerance).equal(expected, value)
 
 
 class _Comparison:
-    """One comparison, which may take so many steps."""
+    """One comparison, with a limit on its steps."""
 
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
@@ -94,12 +94,12 @@ class _Comparison:
         return all(self.equal(left, right) for left, right in zip(expected, value, strict=True))
 
     def same_set(self, expected: list[Any], items: list[Any]) -> bool:
-        """Match elements: both sides sorted, pair by pair; where that leaves pairs unequal, these each with each."""
+        """Match sorted elements pair by pair, and those of unequal pairs each with each."""
         ordered = not any(_holds_set(item) for item in items)
         left = sorted(expected, key=lambda item: self.rank(item, ordered))
         right = sorted(items, key=lambda item: self.rank(item, ordered))
         open_pairs = [pair for pair in zip(left, right, strict=True) if not self.equal(*pair)]
-        if len(open_pairs) > _MOST_UNSETTLED:
+        if len(open_pairs) > _MOST_UNMATCHED:
             return False
         remaining = [item for _, item in open_pairs]
         for one, _ in open_pairs:
@@ -110,9 +110,9 @@ class _Comparison:
         return True
 
     def rank(self, value: Any, ordered: bool) -> tuple[Any, ...]:
-        """Return by what an element of a set is sorted: the same for an expected value and for one that equals it.
+        """Return the sort key of an element of a set; equal values have equal keys.
 
-        Without ``ordered`` the order of lists doesn't count, since a set within the set equals a list in any order.
+        Unless ``ordered``, the order of lists doesn't count, since a set within the set equals a list in any order.
         """
         self.step()
         while isinstance(value, EnumValue):
@@ -154,14 +154,14 @@ class _Comparison:
         else:
             return False
         fields = dict(pairs)
-        # Of two keys with one text, such as 1 and "1", neither is the one that is meant.
+        # Two keys with one text, such as 1 and "1", are ambiguous.
         if len(fields) != len(pairs) or fields.keys() != expected.keys():
             return False
         return all(self.equal(item, fields[name]) for name, item in expected.items())
 
 
 def same_output(expected: str, printed: str) -> bool:
-    """Tell whether a program printed a text: line ends are one, and what is white at the end doesn't count."""
+    """Tell whether a program printed a text, whatever the line ends and the white space at ends of lines."""
     return _lines(expected) == _lines(printed)
 
 
@@ -170,7 +170,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _as_float(number: int | float | Decimal | Fraction) -> float | None:
-    """Return a number as a float, or None where it lies beyond floats; an infinite one is itself."""
+    """Return a number as a float (an infinite float too), or None if it is out of range."""
     try:
         found = float(number)
     except (OverflowError, ValueError):  # ValueError: a signalling NaN
@@ -192,7 +192,7 @@ _MOMENTS = ("datetime", "Date")
 
 
 def _same_moment(one: str, other: str) -> bool:
-    """Compare two times that may be written otherwise: with ``T`` or a space, with ``Z`` or an offset."""
+    """Compare two times in any notation: with ``T`` or a space, with ``Z`` or an offset."""
     if len(one) <= len("2026-01-01") or len(one) > 50 or len(other) > 50:
         return False
     try:
@@ -203,7 +203,7 @@ def _same_moment(one: str, other: str) -> bool:
 
 
 def _key_text(key: Any) -> str | None:
-    """Return the text by which JSON names a key of a dict, or None where it has none."""
+    """Return the text of a dict key in JSON, or None if it has none."""
     while isinstance(key, EnumValue):
         key = key.value
     match key:

@@ -1,4 +1,4 @@
-"""Values that came out of the sandbox as texts, as a user of their language would write them."""
+"""Texts of values from the sandbox, in the notation of their language."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from graphkit.execution.returned_values import (
 #: The longest text that :func:`shown` returns.
 LONGEST_SHOWN = 200
 
-
 _WORDS = {
     "python": {None: "None", True: "True", False: "False"},
     "javascript": {None: "null", True: "true", False: "false"},
@@ -27,7 +26,7 @@ _WORDS = {
 
 
 def shown(value: Any, language: str = "python", longest: int = LONGEST_SHOWN) -> str:
-    """Return a decoded value, or an expected one, as a user of the language would write it; shortened.
+    """Return a decoded value, or an expected one, in the notation of a language; shortened.
 
     >>> shown(TupleValue([1, None])), shown({"paid": True}, "javascript")
     ('(1, None)', '{"paid": true}')
@@ -39,7 +38,7 @@ def shown(value: Any, language: str = "python", longest: int = LONGEST_SHOWN) ->
 
 
 class _Showing:
-    """Writes a value until the text is long enough."""
+    """A text of a value, written until it is long enough."""
 
     def __init__(self, language: str, longest: int) -> None:
         self.python = language == "python"
@@ -48,7 +47,7 @@ class _Showing:
         self.parts: list[str] = []
 
     def write(self, text: str) -> None:
-        # What a terminal or a page wouldn't show, such as half of a pair of surrogates, is written by its number.
+        # Escape characters that a terminal or a page wouldn't show, such as half of a surrogate pair.
         text = "".join(one if one.isprintable() else repr(one)[1:-1] for one in text[: self.left])
         self.parts.append(text)
         self.left -= len(text)
@@ -96,16 +95,10 @@ class _Showing:
                 self.write(repr(value))
 
     def items(self, opening: str, items: Sequence[Any], closing: str) -> None:
-        self.write(opening)
-        for number, item in enumerate(items):
-            if self.left <= 0:
-                return
-            if number:
-                self.write(", ")
-            self.add(item)
-        self.write(closing)
+        self.pairs(opening, [(item, None) for item in items], None, closing)
 
-    def pairs(self, opening: str, pairs: Sequence[tuple[Any, Any]], between: str, closing: str) -> None:
+    def pairs(self, opening: str, pairs: Sequence[tuple[Any, Any]], between: str | None, closing: str) -> None:
+        """Write pairs; without ``between`` only the first of each."""
         self.write(opening)
         for number, (key, item) in enumerate(pairs):
             if self.left <= 0:
@@ -113,6 +106,7 @@ class _Showing:
             if number:
                 self.write(", ")
             self.add(key)
-            self.write(between)
-            self.add(item)
+            if between is not None:
+                self.write(between)
+                self.add(item)
         self.write(closing)

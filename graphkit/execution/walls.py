@@ -1,4 +1,4 @@
-"""The walls that keep the code of an answer from the machine: bubblewrap, or Landlock with seccomp."""
+"""The walls between the code of an answer and the machine: bubblewrap, or Landlock with seccomp."""
 
 from __future__ import annotations
 
@@ -16,22 +16,16 @@ from graphkit.execution.hosts import HostFiles, inside
 from graphkit.execution.limits import SandboxLimits
 from graphkit.records.executions import Mechanism
 
-#: How the interpreter is started: nothing of the user's settings, packages or caches takes part.
+#: The options of the interpreter, which ignore the user's settings, packages and caches.
 FLAGS = ("-s", "-S", "-P", "-B", "-X", "utf8")
 
-#: The scratch folder in a namespace: no code of an answer expects one of this name.
+#: The scratch folder in a namespace; no answer expects one of this name.
 _SCRATCH = "/graphkit-scratch"
 
 
 @dataclass(frozen=True)
 class Start:
-    """How a warm interpreter is started behind a wall, and what it is told first.
-
-    Attributes
-    ----------
-    descriptors
-        That it inherits.
-    """
+    """The command, the first frame, and the inherited descriptors of a warm interpreter behind a wall."""
 
     command: Sequence[str]
     setup: dict[str, Any]
@@ -39,20 +33,20 @@ class Start:
 
 
 class Wall(Protocol):
-    """What keeps code from the machine."""
+    """A wall between code and the machine."""
 
     @property
     def name(self) -> Mechanism:
-        """Return what it is called in records."""
+        """Return the name in records."""
         ...
 
     def start(self, files: HostFiles, limits: SandboxLimits) -> Any:
-        """Return a context that gives the :class:`Start` of one warm interpreter, and in the end takes away its folder.
+        """Return a context with the :class:`Start` of one warm interpreter, which removes its folder at the end.
 
         Raises
         ------
         ImportError, OSError, RuntimeError
-            The machine lacks what it needs.
+            The machine lacks a requirement.
         """
         ...
 
@@ -80,7 +74,7 @@ class Bubblewrap:
 
     @contextmanager
     def start(self, files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
-        """Give a start within a file system that holds the interpreter and a scratch folder in memory."""
+        """Yield a start in a file system with only the interpreter and a scratch folder in memory."""
         program = shutil.which("bwrap")
         if program is None:
             raise OSError("bubblewrap isn't installed (no program bwrap)")
@@ -96,13 +90,13 @@ class Bubblewrap:
 
 
 class Landlock:
-    """Landlock for the files of the host, seccomp for everything else: works where namespaces can't be made."""
+    """Landlock for the files of the host, seccomp for everything else; it needs no namespaces."""
 
     name: Mechanism = "landlock"
 
     @contextmanager
     def start(self, files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
-        """Give a start with a scratch folder on the disk; the warm interpreter itself is outside the wall."""
+        """Yield a start with a scratch folder on disk; the warm interpreter itself is outside the wall."""
         with _scratch() as scratch, _processes() as processes:
             ruleset = _ruleset(files, scratch)
             try:
@@ -114,26 +108,26 @@ class Landlock:
 
 
 class NoWall:
-    """Nothing but limits: for who says that the code may do anything that the user may."""
+    """Nothing but limits: the code has all the user's permissions."""
 
     name: Mechanism = "none"
 
     @contextmanager
     def start(self, files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
-        """Give a start in a scratch folder."""
+        """Yield a start in a scratch folder."""
         with _scratch() as scratch, _processes() as processes:
             command = [str(files.python), *FLAGS, str(inside() / "warm.py")]
             setup = _setup(str(scratch), str(inside()), processes, None, walled=False)
             yield Start(command, setup, (processes,))
 
 
-#: The walls in the order in which they are tried.
+#: The walls, in the order of trial.
 WALLS: tuple[Wall, ...] = (Bubblewrap(), Landlock())
 
 
 @contextmanager
 def _scratch() -> Iterator[Path]:
-    # Where graphkit is killed, the interpreter inside removes it: nothing is left for another command to sweep.
+    # If graphkit is killed, the interpreter inside removes the folder.
     folder = Path(tempfile.mkdtemp(prefix="graphkit-"))
     try:
         yield folder
@@ -143,7 +137,7 @@ def _scratch() -> Iterator[Path]:
 
 @contextmanager
 def _processes() -> Iterator[int]:
-    """Give a descriptor of what the kernel tells of processes, for the warm interpreter to watch its children by."""
+    """Yield a descriptor of /proc, with which the warm interpreter watches its children."""
     opened = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield opened
@@ -152,7 +146,7 @@ def _processes() -> Iterator[int]:
 
 
 def _ruleset(files: HostFiles, scratch: Path) -> int:
-    """Return the descriptor of a ruleset: the interpreter's files may be read and executed, the scratch folder used."""
+    """Return a ruleset that allows reading and executing the interpreter's files, and using the scratch folder."""
     from py_landlock import AccessFs, PathBeneathAttr, RulesetAttr, add_rule, create_ruleset, get_abi_version
     from py_landlock.abi import get_supported_fs, get_supported_net, get_supported_scope
     from py_landlock.errors import LandlockError

@@ -1,4 +1,4 @@
-"""What is laid out for attempts to reach, and looked at afterwards from outside: whatever they say of themselves."""
+"""Lays out targets for attempts to reach, and checks them from outside, whatever the attempts report."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.workers import Ended
 from graphkit.records.executions import Mechanism
 
-#: Calls of the system that attempts make by their numbers.
+#: System calls that attempts make by their numbers.
 _CALLS = (
     *("fork", "clone", "clone3", "exit", "socket", "kill", "tkill", "tgkill", "rt_sigqueueinfo", "pidfd_open"),
     *("pidfd_getfd", "kcmp", "perf_event_open", "io_uring_setup", "openat2", "name_to_handle_at", "open_by_handle_at"),
     *("add_key", "keyctl", "mq_open", "mq_unlink", "unshare", "fsopen", "open_tree", "pivot_root", "execveat"),
 )
-#: Younger than the library that knows the others; the number is the same on every architecture.
+#: Newer than the library that knows the others; the number is the same on every architecture.
 _YOUNG = {"listmount": 458}
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -42,12 +42,12 @@ _KEYCTL_UNLINK, _USER_KEYRING = 9, -4
 
 
 class Witness:
-    """Secrets, listeners, files and a process that no test may reach, and what became of them.
+    """Secrets, listeners, files and a process that no test may reach, with checks whether one did.
 
     Attributes
     ----------
     given
-        What an attempt is told of them: where they are, and not what they hold.
+        The input of an attempt: where the targets are, but not their content.
     """
 
     def __init__(self, mechanism: Mechanism, files: HostFiles, limits: SandboxLimits) -> None:
@@ -73,10 +73,10 @@ class Witness:
             ),
         }
 
-    # Laid out
+    # Targets
 
     def __enter__(self) -> Self:
-        """Lay everything out."""
+        """Lay out all targets."""
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="graphkit-")))
             self._secret, self._outside = folder / "secret", folder / "outside"
@@ -112,7 +112,7 @@ class Witness:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take everything away."""
+        """Remove all targets."""
         self._stack.close()
 
     def _signalled(self, *_: object) -> None:
@@ -149,7 +149,7 @@ class Witness:
 
     def _start_bystander(self) -> None:
         self._bystander = subprocess.Popen(
-            ["cat"],  # it waits for what is never said to it
+            ["cat"],  # it waits for input that never comes
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             env={"GRAPHKIT_WITNESS": self._secrets["environment"]},
@@ -171,7 +171,7 @@ class Witness:
         }
 
     def _lay_shared(self) -> None:
-        """Lay out a segment, a message and semaphores; where the machine has none, their numbers are -1."""
+        """Lay out a segment, a message and semaphores; a number is -1 if the machine has none."""
         self.given |= {
             "segment": _libc.shmget(0, ctypes.c_size_t(4096), _CREATE | _OWNER),
             "queue": _libc.msgget(0, _CREATE | _OWNER),
@@ -187,7 +187,7 @@ class Witness:
         self._shared = self._of_shared()
 
     def _of_shared(self) -> list[str]:
-        """Return what the kernel tells of our segment, queue and semaphores, and of those of the key."""
+        """Return the kernel's rows on our segment, queue and semaphores, and on those of the key."""
         numbers = {"shm": self.given["segment"], "msg": self.given["queue"], "sem": self.given["semaphore"]}
         rows = []
         for kind, number in numbers.items():
@@ -206,10 +206,10 @@ class Witness:
             else:
                 getattr(_libc, f"{kind}ctl")(int(number), 0, None)
 
-    # Looked at
+    # Checks
 
     def saw(self, ended: Ended) -> list[str]:
-        """Return what got through while a test ran, and lay out anew what it damaged."""
+        """Return what got through during a test, and lay out damaged targets again."""
         return [
             *self._of_output(ended),
             *self._of_files(),
@@ -293,41 +293,30 @@ class Witness:
 
 
 def descendants(pid: int) -> set[int]:
-    """Return the processes that a process started, and those that they started, as far as they run."""
+    """Return the running descendants of a process."""
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                state, of, *_ = (entry / "stat").read_text().rpartition(")")[2].split()
-                if state != "Z" or len(list((entry / "task").iterdir())) > 1:  # a first thread may end before others
-                    parents[int(entry.name)] = int(of)
+                state, parent, *_ = (entry / "stat").read_text().rpartition(")")[2].split()
+                if state != "Z" or len(list((entry / "task").iterdir())) > 1:  # the first thread may end first
+                    parents[int(entry.name)] = int(parent)
     found: set[int] = set()
-    waiting = [pid]
-    while waiting:
-        parent = waiting.pop()
-        children = {child for child, of in parents.items() if of == parent} - found
-        found |= children
-        waiting += children
+    while more := {child for child, parent in parents.items() if parent in {pid, *found}} - found:
+        found |= more
     return found
 
 
 def _snapshot(folder: Path) -> dict[str, Any]:
-    """Return what a folder holds, and what is known of it; when it was last read isn't part of it."""
+    """Return the content and the metadata of a folder, except the times of access."""
     found = {}
     for path in (folder, *sorted(folder.rglob("*"))):
         known = path.lstat()
         names = os.listxattr(path, follow_symlinks=False)
         content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
-        # When it was changed tells of changes that were undone, too.
-        found[str(path)] = (
-            known.st_mode,
-            known.st_uid,
-            known.st_gid,
-            known.st_nlink,
-            known.st_ctime_ns,
-            names,
-            content,
-        )
+        # The time of change also reveals changes that were undone.
+        owner = (known.st_mode, known.st_uid, known.st_gid)
+        found[str(path)] = (owner, known.st_nlink, known.st_ctime_ns, names, content)
     return found
 
 

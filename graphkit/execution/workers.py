@@ -1,4 +1,4 @@
-"""One warm interpreter behind a wall, as graphkit talks to it."""
+"""The client of one warm interpreter behind a wall."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from graphkit.execution.hosts import HostFiles
 from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.walls import Wall
 
-#: How long an interpreter may take to start, and beyond a test's own seconds to reply, before it counts as lost.
+#: Seconds to start, and to reply after a test's own time limit, before an interpreter counts as lost.
 PATIENCE = 30.0
 
-#: How a test ended: by itself, by a signal, by one of its limits, or because graphkit had it ended.
+#: How a test ended: by itself, by a signal, at one of its limits, or because graphkit stopped it.
 How = Literal["exited", "signal", "timeout", "memory", "disk", "threads", "printed", "stopped"]
 
 
@@ -34,18 +34,18 @@ class SandboxError(GraphkitError):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a test ended, and what came out of it.
+    """How a test ended, with its output.
 
     Attributes
     ----------
     code
         The exit status, or the number of the signal.
     seconds, memory
-        How long it ran, and the most bytes of memory that it held.
+        Its duration, and the peak of its memory in bytes.
     printed
-        The beginning of what it printed.
+        The beginning of its output.
     result
-        The last that came out: nothing may be believed of it.
+        The end of its replies, which can't be trusted.
     """
 
     how: How
@@ -57,7 +57,7 @@ class Ended:
 
 
 class Worker:
-    """A warm interpreter: runs one test after the other, each in a process of its own.
+    """A warm interpreter, which runs one test after the other, each in its own process.
 
     Raises
     ------
@@ -96,13 +96,13 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether the interpreter runs."""
         return self._process.poll() is None
 
     def start(
         self, seconds: float, argv: Sequence[str] = (), script: str = "", stdin: str | None = None
     ) -> WorkerSession:
-        """Start one test: by a program where ``argv`` names one, with a script that lies inside, else in Python.
+        """Start one test with a script of ``inside/``: by the program of ``argv``, or in Python if that is empty.
 
         Raises
         ------
@@ -129,39 +129,39 @@ class Worker:
         return WorkerSession(self, ours, from_them, time.monotonic() + seconds + PATIENCE, self._limits.result)
 
     def stop(self) -> None:
-        """End the test that runs."""
+        """End the running test."""
         with contextlib.suppress(_LostError):
             self._send(b"")
 
     def ended(self, deadline: float) -> dict[str, Any]:
-        """Return what is told of a test's end.
+        """Return the report on the end of a test.
 
         Raises
         ------
         SandboxError
-            The interpreter is lost, or the wall couldn't be built: nothing is known of the test.
+            The interpreter is lost, or the wall couldn't be built.
         """
         try:
-            told: dict[str, Any] = json.loads(self._receive(deadline))
+            report: dict[str, Any] = json.loads(self._receive(deadline))
         except _LostError as error:
             self.close()
             raise SandboxError(f"the sandbox broke: {error}") from None
         except BaseException:
-            self.close()  # what it still replies would be taken for the reply to the next test
+            self.close()  # a late report would be read as the one on the next test
             raise
-        if not told.pop("stands"):
-            raise SandboxError(f"the sandbox broke: {told['printed'].strip() or 'it ended before a test began'}")
-        return told
+        if not report.pop("stands"):
+            raise SandboxError(f"the sandbox broke: {report['printed'].strip() or 'it ended before a test began'}")
+        return report
 
     @property
     def output(self) -> int:
-        """The descriptor that something can be read from when a test has ended."""
+        """The descriptor that becomes readable when a test has ended."""
         assert self._process.stdout is not None
         number: int = self._process.stdout.fileno()
         return number
 
     def close(self) -> None:
-        """End it and everything that it started, and take its folder away."""
+        """End the interpreter and everything that it started, and remove its folder."""
         self._stack.close()
 
     def _send(self, frame: bytes, descriptors: Sequence[int] = ()) -> None:
@@ -194,11 +194,11 @@ class Worker:
         return b"".join(parts)
 
     def _complaint(self) -> str:
-        """Return what it said when it ended."""
+        """End the interpreter, and return the last line of its errors."""
         self._kill()
         assert self._process.stderr is not None
-        said = self._process.stderr.read(4096).decode(errors="replace").strip()
-        return said.splitlines()[-1] if said else f"it ended with {self._process.returncode}"
+        errors = self._process.stderr.read(4096).decode(errors="replace").strip()
+        return errors.splitlines()[-1] if errors else f"it ended with {self._process.returncode}"
 
     def _end(self) -> None:
         self._kill()
@@ -215,12 +215,12 @@ class Worker:
 
 
 class _LostError(Exception):
-    """The interpreter can't be asked any more."""
+    """The interpreter no longer replies."""
 
 
 @contextmanager
 def _standard_input(text: str | None) -> Iterator[int]:
-    """Give a descriptor that a text can be read from, and that can't be written to."""
+    """Yield a read-only descriptor of a text."""
     if text is None:
         opened = os.open(os.devnull, os.O_RDONLY)
     else:
@@ -235,22 +235,22 @@ def _standard_input(text: str | None) -> Iterator[int]:
 
 
 class StoppedError(Exception):
-    """The process that was asked has ended."""
+    """The process of the test has ended."""
 
 
 class ForgedError(Exception):
-    """What came out isn't the one reply to what was asked."""
+    """The output isn't the one reply to a request."""
 
 
 class WorkerSession:
-    """One test that runs: it is asked a line at a time, and each line gets one line in reply.
+    """A running test, which gets one line at a time, and replies to each with one line.
 
-    A line that comes before it is asked for, or after the last one, is nobody's reply: :class:`ForgedError`.
+    A line without a request raises a :class:`ForgedError`.
     """
 
-    def __init__(self, worker: Worker, requests: int, replies: int, deadline: float, most: int) -> None:
+    def __init__(self, worker: Worker, requests: int, replies: int, deadline: float, limit: int) -> None:
         self._worker, self._requests, self._replies = worker, requests, replies
-        self._deadline, self._most = deadline, most
+        self._deadline, self._limit = deadline, limit
         self._read = b""
         self._last = b""
         self._open = True
@@ -260,24 +260,24 @@ class WorkerSession:
             os.set_blocking(one, False)
 
     def ask(self, line: bytes) -> bytes:
-        """Send a line, and return the line that comes in reply.
+        """Send a request, and return the reply.
 
         Raises
         ------
         StoppedError
             The process has ended.
         ForgedError
-            There was a line before it was asked for, or one that is too long.
+            A line came without a request, or is too long.
         SandboxError
             The sandbox broke.
         """
         self._pull()
         if self._read:
             raise ForgedError("a result came out that nothing had asked for")
-        return self.tell(line)
+        return self.respond(line)
 
-    def tell(self, line: bytes) -> bytes:
-        """Send a line in reply to one that came, and return the next one; as :meth:`ask`."""
+    def respond(self, line: bytes) -> bytes:
+        """Respond to a line of the test, and return its next one; raise as :meth:`ask`."""
         data = memoryview(line + b"\n")
         while data and self._open:
             self._wait(True)
@@ -298,12 +298,12 @@ class WorkerSession:
         return reply
 
     def finish(self) -> Ended:
-        """Return how the process ended; nothing more may come out of it.
+        """Wait for the process, and return how it ended.
 
         Raises
         ------
         ForgedError
-            Something did.
+            There was more output.
         SandboxError
             The sandbox broke.
         """
@@ -331,7 +331,7 @@ class WorkerSession:
         return Ended(**self._over, result=self._last)
 
     def close(self) -> None:
-        """End the process if it runs, and close what it was asked by."""
+        """End the process if it runs, and close the channel."""
         if not self._reported:
             self._worker.stop()
             with contextlib.suppress(SandboxError):
@@ -342,7 +342,7 @@ class WorkerSession:
             self._replies = -1
 
     def _end(self) -> None:
-        self._reported = True  # also where what is reported can't be read
+        self._reported = True  # even if reading the report fails
         self._over = self._worker.ended(self._deadline)
 
     def _shut(self) -> None:
@@ -351,27 +351,27 @@ class WorkerSession:
             self._requests = -1
 
     def _wait(self, writes: bool) -> None:
-        """Wait until something can be read or, if it ``writes``, written, or the process has ended."""
+        """Wait until the channel can be read (or written, if ``writes``), or the process has ended."""
         poll = select.poll()
         poll.register(self._replies, select.POLLIN)
         poll.register(self._worker.output, select.POLLIN)
         if writes:
             poll.register(self._requests, select.POLLOUT)
         ready = dict(poll.poll(max(0.0, self._deadline - time.monotonic()) * 1000))
-        if not ready or self._worker.output in ready:  # the worker says why it doesn't reply
+        if not ready or self._worker.output in ready:  # _end raises an error if the worker is silent
             self._end()
             self._pull()
             self._open = False
 
     def _pull(self) -> None:
-        """Read what has come out."""
+        """Read the available output."""
         while self._open and self._replies >= 0:
             try:
                 part = os.read(self._replies, 1 << 16)
             except BlockingIOError:
                 return
             self._open = bool(part)
-            self._last = (self._last + part)[-self._most :]
+            self._last = (self._last + part)[-self._limit :]
             self._read += part
-            if len(self._read) > self._most:
+            if len(self._read) > self._limit:
                 raise ForgedError("more came out than a result may hold")

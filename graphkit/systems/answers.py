@@ -1,4 +1,4 @@
-"""What a system returned, brought into the record of a run."""
+"""Turns the return value of a system into the record of a run."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _KNOWN = {name for name in {*Answer.model_fields, *_NAMES} if _NAMES.get(name, n
 
 
 class UnusableAnswerError(Exception):
-    """What a system returned can't be a record; the text says why."""
+    """A return value that can't become a record, with the reason."""
 
 
 def answer_of(value: Any, run: str, question_id: str, problems: Problems) -> Answer:
-    """Return the record of what a system returned: a text, or an answer with chunks and traversal.
+    """Return the record of a return value: a text, or an answer with chunks and traversal.
 
-    An answer is an object with the fields of :class:`graphkit.Answer`: a mapping, a dataclass, a model. Run and
-    question are set here, whatever it says.
+    An answer is an object (a mapping, a dataclass, a model) with the fields of :class:`graphkit.Answer`. Run and
+    question always come from the arguments.
 
     Raises
     ------
     UnusableAnswerError
-        It is of another type, has fields that no record can hold, or is too large.
+        The value has another type, has fields that no record can hold, or is too large.
     """
     given = {"answer": value} if isinstance(value, str) else _plain_object(value)
     for name in ("retrieved", "chunks", "retrieved_chunks", "traversal", "retrieved_paths"):
@@ -53,10 +53,6 @@ def answer_of(value: Any, run: str, question_id: str, problems: Problems) -> Ans
         line = json.dumps({**fields, "run": run, "question_id": question_id}, default=_plain, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise UnusableAnswerError(f"the answer can't be written as JSON: {error}") from None
-    return _validated(line, run, problems)
-
-
-def _validated(line: bytes, run: str, problems: Problems) -> Answer:
     if len(line) > MAX_LINE // 2:
         raise UnusableAnswerError(f"the answer takes {len(line) >> 20} MiB, and a record at most {MAX_LINE >> 21}")
     of_answer = Problems()
@@ -74,7 +70,7 @@ def _validated(line: bytes, run: str, problems: Problems) -> Answer:
 
 
 def failed_answer(run: str, question_id: str, error: BaseException) -> Answer:
-    """Return the record of a question that a system failed on: what went wrong, in words and by its type."""
+    """Return the record of a failed question, with the message and the type of the error."""
     kind = "UnusableAnswer" if isinstance(error, UnusableAnswerError) else type(error).__name__
     try:
         text = " ".join(str(error).split())
@@ -87,7 +83,7 @@ def failed_answer(run: str, question_id: str, error: BaseException) -> Answer:
 
 
 def line_of(answer: Answer) -> bytes:
-    """Return the line of a record in its native spelling, without what is not known, and without known secrets."""
+    """Return the JSON line of a record, without unknown fields and with known secrets masked."""
     value = masked_value(answer.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
@@ -96,13 +92,10 @@ def _plain_object(value: Any) -> dict[str, Any]:
     plain = plain_or_none(value)
     if not isinstance(plain, dict):
         raise UnusableAnswerError(
-            f"the system returned {_named(value)}, where a text or an answer with its chunks and traversal is expected"
+            f"the system returned {'None' if value is None else f'a value of type {type(value).__name__}'}, "
+            "where a text or an answer with its chunks and traversal is expected"
         )
     return plain
-
-
-def _named(value: Any) -> str:
-    return "None" if value is None else f"a value of type {type(value).__name__}"
 
 
 def _refuse_too_many(parts: Any, name: str) -> None:
@@ -115,7 +108,7 @@ def _refuse_too_many(parts: Any, name: str) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON can hold for a value that it can't, for ``json.dumps``."""
+    """Return a plain form of a value, for ``json.dumps``."""
     plain = plain_or_none(value)
     if plain is None:
         raise TypeError(f"the answer holds a value of type {type(value).__name__}")

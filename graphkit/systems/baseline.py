@@ -1,4 +1,4 @@
-"""The baseline without retrieval: a model alone, asked through the Anthropic API."""
+"""The baseline without retrieval: a model alone, through the Anthropic API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphkit.records.models import Question
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System
 
-#: The name by which ``--condition`` means this baseline: what the model knows from its training.
+#: The value of ``--condition`` for this baseline, which answers from the model's training.
 TRAINING = "training"
 DEFAULT_MODEL = "claude-haiku-5-5"
 DEFAULT_PROMPT = (
@@ -30,7 +30,7 @@ class NoAnswerError(Exception):
 
 
 def read_prompt(path: Path | None) -> str:
-    """Return the prompt of a file, or the default one; it holds ``{question}`` where the question goes.
+    """Return the prompt of a file, or the default one, with ``{question}`` as the place of the question.
 
     Raises
     ------
@@ -50,16 +50,16 @@ def read_prompt(path: Path | None) -> str:
 def baseline(
     model: str = DEFAULT_MODEL, prompt: str = DEFAULT_PROMPT, *, max_tokens: int = 1024, timeout: float = 120.0
 ) -> System:
-    """Return the baseline as a system. The key and the address come from the client's own environment variables.
+    """Return the baseline as a system. The client reads its key and address from its own environment variables.
 
-    A request that was refused for its rate is repeated, with the pause that the server asks for.
+    It repeats a request that the server's rate limit refused, after the requested pause.
 
     Raises
     ------
     InputError
         The client isn't installed, or has no credentials.
     """
-    # How many questions are asked at once, the runner decides.
+    # The runner limits the concurrency.
     client = AnthropicModel(concurrency=_MANY, timeout=timeout, user=f"the condition {TRAINING}")
     mark = hashlib.sha256(prompt.encode()).hexdigest()[:12]
     return System(
@@ -72,7 +72,7 @@ def baseline(
 
 
 class _Baseline:
-    """A model that answers questions from what it knows."""
+    """A model that answers questions from its training."""
 
     def __init__(self, client: Model, model: str, prompt: str, max_tokens: int) -> None:
         self._client = client
@@ -81,13 +81,13 @@ class _Baseline:
         self._max_tokens = max_tokens
 
     async def __call__(self, question: Question, context: Context) -> dict[str, Any]:
-        """Ask the model; what it used is counted also where it returns no text."""
+        """Ask the model, and count its tokens even if it returns no text."""
         text = self._prompt.replace("{question}", question.question)
         request = Request(self._model, (), (Turn("user", (Block(text),)),), max_tokens=self._max_tokens)
         try:
             reply = await self._client.ask(request)
         except ModelError as error:
-            # The type of an error is kept with it, and that of the client says more.
+            # The record keeps the type of the error, and that of the client says more.
             raise error.__cause__ or error from None
         context.used(prompt_tokens=reply.usage.prompt_tokens, output_tokens=reply.usage.output_tokens)
         if not reply.text.strip():

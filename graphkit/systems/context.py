@@ -1,4 +1,4 @@
-"""What a run gives to a system beside the question."""
+"""The second argument of a system: its context, with a meter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphkit.records.aliases import LARGEST, WIDEST
 
 @dataclass
 class Meter:
-    """Model calls, tokens and cost, counted from any thread; None where nothing was counted."""
+    """Counts of model calls, tokens and cost; thread-safe. None means not counted."""
 
     model_calls: int | None = None
     prompt_tokens: int | None = None
@@ -22,12 +22,12 @@ class Meter:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def add(self, model_calls: int, prompt_tokens: int, output_tokens: int, cost: float | None) -> None:
-        """Add what some calls took.
+        """Add the figures of some calls.
 
         Raises
         ------
         ValueError, TypeError
-            A figure is one that no record can hold; nothing of it is counted.
+            A figure doesn't fit a record; then nothing is counted.
         """
         given = {"model_calls": model_calls, "prompt_tokens": prompt_tokens, "output_tokens": output_tokens}
         with self._lock:
@@ -57,7 +57,7 @@ def _money(cost: float) -> float:
 
 @dataclass
 class Context:
-    """The second argument of a system that takes one.
+    """The second argument of a system that accepts one.
 
     Attributes
     ----------
@@ -66,13 +66,13 @@ class Context:
     run
         The name of the run.
     commits
-        The commit of each repository to read, as far as the question pins them: itself or by its stack.
+        The commit of each repository that the question pins, itself or through its stack.
     k
-        How many chunks will be looked at.
+        The number of chunks that count.
     meter
-        What was counted by :meth:`used`.
+        The counts of :meth:`used`.
     cancelled
-        Set when nobody waits for the answer any more: after the time-out, and when the run is stopped.
+        Set when the answer is no longer needed: after the time-out, and when the run is stopped.
     """
 
     dataset: Path
@@ -85,11 +85,11 @@ class Context:
     def used(
         self, *, model_calls: int = 1, prompt_tokens: int = 0, output_tokens: int = 0, cost: float | None = None
     ) -> None:
-        """Count model calls for this question. It counts also where the system fails afterwards.
+        """Count model calls for this question, even if the system fails afterwards.
 
         Raises
         ------
         ValueError, TypeError
-            A figure is one that no record can hold.
+            A figure doesn't fit a record.
         """
         self.meter.add(model_calls, prompt_tokens, output_tokens, cost)

@@ -1,4 +1,4 @@
-"""Systems by name: ``package.module:callable``, imported with clear errors."""
+"""Imports systems by name, ``package.module:callable``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphkit.errors import InputError
 from graphkit.records.references import imported
 
 _RUN_NAME = re.compile(r"[^\W_][\w.@+-]*\Z")
-_FORM = "A system is written package.module:callable, or name=package.module:callable."
+_NOTATION = "A system is written package.module:callable, or name=package.module:callable."
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class System:
     name
         The name of its run.
     call
-        Takes the question, and where ``takes_context`` the context; returns the answer or an awaitable of it.
+        Gets the question, and the context if ``takes_context``; returns the answer or an awaitable of it.
     source
-        What it was made from, to tell two systems of one name apart.
+        The origin, which distinguishes two systems of one name.
     """
 
     name: str
@@ -37,12 +37,12 @@ class System:
 
 
 def run_name(name: str) -> str:
-    """Return a name that a run may have: it becomes the name of a file.
+    """Check and return the name of a run, which becomes the name of a file.
 
     Raises
     ------
     InputError
-        It holds a character that a file name should not.
+        It contains a character that a file name should not.
     """
     if not _RUN_NAME.match(name) or ".jsonl" in name:
         raise InputError(
@@ -52,46 +52,46 @@ def run_name(name: str) -> str:
 
 
 def load_system(text: str) -> System:
-    """Import the system that ``[name=]package.module:callable`` names; modules of the working folder are found too.
+    """Import the system ``[name=]package.module:callable``, also from the working folder.
 
     Raises
     ------
     InputError
-        The text has another form, the module can't be imported, or it holds no such callable.
+        The text has another form, the module can't be imported, or it has no such callable.
     """
     name, equals, target = text.rpartition("=")
     module_name, colon, attribute = target.partition(":")
     if not colon or not module_name.strip() or not attribute.strip() or (equals and not name):
-        raise InputError(f"{text!r} names no system", remedy=_FORM)
-    found = imported(module_name, attribute, _FORM)
+        raise InputError(f"{text!r} names no system", remedy=_NOTATION)
+    found = imported(module_name, attribute, _NOTATION)
     if inspect.isclass(found):
         raise InputError(f"{target} is a class", remedy="Name a function, or an instance that can be called.")
     if not callable(found):
-        raise InputError(f"{target} can't be called: it is of type {type(found).__name__}", remedy=_FORM)
+        raise InputError(f"{target} can't be called: it is of type {type(found).__name__}", remedy=_NOTATION)
     chosen = name or getattr(found, "__name__", None) or attribute.rpartition(".")[2]
     return system_of(run_name(chosen if chosen != "<lambda>" else attribute), found, target)
 
 
 def system_of(name: str, call: Callable[..., Any], source: str) -> System:
-    """Return the system of a callable, after a look at what it takes.
+    """Return the system of a callable, after a check of its signature.
 
     Raises
     ------
     InputError
         It can't be called with a question, or with a question and a context.
     """
-    # An object with an async __call__ is async too; the method is looked at on its type, where Python looks it up.
+    # An object with an async __call__ is async too; Python looks the method up on the type.
     is_async = inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__)
     return System(name, call, source, _takes_context(call, source), is_async)
 
 
 def unique(systems: Iterable[System]) -> list[System]:
-    """Return systems whose names differ.
+    """Return systems, whose names must differ.
 
     Raises
     ------
     InputError
-        Two would write the same run.
+        Two systems have the same name.
     """
     found: dict[str, System] = {}
     for system in systems:
@@ -105,7 +105,7 @@ def unique(systems: Iterable[System]) -> list[System]:
 
 
 def _takes_context(call: Callable[..., Any], source: str) -> bool:
-    """Tell whether a second positional argument is taken; what can't be inspected takes the question alone."""
+    """Tell whether a callable accepts a second positional argument; False if it can't be inspected."""
     try:
         signature = inspect.signature(call)
     except (TypeError, ValueError):

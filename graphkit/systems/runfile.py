@@ -1,4 +1,4 @@
-"""The file of a run while it is written: a line a finished question, resumed where it stopped."""
+"""Writes the file of a run: one line per finished question, resumed where it stopped."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from graphkit.systems.answers import line_of
 
 
 class RunFile:
-    """The records of one run: those that a file holds already, and those that are appended to it.
+    """The records of one run: those in its file, and those appended to it.
 
-    A record is on its way to the disk when :meth:`append` returns, so a run that is stopped in any way loses only the
-    questions that it was about to answer. A last line that was cut is dropped; a later record of a question replaces
-    an earlier one. Only one process at a time may have the file. ``made_by`` is kept beside it, in ``NAME.made-by``, so
-    that answers of two systems (or of two models) don't end up in one run.
+    The system has a record when :meth:`append` returns, so a run that is stopped in any way loses only the questions
+    under way. A truncated last line is dropped; a later record of a question replaces an earlier one. Only one process
+    at a time may open the file. ``NAME.made-by`` beside it keeps ``made_by``, so that answers of two systems (or of two
+    models) don't end up in one run.
 
     Attributes
     ----------
     figures
-        What each recorded question took, by its id.
+        The figures of each recorded question, by its id.
     dropped
-        Whether a cut last line was dropped.
+        Whether a truncated last line was dropped.
     first_error
-        What went wrong first: of the records appended now, else of those that were there.
+        The first error among the records appended now, or else among the earlier ones.
     """
 
     def __init__(self, path: Path, run: str, made_by: str = "") -> None:
@@ -61,13 +61,13 @@ class RunFile:
 
     def __exit__(self, *error: object) -> None:
         if not self._places:
-            # Nothing was answered: an empty file would be no run.
+            # An empty file would be no run.
             self.path.unlink(missing_ok=True)
             self._note.unlink(missing_ok=True)
         os.close(self._file)
 
     def finished(self, question: str, retry_failed: bool = False) -> bool:
-        """Tell whether a question needs no (further) attempt."""
+        """Tell whether a question needs no further attempt."""
         found = self.figures.get(question)
         return found is not None and not (found.failed is not None and retry_failed)
 
@@ -77,7 +77,7 @@ class RunFile:
         Raises
         ------
         InputError
-            The disk is full or fails; the file ends with the record before.
+            The disk is full or fails; the file ends with the previous record.
         """
         line = line_of(answer)
         try:
@@ -94,16 +94,13 @@ class RunFile:
             ) from None
         if not self._appended:
             self._appended, self.first_error = True, None
-        self._took(answer, self._end, len(line))
+        self._add(answer, self._end, len(line))
         self._end += len(line)
 
-    def settle(self, order: Iterable[str]) -> None:
-        """Put the records into the order of the questions, each one once; the file is replaced whole or not at all."""
-        known = dict.fromkeys(question for question in order if question in self._places)
-        places = [
-            self._places[question]
-            for question in [*known, *(question for question in self._places if question not in known)]
-        ]
+    def sort(self, order: Iterable[str]) -> None:
+        """Sort the records by the order of the questions, each one once; replace the file whole or not at all."""
+        known = [question for question in order if question in self._places]
+        places = [self._places[question] for question in dict.fromkeys([*known, *self._places])]
         if _adjoining(places, self._end):
             return
         sweep(self.path.parent, f".{self.path.name}.")
@@ -126,14 +123,14 @@ class RunFile:
                 remedy="All of them are kept. Make room, and run the command again.",
             ) from None
 
-    def _took(self, answer: Any, offset: int, length: int) -> None:
+    def _add(self, answer: Any, offset: int, length: int) -> None:
         self.figures[answer.question_id] = figures_of(answer)
         self._places[answer.question_id] = (offset, length)
         if answer.error is not None and self.first_error is None:
             self.first_error = f"{answer.error_type}: {answer.error}" if answer.error_type else answer.error
 
     def _resume(self) -> int:
-        """Take over what the file holds, and return where its last whole record ends."""
+        """Read the records of the file, and return where the last whole one ends."""
         size = os.fstat(self._file).st_size
         problems = Problems()
         reader = RecordReader(self.path, AnswerStruct, problems)
@@ -159,15 +156,15 @@ class RunFile:
                     )
                 unended = not line.endswith(b"\n")
                 if answer is not None:
-                    self._took(answer, end, len(line) + unended)
+                    self._add(answer, end, len(line) + unended)
                 end += len(line) + unended
                 if unended:
                     os.write(self._file, b"\n")
-                    break  # not to read the end of the line that was just written as another one
+                    break  # the line end just written must not be read as another line
         return end
 
     def _hold_maker(self, made_by: str) -> None:
-        """Refuse to go on with what another system made, and note which one makes it now."""
+        """Refuse to resume the run of another system, and note the current one."""
         known = self._note.read_text(encoding="utf-8", errors="replace").strip() if self._note.exists() else ""
         if self.figures and known and made_by and known != made_by:
             raise InputError(
@@ -180,7 +177,7 @@ class RunFile:
 
 
 def _adjoining(places: list[tuple[int, int]], end: int) -> bool:
-    """Tell whether the records follow each other in this order, and the file holds nothing else."""
+    """Tell whether the file holds just these records, in this order."""
     position = 0
     for offset, length in places:
         if offset != position:
@@ -195,7 +192,7 @@ def _locked(path: Path) -> int:
     Raises
     ------
     InputError
-        Another process writes it, or it is no regular file.
+        Another process writes it, or it isn't a regular file.
     """
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
@@ -203,7 +200,7 @@ def _locked(path: Path) -> int:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise InputError("this is no regular file", where=str(path), remedy="Choose another name or --out.")
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if path.exists() and _same(descriptor, path):
+            if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor
         except BlockingIOError:
             os.close(descriptor)
@@ -213,10 +210,5 @@ def _locked(path: Path) -> int:
         except BaseException:
             os.close(descriptor)
             raise
-        # Its last writer has just put a new file into the place of the one that was opened.
+        # Its last writer has just replaced the file that was opened.
         os.close(descriptor)
-
-
-def _same(descriptor: int, path: Path) -> bool:
-    opened, there = os.fstat(descriptor), path.stat()
-    return (opened.st_dev, opened.st_ino) == (there.st_dev, there.st_ino)

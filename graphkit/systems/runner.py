@@ -1,4 +1,4 @@
-"""The engine of a run: systems x questions, some at a time, each with a time-out and retries."""
+"""Runs systems on questions concurrently, each call with a time-out and retries."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from graphkit.systems.answers import UnusableAnswerError, answer_of, failed_answ
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System
 
-#: How long a system's event loop may take to react before it counts as blocked, in seconds.
+#: Seconds after which an event loop that doesn't react counts as blocked.
 _PATIENCE = 1.0
 _LONGEST_PAUSE = 30.0
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many questions are worked on at once, and how long and how often each is tried.
+    """How many questions run at once, and how long and how often each is tried.
 
-    The pause before the first repetition is ``backoff`` seconds, and doubles each time.
+    The pause before the first retry is ``backoff`` seconds, and doubles each time.
     """
 
     concurrency: int = 4
@@ -39,7 +39,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Task:
-    """One question for one system. ``question`` holds no gold."""
+    """One question for one system, without its gold."""
 
     system: System
     question: Question
@@ -48,7 +48,7 @@ class Task:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What one attempt came to."""
+    """The outcome of one attempt."""
 
     value: Any = None
     error: BaseException | None = None
@@ -57,11 +57,11 @@ class _Outcome:
 
 @dataclass
 class Runner:
-    """Runs jobs, and hands each record to ``keep`` as soon as there is one, in the order in which they end.
+    """Runs tasks, and passes each record to ``keep`` when its task ends.
 
-    A sync system runs in threads, an async one in an event loop of its own, so that one that blocks stops neither the
-    time-outs nor another system. A thread can't be ended from outside: one that hangs is left behind, and does not
-    keep the process alive.
+    A sync system runs in threads, an async one in its own event loop, so a system that blocks stops neither the
+    time-outs nor another system. Nothing can end a thread from outside: one that hangs stays behind, but doesn't keep
+    the process alive.
     """
 
     keep: Callable[[Task, Answer], None]
@@ -71,7 +71,7 @@ class Runner:
     _loops: dict[int, _Loop] = field(default_factory=dict, repr=False)
 
     async def run(self, jobs: Iterable[Task]) -> None:
-        """Work through jobs. Where ``keep`` raises, or this is cancelled, what is under way is given up."""
+        """Run all tasks. If ``keep`` raises, or this is cancelled, abandon those under way."""
         source = iter(jobs)
 
         async def work() -> None:
@@ -93,7 +93,7 @@ class Runner:
         for attempt in range(self.limits.retries + 1):
             if attempt:
                 await asyncio.sleep(min(self.limits.backoff * 2 ** (attempt - 1), _LONGEST_PAUSE))
-            # A cancel flag of its own: an attempt that was given up must not stop the next one.
+            # Each attempt has its own cancel flag: an abandoned one must not stop the next.
             context.cancelled = threading.Event()
             outcome = await self._attempt(job, context)
             if outcome.error is None:
@@ -108,11 +108,11 @@ class Runner:
             return answer_of(outcome.value, run, question, self.problems)
         except UnusableAnswerError as error:
             return failed_answer(run, question, error)
-        except Exception as error:  # what the parts of a returned object raise when they are looked at
+        except Exception as error:  # reading the parts of a returned object may raise anything
             return failed_answer(run, question, error)
 
     def _measured(self, answer: Answer, outcome: _Outcome, context: Context) -> Answer:
-        """Add what the system didn't give: what was measured and counted, the cost by prices, when it failed."""
+        """Add the figures that the answer lacks: measured, counted, the cost by prices, the time of a failure."""
         meter = context.meter
         found: dict[str, Any] = {
             "latency_ms": round(outcome.seconds * 1000, 3),
@@ -158,7 +158,7 @@ class Runner:
 
 
 def _in_thread(call: Callable[..., Any], arguments: tuple[Any, ...]) -> asyncio.Future[_Outcome]:
-    """Call a sync system in a thread of its own, one that doesn't keep the process alive."""
+    """Call a sync system in its own thread, which doesn't keep the process alive."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[_Outcome] = loop.create_future()
 
@@ -168,7 +168,7 @@ def _in_thread(call: Callable[..., Any], arguments: tuple[Any, ...]) -> asyncio.
 
     def work() -> None:
         outcome = _called(call, arguments)
-        with contextlib.suppress(RuntimeError):  # the run has ended, and nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the run has ended
             loop.call_soon_threadsafe(deliver, outcome)
 
     try:
@@ -194,7 +194,7 @@ async def _awaited(value: Any) -> Any:
 
 
 class _Loop:
-    """An event loop in a thread of its own, for the calls of one async system."""
+    """An event loop in its own thread, for the calls of one async system."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -202,20 +202,20 @@ class _Loop:
         self._thread.start()
 
     def submit(self, call: Callable[..., Any], arguments: tuple[Any, ...]) -> asyncio.Future[_Outcome]:
-        """Start a call; its exceptions are part of its outcome."""
+        """Start a call; its outcome includes its exceptions."""
 
         async def work() -> _Outcome:
             begun = time.perf_counter()
             try:
                 value = await call(*arguments)
-            except BaseException as error:  # also SystemExit: it would end the loop of all other questions
+            except BaseException as error:  # even SystemExit, which would end the loop for all questions
                 return _Outcome(error=error, seconds=time.perf_counter() - begun)
             return _Outcome(value=value, seconds=time.perf_counter() - begun)
 
         return self._start(work())
 
     async def reacts(self) -> bool:
-        """Tell whether the loop does anything, or a call blocks it."""
+        """Tell whether the loop runs, rather than being blocked by a call."""
         probe = self._start(asyncio.sleep(0))
         await asyncio.wait({probe}, timeout=_PATIENCE)
         if not probe.done():
@@ -224,7 +224,7 @@ class _Loop:
         return True
 
     async def stop(self) -> None:
-        """Cancel what is under way and end the thread; one that is blocked is left behind."""
+        """Cancel the calls under way and end the thread; leave a blocked one behind."""
         ending = self._start(_cancel_all())
         await asyncio.wait({ending}, timeout=_PATIENCE)
         if not ending.done():

@@ -1,4 +1,4 @@
-"""A seeded sample of questions, in which each difficulty has its share."""
+"""Draws a seeded sample of questions, stratified by difficulty."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Q = TypeVar("Q", bound=Question)
 
 
 def sample(questions: Sequence[Q], size: int, seed: int) -> list[Q]:
-    """Return a sample in the order of the questions, its difficulties in their proportions (by largest remainders).
+    """Return a sample in the order of the questions, with the difficulties in proportion (by largest remainders).
 
-    Which questions are drawn depends on seed and ids alone: not on the order of the file, and a question that is added
-    to it changes the others' chances only.
+    The choice depends only on the seed and the ids, not on the order of the file. A new question changes only the
+    chances of the others.
     """
     if size >= len(questions):
         return list(questions)
@@ -31,7 +31,7 @@ def sample(questions: Sequence[Q], size: int, seed: int) -> list[Q]:
 
 
 def shares(counts: dict[str, int], size: int) -> dict[str, int]:
-    """Divide a size in proportion to counts, rounded by largest remainders; ties go to the larger, then by name.
+    """Divide a size in proportion to counts, by largest remainders; ties go to the larger count, then by name.
 
     >>> shares({"easy": 40, "hard": 20, "medium": 40}, 8)
     {'easy': 3, 'hard': 2, 'medium': 3}
@@ -46,9 +46,9 @@ def shares(counts: dict[str, int], size: int) -> dict[str, int]:
 
 
 def margin(size: int, population: int) -> float:
-    """Return how far a share may lie from that of all questions: half of its 95 % interval, at worst (a share of 50 %).
+    """Return the margin of error of a share: half of its 95 % interval, at worst (a share of 50 %).
 
-    With the correction for a finite population; a sample of all questions has no spread.
+    It has the correction for a finite population, so a sample of all questions has no margin.
 
     >>> round(margin(100, 1_000_000), 3), margin(50, 50)
     (0.098, 0.0)

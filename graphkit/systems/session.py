@@ -1,4 +1,4 @@
-"""A run from its dataset to its files: which questions, what is left to do, and what it took."""
+"""Runs systems over a dataset: plans the questions, asks those that are left, and summarises the files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
@@ -25,7 +25,7 @@ from graphkit.systems.runfile import RunFile
 from graphkit.systems.runner import Limits, Runner, Task
 from graphkit.systems.sampling import margin, sample
 
-#: ImportReport of each new record.
+#: A function to call with each new record.
 Advance = Callable[[Answer], None]
 
 DEFAULT_K = 5
@@ -34,19 +34,19 @@ DEFAULT_SEED = 20_251
 
 @dataclass(frozen=True)
 class Plan:
-    """The questions of a run: all of a dataset, or a sample of them. They hold no gold."""
+    """The questions of a run, without gold: all of a dataset, or a sample."""
 
     questions: tuple[Question, ...]
     order: tuple[str, ...]
 
     @property
     def margin(self) -> float:
-        """How far a share over the sample may lie from that over all questions."""
+        """The margin of error of a share over the sample, see :func:`~graphkit.systems.sampling.margin`."""
         return margin(len(self.questions), len(self.order))
 
     @property
     def difficulties(self) -> dict[str, int]:
-        """How many questions there are of each difficulty."""
+        """The number of questions of each difficulty."""
         found = Counter(question.difficulty or "unknown" for question in self.questions)
         return {name: found[name] for name in ("easy", "medium", "hard", "unknown") if found[name]}
 
@@ -62,16 +62,16 @@ class Plan:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run holds for the questions of its plan.
+    """A summary of a run over the questions of its plan.
 
     Attributes
     ----------
     missing
-        Questions without a record: those that a stopped run did not come to.
+        Questions without a record, because the run was stopped.
     cost, cost_planned, cost_dataset
-        So far; and for the questions of the plan and for all of the dataset, at the mean cost so far.
+        The cost so far, and the projections to the plan and to the dataset at the mean cost so far.
     errors
-        How many failed, by the type of the error.
+        The number of failures by the type of the error.
     """
 
     run: str
@@ -109,7 +109,7 @@ def plan(dataset: Dataset, problems: Problems, size: int | None = None, seed: in
     Raises
     ------
     InputError
-        A question can't be used, and none is to be left out.
+        A question can't be used, and the problems mode allows no skipping.
     """
     questions = [_without_gold(question) for _, question in dataset.questions(problems)]
     problems.raise_if_refused(len(questions))
@@ -118,7 +118,7 @@ def plan(dataset: Dataset, problems: Problems, size: int | None = None, seed: in
 
 
 def _without_gold(question: QuestionStruct) -> Question:
-    """Return what a system may see of a question: nothing that tells the answer."""
+    """Return a question with only the fields that a system may see."""
     return Question(
         id=question.id,
         question=question.question,
@@ -133,7 +133,7 @@ def _without_gold(question: QuestionStruct) -> Question:
 
 @dataclass
 class Session:
-    """Systems over the questions of a plan, each into a file of its own, open from :meth:`open` to its end."""
+    """Systems that answer the questions of a plan, each into its own file. Use it within :meth:`open`."""
 
     dataset: Dataset
     plan: Plan
@@ -149,12 +149,12 @@ class Session:
 
     @contextlib.contextmanager
     def open(self) -> Iterator[None]:
-        """Open the files, and take over what they hold.
+        """Open the files, and resume from their records.
 
         Raises
         ------
         InputError
-            A file holds what can't be used, another run, or is being written by another process.
+            A file is unusable, holds another run, or is being written by another process.
         """
         problems = Problems()
         rows = self.dataset.compatibility(problems)
@@ -169,16 +169,16 @@ class Session:
             yield
 
     def left(self) -> Counter[str]:
-        """Return how many questions are still to be asked, by the run."""
+        """Return the number of questions that each run still has to ask."""
         return Counter(job.system.name for job in self._jobs())
 
     def run(self, advance: Advance) -> bool:
-        """Ask what is left, and put the files in order. Returns False where Ctrl-C stopped it; what is done is kept.
+        """Ask the questions that are left, and sort the files. Return False if Ctrl-C stopped it; records are kept.
 
         Raises
         ------
         InputError
-            A record can't be written; those before it are kept.
+            A record can't be written; the earlier ones are kept.
         """
 
         def keep(job: Task, answer: Answer) -> None:
@@ -192,19 +192,19 @@ class Session:
         except KeyboardInterrupt:
             done = False
         except InputError:
-            # The disk is full: the files may stay out of order, their records are all there.
+            # The disk is full: the files may stay unsorted, but keep all their records.
             with contextlib.suppress(InputError):
-                self._settle()
+                self._sort_files()
             raise
-        self._settle()
+        self._sort_files()
         return done
 
-    def _settle(self) -> None:
+    def _sort_files(self) -> None:
         for file in self.files.values():
-            file.settle(self.plan.order)
+            file.sort(self.plan.order)
 
     def _jobs(self) -> Iterator[Task]:
-        """Yield what is left, question by question, so that a stopped run has the same questions of each system."""
+        """Yield the tasks question by question, so that a stopped run has the same questions of each system."""
         for question in self.plan.questions:
             for system in self.systems:
                 if not self.files[system.name].finished(question.id, self.retry_failed):
@@ -215,7 +215,7 @@ class Session:
         return Context(self.dataset.folder, run, commits, question.k or self.k)
 
     def summaries(self) -> list[RunSummary]:
-        """Return what each run holds for the questions of the plan, also what earlier commands wrote."""
+        """Return a summary of each run, with the records of earlier commands."""
         return [self._summary(file) for file in self.files.values()]
 
     def _summary(self, file: RunFile) -> RunSummary:
@@ -239,57 +239,74 @@ class Session:
         )
 
 
-def run_systems(
-    dataset: str | Path,
-    systems: Mapping[str, Callable[..., Any]],
-    *,
-    out: str | Path | None = None,
-    sample: int | None = None,
-    seed: int = DEFAULT_SEED,
-    limits: Limits | None = None,
-    prices: Prices | None = None,
-    k: int = DEFAULT_K,
-    retry_failed: bool = False,
-    strict: bool = False,
-) -> list[RunSummary]:
-    """Ask systems the questions of a dataset and keep their answers as runs; called again, it goes on where it stopped.
+class RunOptions(TypedDict, total=False):
+    """The options of :func:`run_systems`, all optional.
 
-    Parameters
+    Attributes
     ----------
-    systems
-        Each takes a question (and a context) and returns a text or an answer; by the name of its run.
     out
         The folder of the runs, each ``NAME.jsonl``; by default ``runs`` of the dataset, where ``evaluate`` finds them.
     sample, seed
         Ask only this many questions, stratified by difficulty.
     limits
-        How many questions at once, and how long and how often each is tried.
+        How many questions run at once, and how long and how often each is tried.
+    prices
+        Prices of tokens, for answers without a cost of their own.
+    k
+        The number of chunks to retrieve for a question without its own ``k``.
+    retry_failed
+        Ask failed questions again.
     strict
-        Refuse questions with fields that graphkit doesn't know; an answer with one is a failed one.
+        Refuse questions with unknown fields; an answer with one counts as failed.
+    """
+
+    out: str | Path | None
+    sample: int | None
+    seed: int
+    limits: Limits | None
+    prices: Prices | None
+    k: int
+    retry_failed: bool
+    strict: bool
+
+
+def run_systems(
+    dataset: str | Path, systems: Mapping[str, Callable[..., Any]], **options: Unpack[RunOptions]
+) -> list[RunSummary]:
+    """Ask systems the questions of a dataset and keep their answers as runs. A second call resumes where it stopped.
+
+    Parameters
+    ----------
+    systems
+        Callables by the name of their run. Each gets a question (and a context), and returns a text or an answer.
+    options
+        See :class:`RunOptions`.
 
     Returns
     -------
     list[RunSummary]
-        What each run holds now: how many answered and failed, what they took, and its file.
+        The state of each run: the numbers of answers and failures, the efficiency, and the file.
 
     Raises
     ------
     InputError
         A question or a system can't be used, or a record can't be written.
     KeyboardInterrupt
-        It was stopped; what is done is kept.
+        The run was stopped; its records are kept.
     """
-    source, problems = Dataset(dataset), Problems(strict=strict)
-    chosen = [system_of(run_name(name), call, _source_of(call)) for name, call in systems.items()]
+    if unknown := options.keys() - RunOptions.__annotations__.keys():
+        raise TypeError(f"run_systems() got an unexpected keyword argument {min(unknown)!r}")
+    source, problems = Dataset(dataset), Problems(strict=options.get("strict", False))
+    out = options.get("out")
     session = Session(
         source,
-        plan(source, problems, sample, seed),
-        chosen,
+        plan(source, problems, options.get("sample"), options.get("seed", DEFAULT_SEED)),
+        [system_of(run_name(name), call, _source_of(call)) for name, call in systems.items()],
         Path(out) if out is not None else source.folder / "runs",
-        limits if limits is not None else Limits(),
-        prices,
-        k,
-        retry_failed,
+        options.get("limits") or Limits(),
+        options.get("prices"),
+        options.get("k", DEFAULT_K),
+        options.get("retry_failed", False),
         problems,
     )
     with session.open():
@@ -299,13 +316,13 @@ def run_systems(
 
 
 def _source_of(call: Callable[..., Any]) -> str:
-    """Return where a callable comes from, as the command line names it."""
+    """Return the origin of a callable, in the notation of the command line."""
     named = call if hasattr(call, "__qualname__") else type(call)
     return f"{named.__module__}:{named.__qualname__}"
 
 
 def _run_to_its_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine, in a thread where this one has an event loop already, as a notebook has; Ctrl-C cancels it."""
+    """Run a coroutine; in a thread if this one has an event loop, as in a notebook. Ctrl-C cancels it."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -313,13 +330,13 @@ def _run_to_its_end(work: Coroutine[Any, Any, None]) -> None:
     loop = asyncio.new_event_loop()
     with contextlib.closing(loop), ThreadPoolExecutor(1) as pool:
         try:
-            # A thread that an interrupt meets while it starts is waited for by nobody: so it has nothing to do yet.
+            # Nothing waits for a thread that an interrupt meets while it starts, so give it no work yet.
             pool.submit(int).result()
         except KeyboardInterrupt:
             work.close()
             raise
         task = loop.create_task(work)
-        try:  # an interrupt may come while the work is handed over, too
+        try:  # an interrupt may also come during the submission
             pool.submit(loop.run_until_complete, task).result()
         except KeyboardInterrupt:
             loop.call_soon_threadsafe(task.cancel)

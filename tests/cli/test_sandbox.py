@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphkit.execution.attempts import ATTEMPTS
+from graphkit.execution.attempts import attempts
 from graphkit.execution.forgeries import forgeries
 from graphkit.execution.walls import WALLS
 from tests.helpers.cli import graphkit
 from tests.helpers.sandboxes import wall_here
 
 #: Ways out of the sandbox, and answers that forge results or take too much memory.
-EVERY = len(ATTEMPTS) + len(forgeries())
+EVERY = len(attempts()) + len(forgeries())
 
 
 def test_check(tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_check(tmp_path: Path) -> None:
     done = graphkit("sandbox", "check", cwd=tmp_path, env={"TMPDIR": str(tmp_path)}, code=0)
     lines = done.out.splitlines()
     assert lines[0] == "sandbox: bubblewrap"
-    for attempt in ATTEMPTS:
+    for attempt in attempts():
         [row] = [line for line in lines if line.strip().startswith(f"{attempt.name} ")]
         assert "held" in row
     assert lines[-1] == f"{EVERY} attempts, 0 got out"

@@ -44,7 +44,7 @@ def test_there_are_sixty() -> None:
 @pytest.mark.parametrize("forgery", ALL, ids=lambda one: f"{one.aim}-{one.language.name}-{one.name}")
 def test_no_forgery_passes(sandbox: Sandbox, forgery: Forgery) -> None:
     """No forged result is scored success, and what takes too much memory is told as that."""
-    result = forgery.tried(sandbox)
+    result = forgery.run(sandbox)
     if result is None:
         pytest.skip(f"this machine has no program for {forgery.language.name}")
     assert result.status != "success", result
@@ -68,7 +68,7 @@ def test_honest_answers_pass(sandbox: Sandbox, language: Language) -> None:
 def test_a_forged_result_is_reported(sandbox: Sandbox) -> None:
     """What was written to the channel is told beside the test, and the next test is none the worse for it."""
     [forgery] = [one for one in ALL if one.name == "held in the function" and one.language is PYTHON]
-    result = forgery.tried(sandbox)
+    result = forgery.run(sandbox)
     assert result is not None
     assert (result.status, result.attempts) == ("refused", ("forge a result",))
     assert result.message == "it wrote to the channel of results: a result came out that nothing had asked for"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.execution.jobs import KINDS, CallReply, inputs_of, job_of, judged, read_reply
+from graphkit.execution.jobs import KINDS, CallReply, inputs_of, job_of, read_reply, result_of
 from graphkit.execution.languages import PYTHON
 from graphkit.execution.returned_values import SetValue, UnusableResultError
 from graphkit.records.executions import CodeTestResult
@@ -33,7 +33,7 @@ def ran(test: CodeTestStruct, code: str = CODE, entry_point: str | None = "f") -
     found = in_python(**job_of(test, code, {}, entry_point, 100_000), inputs=inputs[0] if inputs else None)
     reply = {name: found[name] for name in found.keys() - {"stdout", "stderr", "code", "left"}}
     request = "run" if entry_point is None else "load" if reply["kind"] == "syntax_error" else "call"
-    return judged(test, read_reply(json.dumps({**reply, "id": "1"}).encode(), "1", request), entry_point, PYTHON)
+    return result_of(test, read_reply(json.dumps({**reply, "id": "1"}).encode(), "1", request), entry_point, PYTHON)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_no_reply_says_that_a_test_passed() -> None:
     assert "success" not in _STATUS.values()
     for kind in ("loaded", "missing", "ended"):
         for test in ({"expected": 1}, {"raises": "ValueError"}):
-            assert judged(CodeTestStruct(name="t", **test), CallReply(kind), "f", PYTHON).status == "test_failure"
+            assert result_of(CodeTestStruct(name="t", **test), CallReply(kind), "f", PYTHON).status == "test_failure"
 
 
 def test_forged_texts() -> None:
@@ -170,5 +170,5 @@ def test_an_entangled_result_fails() -> None:
     """A result that takes too long to compare has failed, with that reason."""
     value = SetValue([SetValue([SetValue([float(n)]) for n in range(150)]) for _ in range(150)])
     test = CodeTestStruct(name="t", expected=[[[n] for n in range(150)]] * 149 + [[[0.5]] * 150])
-    found = judged(test, CallReply("returned", value), "f", PYTHON)
+    found = result_of(test, CallReply("returned", value), "f", PYTHON)
     assert found.status == "test_failure"

@@ -40,7 +40,7 @@ def test_without_bubblewrap_the_second_is_chosen(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PATH", str(tmp_path))
     with open_sandbox(jobs=1) as sandbox:
         assert sandbox.wall.name == "landlock"
-        assert sandbox.told == (
+        assert sandbox.description == (
             "sandbox: landlock (bubblewrap doesn't work here: bubblewrap isn't installed (no program bwrap))"
         )
         assert run(sandbox, "return 7").how == "exited"
@@ -85,7 +85,7 @@ def test_without_any_it_says_so() -> None:
     """Who asks for no sandbox gets none, and is told."""
     with open_sandbox(jobs=1, unsafe=True) as sandbox:
         assert sandbox.wall.name == "none"
-        assert sandbox.told == "no sandbox: the code of the answers may do whatever you may"
+        assert sandbox.description == "no sandbox: the code of the answers has all your permissions"
 
 
 # Interpreters ------------------------------------------------------------------------------------------------------

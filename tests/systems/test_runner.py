@@ -354,7 +354,7 @@ def test_settled_file_is_in_order(tmp_path: Path) -> None:
     with RunFile(path, "r") as file:
         for question, text in (("q2", "old"), ("other", "x"), ("q1", "y"), ("q2", "new")):
             file.append(Answer(run="r", question_id=question, answer=text))
-        file.settle(["q1", "q2", "q3"])
+        file.sort(["q1", "q2", "q3"])
     with RunFile(path, "r") as again:
         assert list(again.figures) == ["q1", "q2", "other"]
     assert [line.split('"answer":')[1] for line in path.read_text().splitlines()] == ['"y"}', '"new"}', '"x"}']

@@ -1,8 +1,9 @@
 /**
- * Evaluates an assertion in JavaScript in a process of its own, which the code of the answer has never been in.
+ * Evaluates an assertion in JavaScript, in a process that never runs the answer's code.
  *
- * What it is given, what it asks and what it says is described in python_assertions.py. Names are the assertion's own
- * first, then `result`, `assert` and `require`, the entry point, JavaScript's own, and last those of the answer's code.
+ * python_assertions.py describes the job, the requests and the verdict. A name is looked up among the assertion's own
+ * names first, then `result`, `assert` and `require`, the entry point, JavaScript's globals, and last in the answer's
+ * code.
  */
 "use strict";
 
@@ -12,7 +13,8 @@ const util = require("node:util");
 const Module = require("node:module");
 const vm = require("node:vm");
 const {
-  LONGEST_MESSAGE, Writer, exit, folder, layOut, messageOf, modules, owners, receive, requireModules, send,
+  CrossingError, LONGEST_MESSAGE, MISSING, Writer, exit, folder, layOut, messageOf, modules, owners, reader, receive,
+  requireModules, send,
 } = require("./javascript_common.js");
 
 fs.closeSync(5);
@@ -21,14 +23,12 @@ const job = receive();
 
 // --- The answer's code, seen from here -------------------------------------------------------------------------------
 
-class CrossingError extends TypeError {}
-
 const proxies = new Map();
 const numbers = new WeakMap();
 const classes = new Map();
 let owned = new Map();
 
-/** Return what comes of an operation beside the code, or throw what it throws. */
+/** Return the result of an operation in the code's process, or throw what it throws. */
 function ask(operation, ...given) {
   const writer = new AssertionWriter(job.limit, held, owned);
   send({ id: job.id, kind: "ask", operation, arguments: given.map((one) => writer.encode(one)), named: {} });
@@ -40,15 +40,13 @@ function ask(operation, ...given) {
   throw new CrossingError(reply.message);
 }
 
-const MISSING = Symbol("missing");
-
 function held(value) {
   if (numbers.has(value)) return numbers.get(value);
   const [text] = util.inspect(value, { depth: 0 }).split("\n");
   throw new CrossingError(`the assertion hands over ${text.slice(0, 100)}, which can't leave the assertion's process`);
 }
 
-/** Writes what an assertion hands over: what stays beside the code by its number. */
+/** Writes arguments of the assertion; values that stay in the code's process cross as their numbers. */
 class AssertionWriter extends Writer {
   composite(value, depth) {
     return numbers.has(value) ? this.reference(value) : super.composite(value, depth);
@@ -59,27 +57,7 @@ class AssertionWriter extends Writer {
   }
 }
 
-const KNOWN = {
-  undefined: () => undefined,
-  BigInt: (text) => BigInt(text),
-  Map: (pairs) => new Map(pairs),
-  Set: (items) => new Set(items),
-  Date: (time) => new Date(time),
-  RegExp: (source, flags) => new RegExp(source, flags),
-  Buffer: (text) => Buffer.from(text, "hex"),
-};
-const ARRAYS = /^(?:Int8|Uint8|Uint8Clamped|Int16|Uint16|Int32|Uint32|Float32|Float64|BigInt64|BigUint64)Array$/;
-
-const READERS = {
-  float: (text) => ({ nan: NaN, inf: Infinity, "-inf": -Infinity })[text],
-  integer: (text) => BigInt(text.startsWith("-") ? `-0x${text.slice(1)}` : `0x${text}`),
-  dict: (pairs) => Object.fromEntries(pairs.map(([name, item]) => [name, read(item)])),
-  bytes: (text) => Buffer.from(text, "hex"),
-  known: ([name, given]) => {
-    if (Object.hasOwn(KNOWN, name)) return KNOWN[name](...given.map(read));
-    if (ARRAYS.test(name)) return new globalThis[name](...given.map(read));
-    throw new CrossingError("a value of an unknown type came over");
-  },
+const read = reader({
   made: ([file, name, fields]) => {
     const found = exported(file, name);
     if (typeof found !== "function") throw new CrossingError(`no stand-in exports ${name}`);
@@ -93,15 +71,7 @@ const READERS = {
     return filled(error, fields);
   },
   held: ([number, [, name], snapshot, traits]) => remote(number, name, snapshot, traits),
-};
-
-function read(encoded) {
-  if (Array.isArray(encoded)) return encoded.map(read);
-  if (encoded === null || typeof encoded !== "object") return encoded;
-  const [[tag, content]] = Object.entries(encoded);
-  if (!Object.hasOwn(READERS, tag)) throw new CrossingError("a value of an unknown kind came over");
-  return READERS[tag](content);
-}
+});
 
 function filled(target, fields) {
   for (const [name, item] of fields) {
@@ -110,7 +80,7 @@ function filled(target, fields) {
   return target;
 }
 
-/** What a stand-in of this process exports. */
+/** Return what a stand-in exports in this process. */
 function exported(file, name) {
   if (!Object.hasOwn(job.files, file)) return undefined;
   const full = path.join(folder, file);
@@ -118,7 +88,7 @@ function exported(file, name) {
   return name ? found[name] : found;
 }
 
-/** The class of an error: JavaScript's or a stand-in's own, or one that stands for that of the code. */
+/** Return the class of an error: JavaScript's or a stand-in's own, or one that represents the class of the code. */
 function errorClass(names) {
   const key = JSON.stringify(names);
   if (classes.has(key)) return classes.get(key);
@@ -138,7 +108,7 @@ function errorClass(names) {
   return base;
 }
 
-/** A value that stays beside the code; the same value is the same proxy. */
+/** Return the proxy of a value that stays in the code's process; the same value has the same proxy. */
 function remote(number, name, snapshot, traits) {
   if (traits.includes("promise")) return promised(number);
   if (!proxies.has(number)) {
@@ -167,7 +137,7 @@ function promised(number) {
     return Promise.resolve(ask("await", proxyOf(target)));
   } catch (error) {
     const found = Promise.reject(error);
-    found.catch(() => {}); // whether it is looked at is the assertion's
+    found.catch(() => {}); // the assertion may ignore the rejection
     return found;
   }
 }
@@ -209,13 +179,13 @@ function isRemote(value) {
 }
 
 function* iterated(found) {
-  const walked = ask("iter", found);
-  if (!isRemote(walked)) {
-    yield* walked;
+  const iterator = ask("iter", found);
+  if (!isRemote(iterator)) {
+    yield* iterator;
     return;
   }
   for (;;) {
-    const [done, value] = ask("next", walked);
+    const [done, value] = ask("next", iterator);
     if (done) return;
     yield value;
   }
@@ -226,7 +196,7 @@ function* iterated(found) {
 const first = job.entry_point === null ? null : job.entry_point.split(".")[0];
 const found = new Map();
 
-/** The names of the code, looked up when they are used. */
+/** The names of the code, looked up on use. */
 const NAMES = new Proxy(Object.create(null), {
   has(_, name) {
     if (typeof name !== "string" || name === "arguments" || name === "eval") return false;
@@ -254,7 +224,7 @@ function reached(source, result) {
 async function asserted(result) {
   try {
     const value = reached(job.assertion, result);
-    // What waits has held unless it throws, or comes to false.
+    // A promise holds unless it rejects or resolves to false.
     if (util.types.isPromise(value)) return (await value) === false ? `${job.assertion} doesn't hold` : null;
     if (value || !isExpression(job.assertion)) return null;
     return comparison(result) || `${job.assertion} doesn't hold`;
@@ -264,7 +234,7 @@ async function asserted(result) {
   }
 }
 
-/** Tell an expression, whose value counts, from statements and calls of `assert`, which throw. */
+/** Tell whether the value of a text counts: that of an expression, but not of statements or `assert`, which throw. */
 function isExpression(text) {
   if (/^\s*assert\b/.test(text)) return false;
   try {

@@ -1,4 +1,4 @@
-/** What the runner of tests and that of assertions share: the channel, how values are written, and stand-ins. */
+/** Parts that the runner of tests and that of assertions share: the channel, how values are written, and stand-ins. */
 "use strict";
 
 const fs = require("node:fs");
@@ -9,7 +9,7 @@ const { pathToFileURL } = require("node:url");
 
 const DEEPEST = 100; // as in returned_values.py
 const LONGEST_MESSAGE = 1000;
-// The code may replace what it likes; what is used after it has run is kept from before.
+// The code may replace any global; keep what runs after it.
 const { Buffer, Map, Set, Date, Number, Object, Array, String, Symbol, Function, Error } = globalThis;
 const { stringify, parse } = JSON;
 const { getPrototypeOf } = Object;
@@ -22,7 +22,7 @@ const folder = fs.realpathSync(process.cwd());
 
 let unread = Buffer.alloc(0);
 
-/** Return the next line that came, as JSON says it; null where none comes any more. */
+/** Return the next line, parsed as JSON; null at the end of the input. */
 function receive() {
   const part = Buffer.alloc(1 << 16);
   const parts = [unread];
@@ -62,7 +62,7 @@ class Encoder {
   }
 
   text(text) {
-    // JSON writes what isn't plain by up to six characters.
+    // JSON writes a character outside plain ASCII as up to six.
     this.spend(text.length + 2);
     if (!/^[ -~]*$/.test(text)) this.spend(5 * text.length);
     return text;
@@ -165,14 +165,17 @@ class Encoder {
     if (typeof value[Symbol.iterator] === "function" && typeof value.next === "function") {
       return this.items(value, depth);
     }
-    const prototype = getPrototypeOf(value);
     const names = Object.keys(value);
-    if (prototype === null || prototype === Object.prototype || getPrototypeOf(prototype) === null) {
-      return { dict: this.fields(value, names, depth) };
-    }
+    if (isPlain(value)) return { dict: this.fields(value, names, depth) };
     const open = names.filter((name) => !name.startsWith("_"));
     return { object: [typeName(value), this.fields(value, open, depth)] };
   }
+}
+
+/** Tell whether a value is a plain object, of this or another realm. */
+function isPlain(value) {
+  const prototype = getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype || getPrototypeOf(prototype) === null;
 }
 
 function typeName(value) {
@@ -186,12 +189,49 @@ function typeName(value) {
   }
 }
 
-
 // --- Values that cross between the code and an assertion, see javascript_assertions.js -------------------------------
 
-/** Writes values that cross, as python_crossing.py describes; the types that are known are those of JavaScript. */
+class CrossingError extends TypeError {}
+
+/** What an operation returns for a name that the code doesn't define. */
+const MISSING = Symbol("missing");
+
+const KNOWN = {
+  undefined: () => undefined,
+  BigInt: (text) => BigInt(text),
+  Map: (pairs) => new Map(pairs),
+  Set: (items) => new Set(items),
+  Date: (time) => new Date(time),
+  RegExp: (source, flags) => new RegExp(source, flags),
+  Buffer: (text) => Buffer.from(text, "hex"),
+};
+const ARRAYS = /^(?:Int8|Uint8|Uint8Clamped|Int16|Uint16|Int32|Uint32|Float32|Float64|BigInt64|BigUint64)Array$/;
+
+/** Return the function that reads values which crossed; `own` holds further readers by tag. */
+function reader(own) {
+  const readers = {
+    float: (text) => ({ nan: NaN, inf: Infinity, "-inf": -Infinity })[text],
+    dict: (pairs) => Object.fromEntries(pairs.map(([name, item]) => [name, read(item)])),
+    known: ([name, given]) => {
+      if (Object.hasOwn(KNOWN, name)) return KNOWN[name](...given.map(read));
+      if (ARRAYS.test(name)) return new globalThis[name](...given.map(read));
+      throw new CrossingError("a value of an unknown type came over");
+    },
+    ...own,
+  };
+  function read(encoded) {
+    if (isArray(encoded)) return encoded.map((item) => read(item));
+    if (encoded === null || typeof encoded !== "object") return encoded;
+    const [[tag, content]] = Object.entries(encoded);
+    if (!Object.hasOwn(readers, tag)) throw new CrossingError("a value of an unknown kind came over");
+    return readers[tag](content);
+  }
+  return read;
+}
+
+/** Writes values that cross, as python_crossing.py describes; the known types are those of JavaScript. */
 class Writer extends Encoder {
-  /** `held` gives the number of a value that stays here; `owners` says which stand-in exports a class. */
+  /** `held` returns the number of a value that stays here; `owners` maps a class to the stand-in that exports it. */
   constructor(limit, held, owners) {
     super(limit);
     this.held = held;
@@ -216,14 +256,12 @@ class Writer extends Encoder {
     if (types.isTypedArray(value)) return this.known(typeName(value), [Array.from(value)], depth);
     if (types.isNativeError(value)) return this.error(value, depth);
     if (isArray(value) || types.isBoxedPrimitive(value)) return super.composite(value, depth);
-    const prototype = getPrototypeOf(value);
-    const plain = prototype === null || prototype === Object.prototype || getPrototypeOf(prototype) === null;
     const names = Object.keys(value);
     const walked = types.isPromise(value) || typeof value.next === "function" || types.isWeakMap(value);
-    if (plain && !walked && !names.some((name) => typeof value[name] === "function")) {
+    if (isPlain(value) && !walked && !names.some((name) => typeof value[name] === "function")) {
       return { dict: this.fields(value, names, depth) };
     }
-    const owner = walked ? undefined : this.owners.get(prototype.constructor);
+    const owner = walked ? undefined : this.owners.get(getPrototypeOf(value).constructor);
     if (owner) return { made: [...owner, this.fields(value, names, depth)] };
     const open = names.filter((name) => typeof value[name] !== "function");
     return this.reference(value, walked ? [] : this.fields(value, open, depth));
@@ -252,7 +290,7 @@ class Writer extends Encoder {
     return { error: [number, classes.length ? classes : [["", "Error"]], [], this.fields(error, names, depth), text] };
   }
 
-  /** What was thrown; anything can be. */
+  /** Write a thrown value, which may be anything. */
   thrown(error) {
     try {
       return this.encode(error);
@@ -264,7 +302,7 @@ class Writer extends Encoder {
 
 // --- Stand-ins -------------------------------------------------------------------------------------------------------
 
-/** Imports of modules name a file with its ending; the stand-ins are named without. */
+/** Add the endings that imports of modules need; the stand-ins are named without. */
 function withEndings(source, file, files) {
   return source.replace(/(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}\/[^"'\n]+)\2/g, (all, before, quote, name) => {
     const target = path.posix.join(path.posix.dirname(file), name);
@@ -284,29 +322,28 @@ function layOut(files) {
   }
 }
 
-/** The stand-ins that are modules: file -> what gives what they export. */
+/** The stand-ins that are modules: file -> function that returns the exports. */
 const modules = new Map();
 
-/** Code that requires gets modules, too: they are loaded before, and handed out by `require`. */
+/** Load the modules now, so that `require` can return them as well. */
 async function requireModules(files) {
-  const loaded = modules;
   for (const file of Object.keys(files).filter((name) => name.endsWith(".mjs"))) {
     const full = path.join(folder, file);
     try {
       const found = await import(pathToFileURL(full).href);
-      loaded.set(full, () => found);
+      modules.set(full, () => found);
     } catch (error) {
-      loaded.set(full, () => {
+      modules.set(full, () => {
         throw error;
       });
     }
   }
-  if (!loaded.size) return;
+  if (!modules.size) return;
   const { _load: load, _resolveFilename: resolve } = Module;
   Module._resolveFilename = function (request, parent, ...rest) {
     if (/^\.{1,2}\//.test(request) && parent && parent.filename) {
       const full = path.resolve(path.dirname(parent.filename), request.replace(/\.[cm]?js$/, ""));
-      for (const end of [".mjs", "/index.mjs"]) if (loaded.has(full + end)) return full + end;
+      for (const end of [".mjs", "/index.mjs"]) if (modules.has(full + end)) return full + end;
     }
     return resolve.call(this, request, parent, ...rest);
   };
@@ -315,14 +352,13 @@ async function requireModules(files) {
     try {
       full = Module._resolveFilename(request, parent, isMain);
     } catch {
-      return load.call(this, request, parent, isMain); // which says what is missing
+      return load.call(this, request, parent, isMain); // this names the missing module
     }
-    return loaded.has(full) ? loaded.get(full)() : load.call(this, request, parent, isMain);
+    return modules.has(full) ? modules.get(full)() : load.call(this, request, parent, isMain);
   };
 }
 
-
-/** Which stand-in exports a class, and by which name: the class -> [file, name]. */
+/** Return which stand-in exports a class, and under which name: class -> [file, name]. */
 async function owners(files) {
   const found = new Map();
   const add = (exported, file) => {
@@ -338,7 +374,7 @@ async function owners(files) {
       if (file.endsWith(".mjs")) add(await import(pathToFileURL(full).href), file);
       else if (Module._cache[full]) add(Module._cache[full].exports, file);
     } catch {
-      // It can't be loaded, so nothing is an instance of what it exports.
+      // It can't be loaded, so there are no instances of its classes.
     }
   }
   return found;
@@ -361,6 +397,6 @@ function messageOf(error) {
 }
 
 module.exports = {
-  LONGEST_MESSAGE, Encoder, TooLarge, Writer, exit, folder, layOut, messageOf, modules, owners, receive,
-  requireModules, send, typeName, withEndings,
+  CrossingError, Encoder, LONGEST_MESSAGE, MISSING, TooLarge, Writer, exit, folder, layOut, messageOf, modules, owners,
+  reader, receive, requireModules, send, typeName, withEndings,
 };

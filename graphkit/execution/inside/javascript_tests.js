@@ -1,10 +1,10 @@
 /**
- * Runs one test of an answer in JavaScript, inside the sandbox; on Node from version 18 on.
+ * Runs one test of an answer in JavaScript, inside the sandbox; needs Node 18 or later.
  *
- * Requests are read from descriptor 3, replies written to 4, and the standard input is there on 0; what they hold says
- * python_tests.py beside this, and how values are encoded returned_values.py. Descriptor 5 is closed before the code
- * runs: from then on no file can be mapped for execution. Names that the code defines are reached by an `eval` that is
- * appended to it, so that it needs no exports.
+ * It reads requests from descriptor 3, writes replies to 4, and has the standard input on 0. python_tests.py describes
+ * requests and replies, returned_values.py the encoding of values. It closes descriptor 5 before the code runs: from
+ * then on no file can be mapped for execution. An `eval` appended to the code reaches the names that it defines, so the
+ * code needs no exports.
  */
 "use strict";
 
@@ -15,13 +15,13 @@ const Module = require("node:module");
 const vm = require("node:vm");
 const { pathToFileURL } = require("node:url");
 const {
-  Encoder, TooLarge, Writer, exit, folder, layOut, messageOf, owners, receive, requireModules, send, typeName,
-  withEndings,
+  Encoder, MISSING, TooLarge, Writer, exit, folder, layOut, messageOf, owners, reader, receive, requireModules, send,
+  typeName, withEndings,
 } = require("./javascript_common.js");
 
 fs.closeSync(5);
 
-// The code may replace what it likes; what is used after it has run is kept from before.
+// The code may replace any global; keep what runs after it.
 const { process, Buffer, Map, Set, Number, Object, Array, String, Symbol, Function } = globalThis;
 const { getOwnPropertyDescriptor, getPrototypeOf } = Object;
 const { isArray } = Array;
@@ -31,7 +31,7 @@ const lines = job.code.split("\n").length;
 let request = job;
 let over = false;
 
-/** Reply to the request that waits. */
+/** Reply to the pending request. */
 function reply(result) {
   if (request === null) return;
   const { id } = request;
@@ -43,7 +43,7 @@ function reply(result) {
   }
 }
 
-/** Reply to the request that waits, and to what an assertion still asks; the code itself has ended. */
+/** Reply to the pending request and to what an assertion still asks; the code itself has ended. */
 function finish(result) {
   if (over) return;
   over = true;
@@ -81,7 +81,7 @@ function namesOf(error) {
       }
     }
   } catch {
-    // A proxy, or a getter that throws: it has no more names than those.
+    // A proxy, or a getter that throws: it has no further names.
   }
   return names.length ? names : [typeName(error)];
 }
@@ -97,7 +97,7 @@ function stackOf(error) {
 
 const FRAME = /(?:file:\/\/)?(\/[^\s():]*):(\d+)(?::\d+)?/g;
 
-/** The innermost line of the answer, and the stand-in that the error was thrown in, if in one. */
+/** Return the innermost line of the answer, and the stand-in (if any) that threw the error. */
 function placeOf(error) {
   let line = null;
   let within = null;
@@ -115,7 +115,7 @@ function placeOf(error) {
 
 const CALLS = { getaddrinfo: "look up", scandir: "list", kill: "kill" };
 
-/** What a refused call of the system tried; null of an error that isn't one, or that concerns the own folder. */
+/** Describe a refused system call; null for any other error, and for a path in the folder of the test. */
 function attemptOf(error) {
   if (error === null || typeof error !== "object" || typeof error.syscall !== "string") return null;
   const [call] = error.syscall.split(" ");
@@ -128,7 +128,7 @@ function attemptOf(error) {
   return `${CALLS[call] || call} ${where || ""}`.trim();
 }
 
-/** What is said where there is no memory left for a buffer. */
+/** The messages of V8 when there is no memory left for a buffer. */
 const MEMORY =
   /^RangeError: (?:Array buffer allocation failed|WebAssembly\.(?:Memory\(\): could not allocate memory|Memory\.grow\(\): Unable to grow instance memory))/;
 
@@ -149,7 +149,7 @@ function endedBy(error) {
       }
     }
   } catch {
-    // A getter that throws: nothing more is known of it.
+    // A getter that throws: there is no more to learn.
   }
   return {
     kind: attempts.length ? "refused" : "raised",
@@ -183,7 +183,7 @@ function keepPrinted() {
 
 // --- The test --------------------------------------------------------------------------------------------------------
 
-/** Tell whether the answer can't be read, and where. */
+/** Return why the answer can't be parsed, with the line; null if it can. */
 function unreadable(isModule) {
   try {
     if (isModule && vm.SourceTextModule) new vm.SourceTextModule(job.code, { identifier: "answer.mjs" });
@@ -199,7 +199,7 @@ function lineOf(error) {
   return place && Math.min(Number(place[1]), lines);
 }
 
-/** Of a module Node doesn't tell the line: it is that of the same code without imports and exports. */
+/** Return the line of a syntax error. Node gives none for a module, so parse the code without imports and exports. */
 function lineAsScript() {
   const script = job.code
     .replace(/^([ \t]*)export[ \t]+default\b/gm, "$1void")
@@ -214,7 +214,7 @@ function lineAsScript() {
   return null;
 }
 
-/** Load the answer; returns what reaches its names, and what it exports. */
+/** Load the answer; return a function that reads its names, and its exports. */
 async function loadAnswer(isModule) {
   let reach = null;
   globalThis[Symbol.for("graphkit")] = (found) => {
@@ -227,9 +227,7 @@ async function loadAnswer(isModule) {
   return { reach: reach || eval, exports };
 }
 
-const MISSING = Symbol("missing");
-
-/** What the code defines under a name. */
+/** Return what the code defines under a name. */
 function answered(name) {
   if (!/^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name)) return MISSING;
   try {
@@ -250,7 +248,7 @@ function entryPoint(answer) {
       found = one[first];
     }
   }
-  // A function without a name that is all the answer exports is the one that was asked for.
+  // If the only export is a function without a name, that is the entry point.
   for (const one of candidates) if (found === MISSING && typeof one === "function") found = one;
   let owner;
   for (const part of rest) {
@@ -278,7 +276,7 @@ async function gathered(value) {
 
 // --- For an assertion ------------------------------------------------------------------------------------------------
 
-/** What an assertion knows by its number, and which stand-ins export which classes. */
+/** The values that an assertion knows by their numbers, and the stand-ins that export classes. */
 const values = [null];
 const numbers = new Map();
 let owned = new Map();
@@ -292,38 +290,18 @@ function writer() {
   return new Writer(job.limit, hold, owned);
 }
 
-const KNOWN = {
-  undefined: () => undefined,
-  BigInt: (text) => BigInt(text),
-  Map: (pairs) => new Map(pairs),
-  Set: (items) => new Set(items),
-  Date: (time) => new Date(time),
-  RegExp: (source, flags) => new RegExp(source, flags),
-  Buffer: (text) => Buffer.from(text, "hex"),
-};
-
-/** Read an argument that the assertion hands over. */
-function read(encoded) {
-  if (isArray(encoded)) return encoded.map(read);
-  if (encoded === null || typeof encoded !== "object") return encoded;
-  const [[tag, content]] = Object.entries(encoded);
-  if (tag === "held") return values[content[0]];
-  if (tag === "float") return { nan: NaN, inf: Infinity, "-inf": -Infinity }[content];
-  if (tag === "integer") return Number(BigInt(content.startsWith("-") ? `-0x${content.slice(1)}` : `0x${content}`));
-  if (tag === "dict") return Object.fromEntries(content.map(([name, item]) => [name, read(item)]));
-  if (tag === "known" && KNOWN[content[0]]) return KNOWN[content[0]](...content[1].map(read));
-  if (tag === "known" && globalThis[content[0]]) return new globalThis[content[0]](...content[1].map(read));
-  if (tag === "made") return madeAgain(content);
-  throw new TypeError("the assertion hands over what cannot cross");
-}
-
-function madeAgain([file, name, fields]) {
-  for (const [found, owner] of owned) {
-    if (owner[0] !== file || owner[1] !== name) continue;
-    return Object.assign(Object.create(found.prototype), Object.fromEntries(fields.map(([key, one]) => [key, read(one)])));
-  }
-  throw new TypeError(`the code has loaded no ${name} of ${file}`);
-}
+/** Reads the arguments that the assertion passes. */
+const read = reader({
+  held: ([number]) => values[number],
+  made: ([file, name, fields]) => {
+    for (const [found, owner] of owned) {
+      if (owner[0] !== file || owner[1] !== name) continue;
+      const given = fields.map(([key, item]) => [key, read(item)]);
+      return Object.assign(Object.create(found.prototype), Object.fromEntries(given));
+    }
+    throw new TypeError(`the code has loaded no ${name} of ${file}`);
+  },
+});
 
 const OPERATIONS = {
   get: (owner, name) => owner[name],
@@ -342,7 +320,7 @@ const OPERATIONS = {
   module: (name) => Module.createRequire(path.join(folder, "answer.js"))(name),
 };
 
-/** Do one operation for an assertion; `await` is done by who waits. */
+/** Do one operation for an assertion; `await` is handled by `awaited`. */
 function operated({ operation, arguments: given }) {
   try {
     if (operation === "name") return named(read(given[0]));
@@ -385,7 +363,7 @@ async function main() {
   layOut(job.files);
   let isModule = MODULE.test(job.code);
   let wrong = unreadable(isModule);
-  // What waits at its top level is a module, although it imports nothing.
+  // Code with a top-level await is a module, even if it imports nothing.
   if (wrong && !isModule && /\bawait\b/.test(job.code) && !unreadable(true)) [isModule, wrong] = [true, null];
   if (wrong) finish(wrong);
   const printed = job.entry_point === null ? keepPrinted() : null;
@@ -411,7 +389,7 @@ async function main() {
   } catch (error) {
     finish(endedBy(error));
   }
-  if (printed) return; // a program has ended when nothing is left to wait for
+  if (printed) return; // a program ends when nothing is left to wait for
   reply({ kind: "loaded" });
   for (;;) {
     request = receive();

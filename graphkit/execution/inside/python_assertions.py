@@ -1,13 +1,13 @@
-"""Evaluates an assertion in a process of its own, which the code of the answer has never been in.
+"""Evaluates an assertion, in a process that never runs the answer's code.
 
-:func:`serve` takes a job, a line of JSON: ``id``, ``files`` (the stand-ins), ``assertion``, ``entry_point``, ``result``
-(as python_crossing.py writes it; absent where nothing was called), ``program`` (whether the result is what a program
-printed) and ``limit``. What it sends is either ``ask``, an operation that python_holding.py does beside the answer's
-code, whose outcome is the next line that comes; or the verdict, ``held`` or ``failed`` with a ``message``.
+:func:`serve` reads a job, a line of JSON: ``id``, ``files`` (the stand-ins), ``assertion``, ``entry_point``, ``result``
+(in the form that python_crossing.py describes; absent if nothing was called), ``program`` (whether the result is the
+output of a program) and ``limit``. It sends either ``ask``, an operation for python_holding.py in the process of the
+answer's code, whose result is the next line that it reads; or the verdict, ``held`` or ``failed`` with a ``message``.
 
-Names are the assertion's own first, then ``result``, the entry point, Python's own, and last those of the answer's
-code. A function of the code is called where the code is; an instance of its classes stays there, too, and is known here
-by a reference, with the fields that it had when it crossed. Comparing takes place here alone.
+A name is looked up among the assertion's own names first, then ``result``, the entry point, Python's builtins, and last
+in the answer's code. Functions of the code run in the code's process. Instances of its classes stay there, too; here
+they are references with the fields that they had when they crossed. All comparing takes place here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 
 from python_channel import Channel
 from python_crossing import CrossingError, CrossingReader, Writer, stand_ins_of
-from python_texts import LONGEST_MESSAGE, text_of, type_name
+from python_texts import LONGEST_MESSAGE, message_of, text_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def serve(requests: int, replies: int) -> None:
     try:
         held, message = _asserted(job["assertion"], _scope(code, job))
     except BaseException as error:
-        held, message = False, "the assertion raised " + _message(error)
+        held, message = False, "the assertion raised " + message_of(error)
     channel.send({"id": job["id"], "kind": "held" if held else "failed", "message": message[:LONGEST_MESSAGE]})
     request = channel.receive()
     if request is not None:
@@ -51,7 +51,7 @@ def serve(requests: int, replies: int) -> None:
 
 
 class _AnswerCode:
-    """Asks for operations beside the answer's code."""
+    """The answer's code, as operations in its process."""
 
     def __init__(self, channel: Channel, job: dict[str, Any]) -> None:
         self.channel, self.id, self.limit = channel, job["id"], job["limit"]
@@ -59,7 +59,7 @@ class _AnswerCode:
         self.reader = _Reader(self.stand_ins, self)
 
     def ask(self, operation: str, *given: Any, **named: Any) -> Any:
-        """Return what comes of an operation, or raise what it raises."""
+        """Return the result of an operation, or raise its exception."""
         self.channel.send(
             {
                 "id": self.id,
@@ -81,12 +81,12 @@ class _AnswerCode:
         raise CrossingError(str(reply["message"]))
 
     def encode(self, value: Any) -> Any:
-        """Return a value as it crosses."""
+        """Return a value in the form in which it crosses."""
         return _Writer(self.limit, self.stand_ins, None).encode(value, 0)
 
 
 class _Writer(Writer):  # type: ignore[misc]
-    """Writes a reference to what is held beside the answer's code by its number."""
+    """Writes values that stay in the code's process as their numbers."""
 
     def other(self, value: Any, kind: Any, depth: int) -> Any:
         if issubclass(kind, _Remote):
@@ -128,7 +128,7 @@ class _Reader(CrossingReader):  # type: ignore[misc]
         return self.code.ask("await", waiting)
 
     def _data(self, snapshot: Any) -> Any:
-        """Return by what a held value is compared: its class and its fields; None where it has none."""
+        """Return the class and the fields by which a held value is compared; None if it has none."""
         ((tag, content),) = snapshot.items()
         if tag == "object":
             return content[0], {name: self.read(item) for name, item in content[1]}
@@ -138,7 +138,7 @@ class _Reader(CrossingReader):  # type: ignore[misc]
 
 
 class _Remote:
-    """A value that is held beside the answer's code. It is compared by its fields, here; everything else is asked."""
+    """A value that stays in the code's process. Its fields are compared here; all else is an operation there."""
 
     def __eq__(self, other: Any) -> bool:
         if self is other:
@@ -215,7 +215,7 @@ for _name in ("neg", "abs"):
 
 
 class _Scope(dict):  # type: ignore[type-arg]
-    """The names of an assertion; those that it doesn't define are looked up when they are used."""
+    """The names of an assertion; those that it doesn't define are looked up on use."""
 
     def __init__(self, code: _AnswerCode, first: str | None) -> None:
         super().__init__(__name__="assertion")
@@ -245,7 +245,7 @@ def _scope(code: _AnswerCode, job: dict[str, Any]) -> _Scope:
 
 
 def _importing(code: _AnswerCode) -> Callable[..., Any]:
-    """Return what imports: stand-ins and the standard library from here, the answer from beside its code."""
+    """Return an ``__import__`` that gets the answer from the code's process, and everything else from here."""
     own = builtins.__import__
 
     def imported(name: str, *given: Any, **named: Any) -> Any:
@@ -257,7 +257,7 @@ def _importing(code: _AnswerCode) -> Callable[..., Any]:
 
 
 def _asserted(assertion: str, scope: dict[str, Any]) -> tuple[bool, str]:
-    """Return whether an assertion holds and, where it doesn't, what it says."""
+    """Return whether an assertion holds and, if it doesn't, the message."""
     import ast
 
     tree = ast.parse(assertion.strip(), _ASSERTION)
@@ -286,7 +286,7 @@ def _evaluated(node: Any, scope: dict[str, Any]) -> Any:
 
 
 def _holds(node: Any, scope: dict[str, Any]) -> tuple[bool, str]:
-    """Evaluate an expression once, and show the operands of the comparison that it fails by."""
+    """Evaluate an expression once, and describe the comparison that fails."""
     import ast
 
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
@@ -306,12 +306,3 @@ def _holds(node: Any, scope: dict[str, Any]) -> tuple[bool, str]:
     if _evaluated(node, scope):
         return True, ""
     return False, text + " doesn't hold"
-
-
-def _message(error: BaseException) -> str:
-    text = text_of(error, str)
-    if isinstance(error, KeyError) and len(error.args) == 1:
-        text = text_of(error.args[0], repr)
-    name: str = type_name(type(error))
-    whole: str = name + ": " + text if text else name
-    return whole

@@ -1,4 +1,4 @@
-"""What the code of an answer tries that a sandbox doesn't allow, as Python itself tells of it."""
+"""Reports what the code of an answer tries that a sandbox doesn't allow, from Python's audit events."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _MOST_ATTEMPTS = 5
 
 
 class Watch:
-    """What the code tries that a sandbox doesn't allow: for the diagnosis, never a wall.
+    """A record of forbidden attempts, for the diagnosis; it is no wall.
 
-    Python tells of it by its audit events, before the system is asked.
+    Python raises an audit event before it makes the system call.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Watch:
         self.others = False
 
     def start(self) -> None:
-        """Watch from now on; the hook can't be taken away again."""
+        """Watch from now on; the hook can't be removed again."""
         roots = {sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__), *sys.path}
         self.folder = os.getcwd()
         self.readable = tuple(os.path.join(os.path.abspath(root), "") for root in roots - {os.sep})
@@ -38,17 +38,17 @@ class Watch:
         if note is not None:
             try:
                 note(self, event, args)
-            except Exception:  # arguments that aren't what they should be
+            except Exception:  # unexpected arguments
                 pass
 
     def note(self, text: str) -> None:
-        """Keep what was tried, if it is new and among the first."""
+        """Keep an attempt, if it is new and among the first."""
         text = text[:200]
         if len(self.attempts) < _MOST_ATTEMPTS and text not in self.attempts:
             self.attempts.append(text)
 
     def path(self, verb: str, path: Any, writes: bool) -> None:
-        """Keep a path that lies where the sandbox lets nothing be read or written."""
+        """Keep a path that the sandbox doesn't let the code read or write."""
         if path is None or isinstance(path, int):
             return
         path = os.fsdecode(path)
@@ -62,7 +62,7 @@ class Watch:
         self.note(verb + " " + path)
 
     def caused(self, error: BaseException | None) -> bool:
-        """Tell whether an exception, or one that it followed from, is what an attempt raised."""
+        """Tell whether an attempt raised an exception, or one of its causes."""
         seen = set()
         while error is not None and id(error) not in seen:
             seen.add(id(error))
@@ -98,7 +98,7 @@ def _network(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
         host = args[0][0] if isinstance(args[0], tuple) else args[0]
         watch.note("look up " + _plain(host))
     elif event == "socket.__new__":
-        # A pair of connected sockets, as asyncio makes it for itself, reaches nowhere.
+        # A pair of connected sockets, as asyncio makes it, reaches nothing else.
         if int(args[1]) == 1:
             return
         watch.note("open a socket")

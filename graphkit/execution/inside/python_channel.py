@@ -1,4 +1,4 @@
-"""The channel between graphkit and one test: a line of JSON a request, and a line a reply."""
+"""The channel between graphkit and one test: one line of JSON per request, and one per reply."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _PART = 1 << 16
 
 
 class Channel:
-    """Reads requests from one descriptor, and writes replies to another."""
+    """Requests from one descriptor and replies to another."""
 
     def __init__(self, requests: int, replies: int) -> None:
         self._requests, self._replies = requests, replies
         self._read = b""
 
     def receive(self) -> dict[str, Any] | None:
-        """Return the next request, or None where none comes any more."""
+        """Return the next request, or None at the end."""
         while b"\n" not in self._read:
             part = os.read(self._requests, _PART)
             if not part:

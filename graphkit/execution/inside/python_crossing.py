@@ -1,19 +1,19 @@
 """Values that cross between the process of an answer's code and that of an assertion, both ways, as plain data.
 
-On top of what returned_values.py describes, a value may be written so:
+In addition to the forms in returned_values.py, a value may be written as:
 
 ==========================================  ==========================================================================
 ``{"known": [type, [argument, ...]]}``      a value of the standard library, such as ``datetime.date``
-``{"made": [module, name, fields]}``        an instance of a stand-in's class, with all its fields; of an enumeration
-                                            the name of the member
+``{"made": [module, name, fields]}``        an instance of a stand-in's class, with all its fields; the name of the
+                                            member if the class is an enumeration
 ``{"global": [module, name]}``              a class, function or module of the standard library, a class of a stand-in
 ``{"error": [number, classes, arguments, fields, text]}``  an exception
 ``{"class": [number, classes]}``            a class of the answer's code
-``{"held": [number, class, snapshot, traits]}``  whatever else stays where it is; a reference to it has the number alone
+``{"held": [number, class, snapshot, traits]}``  any other value, which stays; a reference has only the number
 ==========================================  ==========================================================================
 
-What has a module and a name is taken from the reader's own copy of the standard library or of the stand-ins, never from
-the other process. A class is ``[module, name]``; ``classes`` are those that an exception's class inherits from.
+The reader looks up a module and a name in its own copy of the standard library or of the stand-ins, never in the other
+process. A class is ``[module, name]``; ``classes`` is the method resolution order of an exception's class.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from __future__ import annotations
 import sys
 
 from python_texts import home_of, text_of, type_name
-from python_values import Encoder, is_member
+from python_values import Encoder, fields_of, is_member
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ class CrossingError(TypeError):
 
 
 def stand_ins_of(files: Iterable[str]) -> frozenset[str]:
-    """Return the names of the modules that some files are imported as."""
+    """Return the names under which files are imported."""
     return frozenset(path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in files)
 
 
-#: Of each type of the standard library that crosses as itself, the arguments that it is made of again.
+#: The types of the standard library that cross as themselves, each with the arguments that make it again.
 _ARGUMENTS: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
     ("builtins", "frozenset"): lambda value: [list(value)],
     ("builtins", "range"): lambda value: [value.start, value.stop, value.step],
@@ -60,7 +60,7 @@ _ARGUMENTS: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
     ("pathlib", "PurePosixPath"): lambda value: [str(value)],
 }
 
-#: How these are made again, where it isn't by calling the type.
+#: Functions that make these again, where calling the type doesn't.
 _MADE: dict[tuple[str, str], Callable[..., Any]] = {
     ("builtins", "dict_keys"): lambda items: dict.fromkeys(items).keys(),
     ("builtins", "dict_values"): lambda items: dict(enumerate(items)).values(),
@@ -73,7 +73,7 @@ _MADE: dict[tuple[str, str], Callable[..., Any]] = {
 
 
 def _of_module(module: str, name: str) -> Any:
-    """Return what a module holds under a name, which may have several parts; without a name the module."""
+    """Return the value of a module under a (dotted) name; without a name the module."""
     import importlib
 
     found: Any = importlib.import_module(module)
@@ -98,7 +98,7 @@ class Writer(Encoder):  # type: ignore[misc]
         return super().encode(value, depth)
 
     def composite(self, value: Any, kind: Any, depth: int) -> Any:
-        """Write what is neither a number nor a text."""
+        """Write a value that is neither a number nor a text."""
         home, name = home_of(kind), type_name(kind)
         arguments = _ARGUMENTS.get((home.partition("._")[0], name))
         if arguments is not None and _is(home, name, kind):
@@ -114,7 +114,7 @@ class Writer(Encoder):  # type: ignore[misc]
         return None
 
     def other(self, value: Any, kind: Any, depth: int) -> Any:
-        """Write what has a name that both sides know, is rebuilt of its fields, or is held."""
+        """Write a value by a name that both sides know, by its fields, or as a held one."""
         reference = self.reference(value, kind)
         if reference is not None:
             return reference
@@ -131,7 +131,7 @@ class Writer(Encoder):  # type: ignore[misc]
         return {"held": [self.held(value), [home, name], snapshot, traits]}
 
     def snapshot(self, value: Any, kind: Any, depth: int) -> Any:
-        """Return what of a held value is compared and shown."""
+        """Return the part of a held value that is compared and shown."""
         if is_member(kind):
             return {"enum": [type_name(kind) + "." + str(value._name_), self.encode(value._value_, depth)]}
         return self.instance(value, kind, depth)
@@ -145,7 +145,7 @@ class Writer(Encoder):  # type: ignore[misc]
         return self.hold(value)
 
     def reference(self, value: Any, kind: Any) -> Any:
-        """Return the module and the name of what the other side has, too."""
+        """Return the module and the name of a value that the other side has, too; None for any other."""
         if kind is type(sys):
             module, name = value.__dict__.get("__name__"), ""
         elif isinstance(value, type):
@@ -162,24 +162,8 @@ class Writer(Encoder):  # type: ignore[misc]
         return None
 
     def fields(self, value: Any, kind: Any, depth: int) -> list[Any]:
-        """Return all fields of an instance, also those that aren't public."""
-        found: dict[str, Any] = {}
-        for one in kind.__mro__[::-1]:
-            slots = one.__dict__.get("__slots__", ())
-            for name in (slots,) if isinstance(slots, str) else tuple(slots):
-                try:
-                    found[name] = object.__getattribute__(value, name)
-                except (AttributeError, TypeError):
-                    pass
-        try:
-            found.update(object.__getattribute__(value, "__dict__"))
-        except AttributeError:
-            pass
-        return [
-            [self.text(name), self.encode(item, depth)]
-            for name, item in found.items()
-            if isinstance(name, str) and not name.startswith("__")
-        ]
+        """Write all fields of an instance, also those that aren't public."""
+        return [[self.text(name), self.encode(item, depth)] for name, item in fields_of(value, kind, "__").items()]
 
     def error(self, error: BaseException, depth: int = 1) -> Any:
         """Write an exception."""
@@ -196,7 +180,7 @@ def _classes(kind: type) -> list[list[str]]:
 
 
 def _is(module: str, name: str, value: Any) -> bool:
-    """Tell whether a loaded module holds a value under a name; types that none holds are known by their type's name."""
+    """Tell whether a loaded module has a value under a name; the views of a dict are in no module."""
     if module == "builtins" and name.startswith("dict_"):
         return True
     found = sys.modules.get(module)
@@ -214,7 +198,7 @@ class CrossingReader:
         self._classes: dict[tuple[str, str], type] = {}
 
     def read(self, encoded: Any, frozen: bool = False) -> Any:
-        """Return the value that JSON stands for; ``frozen`` where it has to be hashable."""
+        """Return the value of decoded JSON; it is hashable if ``frozen``."""
         if isinstance(encoded, list):
             return [self.read(item) for item in encoded]
         if not isinstance(encoded, dict):
@@ -298,7 +282,7 @@ class CrossingReader:
             if one.__module__ == "builtins":
                 try:
                     one.__init__(found, *given)
-                except Exception:  # it wants other arguments; those that it has stay
+                except Exception:  # it needs other arguments; it keeps those from __new__
                     pass
                 break
         self._set(found, fields)
@@ -306,7 +290,7 @@ class CrossingReader:
         return found
 
     def error_class(self, number: int, classes: list[list[str]]) -> type:
-        """Return the class of an exception: our own, or one that stands for that of the answer's code."""
+        """Return the class of an exception: our own, or one that represents the class of the code."""
         own: list[type] = []
         rest: list[tuple[str, str]] = []
         for module, name in classes:

@@ -1,7 +1,7 @@
-"""What an assertion asks of the answer's code while it runs elsewhere: names, calls, fields, one at a time.
+"""Operations on the answer's code for an assertion that runs in another process: names, calls, fields, one at a time.
 
-An operation has a name, arguments and named arguments; what comes back is a value, or an exception. No operation
-compares: what is compared crosses as plain data, and is compared where the code of the answer has never been.
+An operation has a name, arguments and named arguments, and results in a value or an exception. No operation compares:
+values cross as plain data, and the assertion compares them in its own process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MissingError(Exception):
-    """The code has no such name."""
+    """The code doesn't define the name."""
 
 
 class Holding:
@@ -32,25 +32,28 @@ class Holding:
         self.reader = CrossingReader(self.stand_ins, lambda content: self.values[content[0]])
 
     def hold(self, value: Any) -> int:
-        """Keep a value, and return its number; the same value keeps its number."""
+        """Keep a value, and return its number; the same value has the same number."""
         if id(value) not in self.numbers:
             self.numbers[id(value)] = len(self.values)
             self.values.append(value)
         return self.numbers[id(value)]
 
     def encode(self, value: Any) -> Any:
-        """Return a value as it crosses."""
-        return Writer(self.limit, self.stand_ins, self.hold).encode(value, 0)
+        """Return a value in the form in which it crosses."""
+        return self._writer().encode(value, 0)
+
+    def _writer(self) -> Writer:
+        return Writer(self.limit, self.stand_ins, self.hold)
 
     def error(self, error: BaseException) -> Any:
-        """Return an exception as it crosses, or one of its name where its fields can't be read."""
+        """Return an exception in the form in which it crosses; a substitute if its fields can't be read."""
         try:
-            return Writer(self.limit, self.stand_ins, self.hold).error(error)
+            return self._writer().error(error)
         except BaseException:
-            return Writer(self.limit, self.stand_ins, self.hold).error(RuntimeError("an error that can't be read"))
+            return self._writer().error(RuntimeError("an error that can't be read"))
 
-    def operated(self, request: dict[str, Any], names: dict[str, Any]) -> Any:
-        """Return what comes of one operation."""
+    def operate(self, request: dict[str, Any], names: dict[str, Any]) -> Any:
+        """Do one operation, and return its result."""
         given = [self.reader.read(one) for one in request["arguments"]]
         named = {name: self.reader.read(one) for name, one in request["named"].items()}
         what = request["operation"]
@@ -59,15 +62,12 @@ class Holding:
                 raise MissingError
             return self.encode(names[given[0]])
         if what == "module":
-            return self.encode_held(self.module(given[0]))
+            reference = self.hold(self.module(given[0]))
+            return {"held": [reference, ["builtins", "module"], {"other": ["module", "..."]}, []]}
         return self.encode(_OPERATIONS[what](*given, **named))
 
-    def encode_held(self, module: Any) -> Any:
-        """Return a reference to a module as the code has left it."""
-        return {"held": [self.hold(module), ["builtins", "module"], {"other": ["module", "..."]}, []]}
-
     def module(self, name: str) -> Any:
-        """Return the answer, or a stand-in."""
+        """Return the answer or a stand-in, as the code has left it."""
         import importlib
 
         if name != "answer" and name not in self.stand_ins:
@@ -81,7 +81,8 @@ def _call(function: Any, *given: Any, **named: Any) -> Any:
     return function(*given, **named)
 
 
-def _await(value: Any) -> Any:
+def wait_for(value: Any) -> Any:
+    """Run an awaitable in an event loop, and return its result."""
     import asyncio
 
     async def awaited() -> Any:
@@ -98,7 +99,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "len": len,
     "iter": iter,
     "next": next,
-    "await": _await,
+    "await": wait_for,
     "repr": repr,
     "str": str,
     "isinstance": isinstance,

@@ -1,37 +1,38 @@
-"""Runs one test of an answer in Python, inside the sandbox; stands alone, on the standard library.
+"""Runs one test of an answer in Python, inside the sandbox. It needs nothing but the standard library.
 
-:func:`serve` takes requests and sends replies, a line of JSON each. The first request is the job, and runs the code::
+:func:`serve` reads requests and sends replies, one line of JSON each. The first request is the job, and runs the code::
 
     id          repeated in the reply; graphkit draws a new one for each request
-    files       relative path -> source, laid out in the current folder, which is made the first to import from
+    files       relative path -> source, written to the current folder, the first to import from
     code        the answer's code
-    entry_point the function that is called, also "Class.method" (an instance is made without arguments); null: the code
-                is a program
+    entry_point the function to call, also "Class.method" (an instance is made without arguments); null: the code is a
+                program
     stdin       the text of the standard input, or null
-    holds       whether what can't leave as plain data is held here, for an assertion that runs elsewhere
+    holds       whether to hold values that can't leave as plain data here, for an assertion that runs elsewhere
     limit       the largest value, roughly in bytes
 
 Each further request says what to ``do``: ``call`` calls the entry point with ``inputs`` (a list of arguments, an object
 of them by name, or null), ``operate`` does one operation for an assertion (see python_holding.py), and ``end`` is the
-last one. Arguments come only after the code has been loaded; what is expected, and the assertion, never come.
+last one. Arguments come only after the code has been loaded. Expected values and assertions never come.
 
-A reply has the ``id`` of its request, its ``kind``, ``attempts``, and what belongs to the kind:
+A reply has the ``id`` of its request, its ``kind``, ``attempts``, and the fields of the kind:
 
-    loaded             the code has run; the reply to the job, where the code isn't a program
-    returned           value: encoded as returned_values.py says; to a job, it is what the program printed
-    raised             message, exception (the names of its type and of those that it inherits from, most special
-                       first), line (of the code, from 1), error (where the job ``holds``)
+    loaded             the code has run; the reply to the job, unless the code is a program
+    returned           value: encoded as returned_values.py describes; in reply to a job, the output of the program
+    raised             message, exception (the names of its type and its base types, most specific first), line (of the
+                       code, from 1), error (if the job ``holds``)
     refused            as raised: by something that the code tried and the sandbox doesn't allow
     memory             message, line
-    syntax_error       message, line: the answer's code can't be read
+    syntax_error       message, line: the answer's code can't be parsed
     no_entry_point     message
     too_large          message: the value is larger than the limit
     missing            the code has no such name
     ended              the last reply
 
-Nothing of a reply can be trusted, since the code may do as this module does. So no reply says whether a test passed.
+Nothing in a reply can be trusted, since the code can do whatever this module does. So no reply says whether a test
+passed.
 
-What is imported here at the top is there already when Python has started: this module is loaded in a millisecond.
+The imports at the top are loaded when Python starts anyway: importing this module takes a millisecond.
 """
 
 from __future__ import annotations
@@ -43,20 +44,20 @@ import sys
 
 from python_attempts import Watch
 from python_channel import Channel
-from python_holding import Holding, MissingError
-from python_texts import LONGEST_MESSAGE, home_of, text_of, type_name
+from python_holding import Holding, MissingError, wait_for
+from python_texts import home_of, message_of, type_name
 from python_values import Endless, TooLargeError, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+    from collections.abc import AsyncIterator, Callable
     from types import CodeType, ModuleType
     from typing import Any
 
 
 _ANSWER = "answer.py"
 
-#: Let go where the code has left no memory to tell of it; made before the fork, which takes no time then.
+#: Memory to free when the code has left none for the reply; allocated before the fork, so that it costs no time.
 _BALLAST = [bytearray(1 << 20)]
 
 
@@ -69,37 +70,33 @@ def serve(requests: int, replies: int) -> None:
     test = _Test(job)
     request: dict[str, Any] | None = job
     while request is not None:
-        reply = _survived(test, request)
-        _flush()
+        reply = _reply_to(test, request)
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except BaseException:  # the code closed it, or its reader is gone
+                pass
         channel.send({**reply, "id": request["id"], "attempts": list(test.watch.attempts)})
         if request.get("do") == "end":
             return
         request = channel.receive()
 
 
-def _survived(test: _Test, request: dict[str, Any]) -> dict[str, Any]:
-    """Return the reply to a request; nothing that the code does makes this raise."""
+def _reply_to(test: _Test, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the reply to a request; nothing in the code makes this raise."""
     try:
         return test.reply(request)
     except MemoryError:
         _BALLAST.clear()
         return {"kind": "memory", "message": "there was no memory left", "line": None}
-    except BaseException as error:  # whatever the code has made of the interpreter
-        return {"kind": "raised", "message": _message(error), "exception": _names(error), "line": None}
+    except BaseException as error:  # the code may have broken the interpreter
+        return {"kind": "raised", "message": message_of(error), "exception": _names(error), "line": None}
     finally:
         _restore()
 
 
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BaseException:  # closed by the code, or its reader is gone
-            pass
-
-
 class _Test:
-    """The answer's code, and what is asked of it."""
+    """The answer's code, and the requests to it."""
 
     def __init__(self, job: dict[str, Any]) -> None:
         self.job = job
@@ -117,7 +114,7 @@ class _Test:
             if what == "call":
                 return self._returned(_called(self.module, self.job, request["inputs"]))
             assert self.holding is not None
-            return {"kind": "returned", "value": self.holding.operated(request, self.module.__dict__)}
+            return {"kind": "returned", "value": self.holding.operate(request, self.module.__dict__)}
         except _UnreadableError as error:
             return {"kind": "syntax_error", "message": error.message, "line": error.line}
         except _NoEntryPointError as error:
@@ -149,7 +146,7 @@ class _Test:
         _restore()
         if self.holding is not None:
             return {"kind": "returned", "value": self.holding.encode(value)}
-        # A generator is run here, and what the code raises in it is raised by the code.
+        # This runs a generator, which may raise.
         return {"kind": "returned", "value": encode(value, self.job["limit"])}
 
     def _ended_by(self, error: BaseException) -> dict[str, Any]:
@@ -160,7 +157,7 @@ class _Test:
         return reply
 
 
-#: The functions of Python as they are before the code replaces any.
+#: Python's built-in functions before the code replaces any.
 _BUILTINS = dict(builtins.__dict__)
 
 
@@ -183,7 +180,7 @@ def lay_out(files: dict[str, str]) -> None:
             os.makedirs(parent, exist_ok=True)
         with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
             file.write(source)
-        # What the sandbox itself has loaded under such a name gives way.
+        # A stand-in replaces a module that the sandbox itself has loaded under that name.
         _kept_alive.append(sys.modules.pop(path.partition("/")[0].removesuffix(".py"), None))
     sys.dont_write_bytecode = True
     sys.path.insert(0, folder)
@@ -192,7 +189,7 @@ def lay_out(files: dict[str, str]) -> None:
 
 
 def read_from(text: str) -> None:
-    """Make a text what is read from the standard input, also by ``open(0)``."""
+    """Make a text the standard input, also of ``open(0)``."""
     name = ".stdin"
     with open(name, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
         file.write(text)
@@ -205,7 +202,7 @@ def read_from(text: str) -> None:
 
 
 class _Printed(io.RawIOBase):
-    """The standard output, which keeps the beginning of what is written to it."""
+    """The standard output, which keeps the beginning of the text."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -246,12 +243,12 @@ def _compiled(source: str) -> CodeType:
     except SyntaxError as error:
         raise _UnreadableError(type(error).__name__ + ": " + str(error.msg), error.lineno) from None
     except (ValueError, OverflowError, UnicodeError) as error:
-        raise _UnreadableError(_message(error), None) from None
+        raise _UnreadableError(message_of(error), None) from None
     except (MemoryError, RecursionError):
         raise _UnreadableError("SyntaxError: the code is nested too deeply", None) from None
 
 
-#: What the sandbox was started with stays alive, where a program takes its name.
+#: Modules that the code replaces by name stay alive here.
 _kept_alive: list[Any] = []
 
 
@@ -268,52 +265,38 @@ def _module(name: str) -> ModuleType:
 
 
 class _NoEntryPointError(Exception):
-    """The code doesn't define what the tests call."""
+    """The code doesn't define the entry point."""
 
 
 def _loaded(code: CodeType, module: ModuleType, printed: _Printed | None) -> Any:
-    """Run the code, and return what it prints where it is a program."""
+    """Run the code, and return the output of a program."""
     stdout = sys.stdout
     try:
-        exec(code, module.__dict__)  # what all this is for
+        exec(code, module.__dict__)
     except SystemExit as error:
-        # A program may end so; whether it ended well tells its code.
+        # A program may end like this; its exit code says whether it succeeded.
         if printed is None or error.code not in (None, 0):
             raise
     if printed is None:
         return None
-    _wait_for_threads()
+    threading = sys.modules.get("threading")
+    for thread in threading.enumerate() if threading is not None else ():  # a program ends when its threads have
+        if thread is not threading.current_thread() and not thread.daemon:  # type: ignore[union-attr]
+            thread.join()
     if not stdout.closed:
         stdout.flush()
     return Endless() if printed.cut else printed.kept.decode("utf-8", "replace")
 
 
 def _called(module: ModuleType, job: dict[str, Any], inputs: Any) -> Any:
-    """Return what the entry point returns."""
+    """Call the entry point, and return its result."""
     function = _entry_point(module, job["entry_point"])
     value = function(**inputs) if isinstance(inputs, dict) else function(*(inputs or ()))
     if hasattr(type(value), "__await__"):
-        import asyncio
-
-        value = asyncio.run(_awaited(value))
-    elif hasattr(type(value), "__anext__") and not job["holds"]:
-        import asyncio
-
-        value = asyncio.run(_gathered(value, job["limit"]))
+        return wait_for(value)
+    if hasattr(type(value), "__anext__") and not job["holds"]:
+        return wait_for(_gathered(value, job["limit"]))
     return value
-
-
-def _wait_for_threads() -> None:
-    """A program has ended when its threads have."""
-    threading = sys.modules.get("threading")
-    if threading is not None:
-        for thread in threading.enumerate():
-            if thread is not threading.current_thread() and not thread.daemon:
-                thread.join()
-
-
-async def _awaited(value: Awaitable[Any]) -> Any:
-    return await value
 
 
 async def _gathered(value: AsyncIterator[Any], limit: int) -> Any:
@@ -344,13 +327,13 @@ def _entry_point(module: ModuleType, name: str) -> Callable[..., Any]:
 
 
 def _ended_by(error: BaseException, watch: Watch) -> dict[str, Any]:
-    """Return the result of code that ended by an exception."""
+    """Return the reply for code that raised an exception."""
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == 12):  # ENOMEM
         line, _ = _place(error)
-        error.__traceback__ = error.__context__ = None  # what their frames hold is what the memory went into
-        return {"kind": "memory", "message": _message(error), "line": line}
+        error.__traceback__ = error.__context__ = None  # their frames hold the memory
+        return {"kind": "memory", "message": message_of(error), "line": line}
     line, module = _place(error)
-    message = _message(error)
+    message = message_of(error)
     if module:
         message += " (in " + module + ")"
     kind = "refused" if watch.caused(error) else "raised"
@@ -358,7 +341,7 @@ def _ended_by(error: BaseException, watch: Watch) -> dict[str, Any]:
 
 
 def _place(error: BaseException) -> tuple[int | None, str | None]:
-    """Return the innermost line of the answer, and the stand-in that the exception was raised in, if in one."""
+    """Return the innermost line of the answer, and the stand-in (if any) that raised the exception."""
     line = module = None
     if isinstance(error, SyntaxError) and error.filename and os.path.isabs(str(error.filename)):
         module = _stand_in(str(error.filename), error.lineno)
@@ -387,25 +370,8 @@ def _stand_in(path: str, line: int | None) -> str | None:
     return name + ", line " + str(line)
 
 
-def _message(error: BaseException) -> str:
-    text = text_of(error, str)
-    if isinstance(error, KeyError) and len(error.args) == 1:
-        text = text_of(error.args[0], repr)
-    parts = getattr(error, "exceptions", None) if _is_group(error) else None
-    if isinstance(parts, tuple):
-        text += ": " + "; ".join(_message(part) for part in parts[:5])
-    name = type_name(type(error))
-    whole: str = name + ": " + text if text else name
-    return whole[:LONGEST_MESSAGE]
-
-
-def _is_group(error: BaseException) -> bool:
-    kind = getattr(builtins, "BaseExceptionGroup", None)
-    return kind is not None and isinstance(error, kind)
-
-
 def _names(error: BaseException) -> list[str]:
-    """Return the names of an exception's type and of what it inherits from: each short, and with its module."""
+    """Return the names of an exception's type and its base types: each short, and with its module."""
     found = []
     for one in type.__dict__["__mro__"].__get__(type(error)):
         if one is object:

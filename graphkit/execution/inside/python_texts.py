@@ -1,6 +1,8 @@
-"""Texts of what the code of an answer hands over, whatever its own methods do."""
+"""Texts of values of the answer's code. Nothing here trusts the methods of a value."""
 
 from __future__ import annotations
+
+import builtins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +13,7 @@ LONGEST_MESSAGE = 1_000
 
 
 def text_of(value: Any, how: Callable[[Any], Any]) -> str:
-    """Return a text of a value, shortened, whatever its methods do."""
+    """Return the text that ``how`` makes of a value, shortened; the name of its type if that fails."""
     try:
         text = how(value)
         if not isinstance(text, str):
@@ -24,15 +26,28 @@ def text_of(value: Any, how: Callable[[Any], Any]) -> str:
 
 
 def type_name(one: type) -> str:
-    """Return the name of a type, whatever its own class says."""
+    """Return the name of a type, whatever its metaclass says."""
     name = type.__dict__["__qualname__"].__get__(one)
     return name[:200] if isinstance(name, str) else "?"
 
 
 def home_of(one: type) -> str:
-    """Return the name of the module that a type says it comes from."""
+    """Return the name of the module that a type claims."""
     try:
         name = type.__dict__["__module__"].__get__(one)
     except AttributeError:
         name = None
     return name[:200] if isinstance(name, str) else "?"
+
+
+def message_of(error: BaseException) -> str:
+    """Return the type and the message of an exception, and those of the exceptions in a group."""
+    text = text_of(error, str)
+    if isinstance(error, KeyError) and len(error.args) == 1:
+        text = text_of(error.args[0], repr)
+    group: Any = getattr(builtins, "BaseExceptionGroup", ())
+    parts = getattr(error, "exceptions", None) if isinstance(error, group) else None
+    if isinstance(parts, tuple):
+        text += ": " + "; ".join(message_of(part) for part in parts[:5])
+    name = type_name(type(error))
+    return (name + ": " + text if text else name)[:LONGEST_MESSAGE]

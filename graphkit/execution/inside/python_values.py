@@ -1,4 +1,4 @@
-"""Values as they are written to leave the sandbox: see graphkit/execution/returned_values.py."""
+"""Encodes values that leave the sandbox; graphkit/execution/returned_values.py describes the form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEEPEST = 100
 
 
 class Endless:
-    """What a program printed, where it is more than the limit."""
+    """A value beyond the limit, such as the output of a program."""
 
 
 class TooLargeError(Exception):
@@ -24,31 +24,31 @@ class TooLargeError(Exception):
 
 
 def encode(value: Any, limit: int) -> Any:
-    """Return a value as graphkit/execution/returned_values.py says, or raise where it is larger than the limit."""
+    """Encode a value; raise a TooLargeError if it is larger than the limit."""
     return Encoder(limit).encode(value, 0)
 
 
 class Encoder:
-    """Writes values; of a value's own methods it calls as few as it can, since they may do anything."""
+    """Encodes values. It calls as few of a value's own methods as possible, since they may do anything."""
 
     def __init__(self, limit: int) -> None:
         self.left = limit
         self.open: set[int] = set()
 
     def spend(self, amount: int) -> None:
-        """Count what a value takes."""
+        """Count an amount against the limit."""
         self.left -= amount
         if self.left < 0:
             raise TooLargeError
 
     def text(self, text: str) -> str:
-        """Return a text, which counts."""
-        # JSON writes what isn't plain by up to twelve characters.
+        """Count a text, and return it."""
+        # JSON writes a character that isn't plain as up to twelve.
         self.spend(len(text) + 2 if text.isascii() and text.isprintable() else 12 * len(text) + 2)
         return text
 
     def encode(self, value: Any, depth: int) -> Any:
-        """Return a value as JSON can hold it."""
+        """Return a value in the form that JSON can hold."""
         kind = type(value)
         if value is None or kind is bool:
             self.spend(5)
@@ -77,15 +77,15 @@ class Encoder:
             self.open.discard(id(value))
 
     def items(self, values: Iterable[Any], depth: int) -> list[Any]:
-        """Return several values, written."""
+        """Encode several values."""
         return [self.encode(item, depth) for item in values]
 
     def pairs(self, pairs: Iterable[tuple[Any, Any]], depth: int) -> list[Any]:
-        """Return pairs of values, written."""
+        """Encode pairs of values."""
         return [[self.encode(key, depth), self.encode(item, depth)] for key, item in pairs]
 
     def composite(self, value: Any, kind: Any, depth: int) -> Any:
-        """Return what is neither a number nor a text, written."""
+        """Encode a value that is neither a number nor a text."""
         if is_member(kind):
             name = self.text(type_name(kind) + "." + str(value._name_))
             return {"enum": [name, self.encode(value._value_, depth)]}
@@ -96,7 +96,7 @@ class Encoder:
             if isinstance(names, tuple) and len(names) == tuple.__len__(value):
                 fields = [
                     [self.text(str(name)), self.encode(item, depth)]
-                    for name, item in zip(names, tuple.__iter__(value))  # noqa: B905 - of one length, as was asked
+                    for name, item in zip(names, tuple.__iter__(value))  # noqa: B905 - their lengths are equal, see above
                 ]
                 return {"named": [type_name(kind), fields]}
             return {"tuple": self.items(tuple.__iter__(value), depth)}
@@ -119,7 +119,7 @@ class Encoder:
         return self.instance(value, kind, depth)
 
     def of_library(self, value: Any, kind: Any, home: str, depth: int) -> Any:
-        """Return a value of the standard library, written; None where it isn't one."""
+        """Encode a value of the standard library; return None for any other."""
         name = kind.__name__
         if home == "decimal" and name == "Decimal":
             text = str(value)
@@ -140,28 +140,31 @@ class Encoder:
         return None
 
     def instance(self, value: Any, kind: Any, depth: int) -> Any:
-        """Return an instance with its public fields, written."""
-        fields = {}
+        """Encode an instance with its public fields."""
+        fields: dict[str, Any] = {}
         if not issubclass(kind, type | type(sys)) and kind.__name__ not in _NEVER_FIELDS:
-            for one in kind.__mro__[::-1]:
-                slots = one.__dict__.get("__slots__", ())
-                for name in (slots,) if isinstance(slots, str) else tuple(slots):
-                    if isinstance(name, str) and not name.startswith("_"):
-                        try:
-                            fields[name] = object.__getattribute__(value, name)
-                        except AttributeError:
-                            pass
-            try:
-                own = object.__getattribute__(value, "__dict__")
-            except AttributeError:
-                own = {}
-            for name, item in list(dict.items(own)):
-                if isinstance(name, str) and not name.startswith("_"):
-                    fields[name] = item
+            fields = fields_of(value, kind, "_")
         if not fields and not hasattr(kind, "__dataclass_fields__"):
             return {"other": [type_name(kind), self.text(text_of(value, repr))]}
         named = [[self.text(name), self.encode(item, depth)] for name, item in fields.items()]
         return {"object": [type_name(kind), named]}
+
+
+def fields_of(value: Any, kind: Any, hidden: str) -> dict[str, Any]:
+    """Return the fields of an instance, from slots and its dict, whose names don't begin with ``hidden``."""
+    found: dict[str, Any] = {}
+    for one in kind.__mro__[::-1]:
+        slots = one.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else tuple(slots):
+            try:
+                found[name] = object.__getattribute__(value, name)
+            except (AttributeError, TypeError):
+                pass
+    try:
+        found.update(object.__getattribute__(value, "__dict__"))
+    except AttributeError:
+        pass
+    return {name: item for name, item in found.items() if isinstance(name, str) and not name.startswith(hidden)}
 
 
 #: Modules whose collections are written as lists: ranges, views of dicts, deques.

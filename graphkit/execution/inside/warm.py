@@ -1,20 +1,20 @@
-"""A warm interpreter behind the wall: it forks once a test, and sees to it that nothing of the test is left.
+"""A warm interpreter behind the wall. It forks once per test, and leaves nothing of the test behind.
 
-Started as ``python -s -S -P -B -X utf8 warm.py`` with an empty environment, so that it holds nothing worth reading. It
-is asked on standard input, a socket, and replies on standard output, in frames: four bytes of length, then the bytes.
-The first frame sets it up. Each further one announces a test and brings three descriptors along: the standard input of
-the test, where its requests come from, and where its replies go. graphkit talks with the test over these by itself, so
-no job, no argument and no value ever passes through this process: a later test, which is a copy of it, can find none.
-The reply to the announcement says how the test ended. An empty frame ends the test that runs.
+It is started as ``python -s -S -P -B -X utf8 warm.py`` with an empty environment, so it holds nothing worth reading. It
+reads frames from standard input, a socket, and writes frames to standard output: four bytes of length, then the bytes.
+The first frame sets it up. Each further frame announces a test and carries three descriptors: the standard input of the
+test, its requests and its replies. graphkit talks to the test over these directly, so no job, argument or value passes
+through this process: a later test, which is a copy of it, can't find any. The reply to the announcement says how the
+test ended. An empty frame ends the running test.
 
 Before a child sees the code of an answer, it gives up what that doesn't need: descriptors, capabilities, memory,
-signals, further processes, the network and, where no namespace hides them, the files of the host. The end of standard
+signals, further processes, the network and, unless a namespace hides them, the files of the host. The end of standard
 input ends everything.
 """
 
 from __future__ import annotations
 
-# What code often imports is imported once, here.
+# Import here, once, what code often imports.
 import collections
 import contextlib
 import ctypes
@@ -42,11 +42,11 @@ import time
 import typing
 from typing import Any
 
-#: The descriptors of a child: it reads requests from one and writes replies to the other. A program has a third one,
-#: which it closes when it has started: from then on it can execute no file, nor map one for that.
+#: The descriptors of a child: requests, replies, and for a program a third one, which it closes when it has started.
+#: From then on it can neither execute a file nor map one for that.
 REQUESTS, REPLIES, STARTED = 3, 4, 5
 
-#: What a program holds of data before it runs any code, in bytes.
+#: The bytes of data that a program holds before it runs any code.
 _PROGRAM_DATA = 64 << 20
 
 _PDEATHSIG, _SECCOMP, _NO_NEW_PRIVS, _FILTER = 1, 22, 38, 2
@@ -63,7 +63,7 @@ _libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
 
 
 class _Filter(ctypes.Structure):
-    """A seccomp program as the kernel takes it."""
+    """A seccomp program in the form that the kernel reads."""
 
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
@@ -102,7 +102,7 @@ def main() -> None:
     gc.freeze()
     _write_frame(b"ready")
     while (frame := _read_frame()) is not None:
-        if not frame:  # what should be stopped had ended
+        if not frame:  # the test to stop had ended
             continue
         ended = _run(setup, json.loads(frame), runners, _given)
         _empty(".")
@@ -119,7 +119,7 @@ def _load_extensions() -> None:
 
 
 def _leave(setup: dict[str, Any]) -> None:
-    """Take the scratch folder away: whoever asked for it may have been killed."""
+    """Remove the scratch folder, since graphkit may have been killed."""
     _empty(".")
     with contextlib.suppress(OSError):  # in a namespace it is a mount, and vanishes with that
         os.rmdir(setup["scratch"])
@@ -129,7 +129,7 @@ def _leave(setup: dict[str, Any]) -> None:
 # Frames --------------------------------------------------------------------------------------------------------------
 
 
-#: What the first frame said.
+#: The content of the first frame.
 _setup: dict[str, Any] = {}
 
 #: The descriptors that came with the last frame.
@@ -164,7 +164,7 @@ def _write(target: int, data: bytes) -> None:
 
 
 def _stopped(child: int) -> bool:
-    """Tell whether a test shall end; where nobody is there any more to tell it, everything ends."""
+    """Tell whether to stop the test. If standard input has ended, end everything."""
     if _read_frame() is not None:
         return True
     os.kill(child, signal.SIGKILL)
@@ -177,8 +177,8 @@ def _stopped(child: int) -> bool:
 
 
 def _run(setup: dict[str, Any], wanted: dict[str, Any], runners: dict[str, Any], given: list[int]) -> _Ended:
-    """Run one test in a child, and end it where it takes too much of anything."""
-    import watching  # by now it is there
+    """Run one test in a child, and end it if it passes a limit."""
+    import watching  # main has made it importable
 
     printed, printed_end = os.pipe()
     status, status_end = socket.socketpair()
@@ -197,7 +197,7 @@ def _run(setup: dict[str, Any], wanted: dict[str, Any], runners: dict[str, Any],
     if ended is None:
         os.kill(child, signal.SIGKILL)
         ended = watching.reaped(child, 0)
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # what it started, where no wall forbids that
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # its own children, if no wall forbids them
         os.killpg(child, signal.SIGKILL)
     exit_status, used = ended
     watch.hear_the_rest()
@@ -206,14 +206,14 @@ def _run(setup: dict[str, Any], wanted: dict[str, Any], runners: dict[str, Any],
     code = os.waitstatus_to_exitcode(exit_status)
     if how == "exited" and code < 0:
         how, code = "signal", -code
-    # Where the folder lies is of this machine, and says nothing of the code.
+    # The path of the folder depends on the machine, not on the code.
     folder = os.fsencode(setup["scratch"]) + b"/"
     text = bytes(watch.kept).replace(folder, b"").decode(errors="replace")
     return _Ended(how, code, seconds, used.ru_maxrss * 1024, text, watch.stands)
 
 
 def _empty(folder: str) -> None:
-    """Remove everything in a folder, however deep: what lies in a folder within it is first moved up."""
+    """Remove everything in a folder, however deep: move the content of each folder up first."""
     number = 0
     waiting = [entry.path for entry in os.scandir(folder)]
     while waiting:
@@ -223,7 +223,7 @@ def _empty(folder: str) -> None:
             continue
         os.chmod(path, 0o700)
         for name in os.listdir(path):
-            while os.path.lexists(moved := f"{folder}/.{number}"):  # a test may have thought of this name, too
+            while os.path.lexists(moved := f"{folder}/.{number}"):  # a test may have used this name
                 number += 1
             os.rename(f"{path}/{name}", moved)
             waiting.append(moved)
@@ -245,7 +245,7 @@ def _child(
     exit_status, own = 70, os.getpid()
     try:
         os.setsid()
-        random.seed(0)  # a test gives the same each time; that the library seeds it anew comes with the fork
+        random.seed(0)  # repeatable results; the library has seeded it anew at the fork
         started = _take_descriptors(setup, wanted, printed, status, given)
         number = os.readlink("self", dir_fd=setup["processes"]).encode()
         _give_up(setup, wanted, started)
@@ -257,7 +257,7 @@ def _child(
         runners[wanted["script"]](REQUESTS, REPLIES)
         sys.stdout.flush()
         sys.stderr.flush()
-        if os.getpid() == own:  # and no copy of it, where no wall forbids one
+        if os.getpid() == own:  # no copy of it, which a missing wall would allow
             exit_status = 0
     except BaseException as error:
         with contextlib.suppress(BaseException):
@@ -269,10 +269,10 @@ def _child(
 def _take_descriptors(
     setup: dict[str, Any], wanted: dict[str, Any], printed: int, status: socket.socket, given: list[int]
 ) -> int:
-    """Leave a child its descriptors, and those that build the wall until it stands; return the one to tell of it."""
+    """Keep only a child's descriptors and those that build the wall; return the one for its status."""
     stdin, requests, replies = given
     given.clear()
-    # First all of them up, so that none is overwritten before it is where it belongs.
+    # Move all of them up first, so that none is overwritten before it is in its place.
     high = [fcntl.fcntl(one, fcntl.F_DUPFD, _HIGH) for one in (stdin, printed, printed, requests, replies, status)]
     status.detach()
     for one in ("landlock", "processes"):
@@ -285,7 +285,7 @@ def _take_descriptors(
 
 
 def _give_up(setup: dict[str, Any], wanted: dict[str, Any], started: int) -> None:
-    """Give up what the code of an answer doesn't need; an error where any of it can't be given up."""
+    """Give up what the code of an answer doesn't need; raise an OSError if that fails."""
     limits, program = wanted["limits"], bool(wanted["argv"])
     # A program may reserve more addresses than it ever uses, and has descriptors of its own.
     memory = resource.RLIMIT_DATA if program else resource.RLIMIT_AS
@@ -321,7 +321,7 @@ def _filter(instructions: str) -> _Filter:
 
 
 def _ask_before_mapping(instructions: str, started: int) -> None:
-    """Let the parent be asked before a file is executed: only a program that starts may do that."""
+    """Make the kernel ask the parent before a file is executed: only a starting program may do that."""
     filters = _filter(instructions)
     number = _SECCOMP_CALL.get(os.uname().machine, 277)
     listener = _libc.syscall(number, _SET_FILTER, _NEW_LISTENER, ctypes.byref(filters))

@@ -1,4 +1,4 @@
-"""Looks at a test from outside while it runs, in the interpreter that forked it: at its time, and at what it takes."""
+"""Watches a test from outside, in the interpreter that forked it: its time, its output and its use of resources."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-#: How often the scratch folder, and the memory of a program, are looked at while a test runs, in seconds.
+#: How often a running test has its scratch folder, and a program its memory, measured, in seconds.
 LOOK, MEMORY_LOOK = 0.05, 0.01
 
-#: The calls by which the kernel asks whether a program may execute a file, and is told that it may.
+#: The ioctl calls by which the kernel asks whether a program may execute a file, and the flag that allows it.
 _RECEIVE, _SEND, _CONTINUE = 0xC0502100, 0xC0182101, 1
 
 
 class ChildWatch:
-    """Looks at a child from outside: at its time, at what it prints, and at what it takes."""
+    """A watch on a child: its time, its output and its use of resources."""
 
     def __init__(
         self, setup: dict[str, Any], wanted: dict[str, Any], child: int, started: float, status: socket.socket
@@ -41,15 +41,15 @@ class ChildWatch:
         self.stands = False
         self.asked: int | None = None
         self.kept = bytearray()
-        self.told = 0
+        self.printed = 0
 
     def close(self) -> None:
-        """Close what it was watched by."""
+        """Close the descriptors of the watch."""
         self.status.close()
         self._stop_answering()
 
     def follow(self, printed: int, stopped: Callable[[int], bool]) -> tuple[str, Any]:
-        """Wait until the child ends, or has to be ended; return why, and its status where it has ended."""
+        """Wait until the child ends or passes a limit; return why, and its status if it has ended."""
         poll = select.poll()
         poll.register(0, select.POLLIN)
         poll.register(printed, select.POLLIN)
@@ -75,17 +75,17 @@ class ChildWatch:
                 elif not self._print(printed, event):
                     poll.unregister(printed)
                     waiting = False
-                elif self.told > self.limits["printed"]:
+                elif self.printed > self.limits["printed"]:
                     return "printed", None
 
     def _print(self, printed: int, event: int) -> bool:
         data = os.read(printed, 1 << 16) if event & (select.POLLIN | select.POLLHUP) else b""
         self.kept += data[: self.limits["kept"] - len(self.kept)]
-        self.told += len(data)
+        self.printed += len(data)
         return bool(data)
 
     def _hear(self, poll: Any) -> None:
-        """Read what the child says before it runs any code: its number, that its wall stands, and that it started."""
+        """Read what the child reports before it runs any code: its number, that its wall stands, that it started."""
         data, descriptors, _, _ = socket.recv_fds(self.status, 64, 1)
         if descriptors:
             [self.asked] = descriptors
@@ -98,35 +98,35 @@ class ChildWatch:
             self._stop_answering()
 
     def hear_the_rest(self) -> None:
-        """Read what a child that has ended had said, and nobody had heard yet."""
+        """Read what is left of the reports of a child that has ended."""
         self.status.setblocking(False)
         with contextlib.suppress(BlockingIOError):
-            while said := self.status.recv(64):
-                self._note(said)
+            while report := self.status.recv(64):
+                self._note(report)
 
-    def _note(self, said: bytes) -> None:
-        number, stands, _ = said.lstrip(b"?").partition(b"+")
+    def _note(self, report: bytes) -> None:
+        number, stands, _ = report.lstrip(b"?").partition(b"+")
         if stands:
             self.pid, self.stands = number.decode(), True
 
     def _answer(self) -> None:
-        """Let a program start, and map its libraries."""
+        """Allow a program to start, or to map a library."""
         assert self.asked is not None
         question = bytearray(80)
-        with contextlib.suppress(OSError):  # who asked has ended
+        with contextlib.suppress(OSError):  # the program has ended
             fcntl.ioctl(self.asked, _RECEIVE, question)
             number = int.from_bytes(question[:8], sys.byteorder)
             reply = struct.pack("QqiI", number, 0, 0, _CONTINUE)
             fcntl.ioctl(self.asked, _SEND, bytearray(reply))
 
     def _stop_answering(self) -> None:
-        """Let the kernel refuse whatever is asked from now on."""
+        """Make the kernel refuse all further questions."""
         if self.asked is not None:
             os.close(self.asked)
             self.asked = None
 
     def _too_much(self, now: float) -> str | None:
-        """Return which limit the child is beyond, of those that the kernel doesn't hold."""
+        """Return which limit the child has passed, of those that the kernel doesn't enforce."""
         if self.stands and self.program and _resident(self.pid, self.setup["processes"]) > self.limits["memory"]:
             return "memory"
         if now - self.looked < LOOK:
@@ -139,7 +139,7 @@ class ChildWatch:
 
 
 def _resident(pid: str, processes: int) -> int:
-    """Return how many bytes of memory a process holds, its own and shared; files that it maps don't count."""
+    """Return how many bytes of memory a process holds, private and shared, without the files that it maps."""
     try:
         opened = os.open(f"{pid}/status", os.O_RDONLY, dir_fd=processes)
     except OSError:
@@ -154,14 +154,14 @@ def _resident(pid: str, processes: int) -> int:
 
 
 def reaped(child: int, options: int) -> Any:
-    """Return the status of a child that has ended, and what it took; None where it hasn't."""
+    """Return the status and the resource usage of a child that has ended; None if it runs."""
     found, status, used = os.wait4(child, options)
     return (status, used) if found else None
 
 
 def _held(setup: dict[str, Any], pid: str, file_size: int) -> tuple[int, int]:
-    """Return how many threads a test has, and how many bytes of files that have no name any more."""
-    gone = (FileNotFoundError, ProcessLookupError, PermissionError)  # nothing is told of what is just ending
+    """Return how many threads a test has, and how many bytes its files without a name have."""
+    gone = (FileNotFoundError, ProcessLookupError, PermissionError)  # the kernel hides what is just ending
     threads = []
     with contextlib.suppress(*gone):
         threads = _names(f"{pid}/task", setup["processes"])
@@ -174,7 +174,7 @@ def _held(setup: dict[str, Any], pid: str, file_size: int) -> tuple[int, int]:
 
 
 def _nameless_files(setup: dict[str, Any], thread: str, file_size: int) -> dict[int, int] | None:
-    """Return the sizes of files without a name that a thread, and so each of them, holds; None where it has ended."""
+    """Return the sizes of the files without a name that a thread holds (all share them); None if it has ended."""
     processes = setup["processes"]
     files: dict[int, int] = {}
     with open(os.open(f"{thread}/maps", os.O_RDONLY, dir_fd=processes), errors="replace") as file:
@@ -190,7 +190,7 @@ def _nameless_files(setup: dict[str, Any], thread: str, file_size: int) -> dict[
         if line.endswith(" (deleted)\n"):
             *_, inode, path = line.split(maxsplit=5)
             if path.startswith(setup["scratch"]):
-                files.setdefault(int(inode), file_size)  # how large it is isn't told
+                files.setdefault(int(inode), file_size)  # its size is unknown
     return files
 
 
@@ -203,7 +203,7 @@ def _names(path: str, folder: int) -> list[str]:
 
 
 def _fits(most_bytes: int, most_files: int) -> bool:
-    """Tell whether the scratch folder, which is the current one, is within its bounds."""
+    """Tell whether the scratch folder, which is the current one, is within its limits."""
     size, count, waiting = 0, 0, ["."]
     if most_bytes < 0:
         return False
@@ -220,5 +220,5 @@ def _fits(most_bytes: int, most_files: int) -> bool:
         except FileNotFoundError:
             continue  # the test removed it meanwhile
         except OSError:
-            return False  # nested deeper than a path can say
+            return False  # nested deeper than a path can be long
     return True
