@@ -12,7 +12,7 @@ from typing import Any
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.texts import read_toml
 from graphkit.measures.base import Thresholds
-from graphkit.measures.registry import bounds_of, declared, measure_class, parse_measure
+from graphkit.measures.registry import bounds_of, known_measure, measure_class, parse_measure
 
 WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "retrieval": {
@@ -63,7 +63,7 @@ class Config:
 
     def thresholds(self, measure: str) -> Thresholds:
         """Return the thresholds of a measure by its text: the file's, else its own."""
-        known = declared(measure)
+        known = known_measure(measure)
         own = known.thresholds() if known is not None else Thresholds()
         return Thresholds(self.targets.get(measure, own.target), self.severe.get(measure, own.severe))
 

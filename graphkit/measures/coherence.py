@@ -20,7 +20,7 @@ NOTHING_VERSIONED = "nothing retrieved or traversed carries a commit"
 
 @dataclass(frozen=True)
 class Coherence(Measure):
-    """Compatible pairs over all unordered pairs of retrieved chunks, each id once; 1 for a single chunk.
+    """Compatible pairs / all unordered pairs of retrieved chunks.
 
     A pair fits by the first rule that applies: the same commit (yes), an explicit incompatibility (no), an explicit
     compatibility or a common deployment (yes), the same repository and branch (yes), both on default branches and
@@ -32,7 +32,6 @@ class Coherence(Measure):
     dataset's graph.
     """
 
-    definition = "compatible pairs / all unordered pairs of retrieved chunks"
     source = "version coherence over commit nodes"
     layer = "reasoning"
     query = "coherence"
@@ -84,13 +83,12 @@ def version_pairs(case: Case) -> list[tuple[Version, Version, Fit, int]]:
 
 @dataclass(frozen=True)
 class Incoherent(Measure):
-    """1 if no compatible row or deployment holds the commits of everything retrieved and traversed, else 0.
+    """1 if no compatible row or deployment holds all commits retrieved and traversed, else 0.
 
     What the question itself pins belongs together, where no row says that two of these commits clash. Else it is not
     scored where the dataset has no compatible row or deployment at all.
     """
 
-    definition = "1 if no compatible row or deployment holds all commits retrieved and traversed, else 0"
     source = "version coherence over commit nodes"
     layer = "reasoning"
     query = "incoherent"
@@ -117,12 +115,11 @@ class Incoherent(Measure):
 
 @dataclass(frozen=True)
 class OffPin(Measure):
-    """1 if a commit retrieved or traversed differs from the one its repository is pinned to, else 0.
+    """1 if a commit retrieved or traversed differs from the question's pins, else 0.
 
     Pins are the commits of the question's stack and the question's own. A repository without a pin is off pin.
     """
 
-    definition = "1 if a commit retrieved or traversed differs from the question's pins, else 0"
     source = "version coherence over commit nodes"
     layer = "reasoning"
     query = "off_pin"

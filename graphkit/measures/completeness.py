@@ -53,14 +53,13 @@ class _KeyTerms(Measure):
 
 @dataclass(frozen=True)
 class Completeness(_KeyTerms):
-    """Required facts that the answer addresses over the required facts, told by key terms and without a judge.
+    """Required facts whose key terms the answer contains / required facts (deterministic).
 
     A fact is addressed when all its identifiers (names in code, paths, numbers, quoted text, and words that are a
     symbol of the question's gold) occur in the answer as whole words; a fact without identifiers, when at least
     ``threshold`` of its content words do. A record without an answer is not scored; an empty answer addresses nothing.
     """
 
-    definition = "required facts whose key terms the answer contains / required facts (deterministic)"
     source = "deterministic key-term form of nugget recall (TREC QA); a judge's verdict is another thing"
     layer = "reasoning"
     target = 0.75
@@ -73,13 +72,12 @@ class Completeness(_KeyTerms):
 
 @dataclass(frozen=True)
 class ConflictResolution(_KeyTerms):
-    """Conflicts whose resolution the answer addresses over the annotated conflicts, told by key terms.
+    """Annotated conflicts whose resolution's key terms the answer contains / conflicts (deterministic).
 
     The rule is that of Completeness, applied to the text of the resolution. Conflicts without such a text are left
     out; where none has one, the question is not scored.
     """
 
-    definition = "annotated conflicts whose resolution's key terms the answer contains / conflicts (deterministic)"
     source = "deterministic key-term form of conflict resolution; a judge's verdict is another thing"
     layer = "reasoning"
     target = 0.6

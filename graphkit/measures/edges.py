@@ -94,7 +94,7 @@ def _share(found: int, required: int, case: Case, none_required: str) -> float |
 
 @dataclass(frozen=True)
 class EdgeRecall(EdgeMeasure):
-    """Traversal accuracy: required gold edges that the traversal contains over all required gold edges.
+    """Required gold edges that the traversal contains / required gold edges, each edge once.
 
     Each edge counts once, over the union of the retrieved paths. With ``static`` the gold steps are left out that no
     static graph has to hold: those with any ``evidence`` but ``"static"``, such as ``"manual"`` or ``"trace"``.
@@ -107,7 +107,6 @@ class EdgeRecall(EdgeMeasure):
     static: bool = False
     files: bool = False
 
-    definition = "required gold edges that the traversal contains / required gold edges, each edge once"
     query = "edge_recall"
     query_parameters = {"boundary": False, "unscored": NO_GOLD, "unlogged": NO_TRAVERSAL}
     target = 0.8
@@ -127,9 +126,8 @@ class EdgeRecall(EdgeMeasure):
 
 @dataclass(frozen=True)
 class EdgePrecision(EdgeMeasure):
-    """Distinct traversed edges that are in any gold path, optional steps included, over distinct traversed edges."""
+    """Distinct traversed edges that are in any gold path / distinct traversed edges."""
 
-    definition = "distinct traversed edges that are in any gold path / distinct traversed edges"
     query = "edge_precision"
     query_parameters = {
         "boundary": False,
@@ -149,9 +147,8 @@ class EdgePrecision(EdgeMeasure):
 
 @dataclass(frozen=True)
 class EdgeF1(EdgeMeasure):
-    """Harmonic mean of edge recall and edge precision, 0 where nothing was traversed or nothing matched."""
+    """Harmonic mean of EdgeRecall and EdgePrecision."""
 
-    definition = "harmonic mean of EdgeRecall and EdgePrecision"
     query = "edge_f1"
     query_parameters = {"unscored": NO_GOLD, "unlogged": NO_TRAVERSAL}
 
@@ -170,9 +167,8 @@ class EdgeF1(EdgeMeasure):
 
 @dataclass(frozen=True)
 class BoundaryRecall(EdgeMeasure):
-    """Edge recall over the edges whose ends lie in different repositories."""
+    """EdgeRecall over edges whose ends lie in different repositories."""
 
-    definition = "EdgeRecall over edges whose ends lie in different repositories"
     query = "edge_recall"
     query_parameters = {"boundary": True, "static": False, "unscored": NO_BOUNDARY, "unlogged": NO_TRAVERSAL}
 
@@ -183,9 +179,8 @@ class BoundaryRecall(EdgeMeasure):
 
 @dataclass(frozen=True)
 class BoundaryPrecision(EdgeMeasure):
-    """Edge precision over the edges whose ends lie in different repositories."""
+    """EdgePrecision over edges whose ends lie in different repositories."""
 
-    definition = "EdgePrecision over edges whose ends lie in different repositories"
     query = "edge_precision"
     query_parameters = {
         "boundary": True,

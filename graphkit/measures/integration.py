@@ -20,7 +20,7 @@ DEFAULT_SOURCES = 3
 
 @dataclass(frozen=True)
 class Integration(Measure):
-    """Distinct sources that the answer uses over the sources expected, at most 1.
+    """min(distinct sources used / sources expected, 1).
 
     A source, ``repo/path``, is used when the answer contains, as a whole word and in the same case, an identifier
     longer than 4 characters that one of its retrieved chunks defines: in its text, as tree-sitter reads it, or as the
@@ -30,7 +30,6 @@ class Integration(Measure):
     identifiers are found by regular expressions.
     """
 
-    definition = "min(distinct sources used / sources expected, 1)"
     source = "multi-source integration; identifiers by tree-sitter"
     layer = "reasoning"
     target = 0.7

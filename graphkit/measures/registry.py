@@ -256,7 +256,7 @@ def measure_class(text: str) -> type[Measure] | None:
         return None
 
 
-def declared(text: str) -> Measure | None:
+def known_measure(text: str) -> Measure | None:
     """Return the measure that a text from data names, or None for any other text."""
     try:
         return parse_measure(text) if measure_class(text) is not None else None
@@ -302,13 +302,6 @@ def is_judged(measure: str) -> bool:
     """
     kind = measure_class(measure)
     return kind is not None and not kind.computed
-
-
-def undirected_form(measure: Measure) -> Measure:
-    """Return a measure that doesn't compare the direction of edges; one that doesn't compare edges as it is."""
-    fields = {field.name for field in dataclasses.fields(measure)}
-    own = measure.is_custom() or "directed" not in fields
-    return measure if own else dataclasses.replace(measure, directed=False)  # type: ignore[call-arg]
 
 
 def require_computed(measures: Iterable[Measure]) -> None:

@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class StepsToGold(Measure):
-    """Calls of tools until all gold ids were seen: opened by a call, or found in its result.
+    """Number of tool calls until all gold ids were seen.
 
     Gold ids are the nodes of the required gold steps, of alternative paths those that were all seen first; without
     gold paths they are the relevant ids. Where not all of them were seen it is not scored, and the reason says how many
@@ -37,7 +37,6 @@ class StepsToGold(Measure):
 
     upper: bool = False
 
-    definition = "number of tool calls until all gold ids were seen"
     source = "search length (Cooper 1968), in calls of tools"
     higher_is_better = False
     lowest = 1.0
@@ -67,13 +66,12 @@ class StepsToGold(Measure):
 
 @dataclass(frozen=True)
 class Redundancy(Measure):
-    """Ids that a call showed though a call before it had, over the ids that the calls showed; each once a call.
+    """Ids that a tool call showed again / ids that the tool calls showed, each once a call.
 
     Calls of which it isn't known what they showed are left out; without any other it is not scored, nor where nothing
     was shown.
     """
 
-    definition = "ids that a tool call showed again / ids that the tool calls showed, each once a call"
     source = "share of repeated work in an agent's trajectory"
     higher_is_better = False
 
@@ -87,7 +85,7 @@ class Redundancy(Measure):
 
 @dataclass(frozen=True)
 class UsedShare(Measure):
-    """Distinct ids that the calls of tools showed and the answer names, over the distinct ids that they showed.
+    """Distinct ids that the tool calls showed and the answer names / distinct ids that they showed.
 
     An answer names an id that it cites, and one whose text it holds as a whole word and in the same case, or the path
     of a file, or the last component of a symbol of more than 4 characters. Ids that are numbers (``7``, ``7.5``,
@@ -96,7 +94,6 @@ class UsedShare(Measure):
     shown, or no answer was logged.
     """
 
-    definition = "distinct ids that the tool calls showed and the answer names / distinct ids that they showed"
     source = "share of what was read that the answer draws on; names as for Integration"
     layer = "reasoning"
 

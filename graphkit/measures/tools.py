@@ -61,7 +61,7 @@ class ToolMeasure(CallMeasure):
 
 @dataclass(frozen=True)
 class ToolRecall(ToolMeasure):
-    """Expected calls that were made, over the expected calls; each call is one expected call at most.
+    """Expected tool calls that were made / expected tool calls.
 
     Calls match by the tool's name; with ``arguments=True`` their arguments have to be equal as well, unless the
     expected call names none (null); ``{}`` asks for a call without arguments. With ``failed=False`` calls that failed
@@ -69,7 +69,6 @@ class ToolRecall(ToolMeasure):
     the trajectory match of agentevals is true in the mode "superset" (tool arguments "ignore", or "exact").
     """
 
-    definition = "expected tool calls that were made / expected tool calls"
     source = 'agentevals trajectory match "superset"; pydantic-evals TrajectoryMatch "any_order", its recall'
 
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
@@ -78,13 +77,12 @@ class ToolRecall(ToolMeasure):
 
 @dataclass(frozen=True)
 class ToolPrecision(ToolMeasure):
-    """Calls that were expected, over the calls; an expected call is one call at most.
+    """Tool calls that were expected / tool calls.
 
     Calls match as for ToolRecall. Without a call it is not scored. It is 1 just where the trajectory match of
     agentevals is true in the mode "subset" and there is a call.
     """
 
-    definition = "tool calls that were expected / tool calls"
     source = 'agentevals trajectory match "subset"; pydantic-evals TrajectoryMatch "any_order", its precision'
 
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
@@ -93,12 +91,11 @@ class ToolPrecision(ToolMeasure):
 
 @dataclass(frozen=True)
 class ToolExact(ToolMeasure):
-    """1 if the calls are the expected ones in the same order, and no other, else 0.
+    """1 if the tool calls are the expected ones in order with nothing else, else 0.
 
     Calls match as for ToolRecall.
     """
 
-    definition = "1 if the tool calls are the expected ones in order with nothing else, else 0"
     source = 'agentevals trajectory match "strict" of one call a message; pydantic-evals TrajectoryMatch "exact"'
 
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
@@ -109,13 +106,12 @@ class ToolExact(ToolMeasure):
 
 @dataclass(frozen=True)
 class ToolInOrder(ToolMeasure):
-    """The most expected calls that were made in their order, others in between, over the expected calls.
+    """Longest common subsequence of the expected and the made tool calls / expected tool calls.
 
     It is the longest common subsequence of both. Calls match as for ToolRecall. No call is 0. Which expected call was
     the first that wasn't made, or only before its turn, the report's page says.
     """
 
-    definition = "longest common subsequence of the expected and the made tool calls / expected tool calls"
     source = 'pydantic-evals TrajectoryMatch "in_order", its recall'
 
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
@@ -124,7 +120,7 @@ class ToolInOrder(ToolMeasure):
 
 @dataclass(frozen=True)
 class ArgumentMatch(CallMeasure):
-    """Expected arguments that the matched calls have, equal in value, over the expected arguments of these calls.
+    """Expected arguments that the matched tool calls have, equal in value / expected arguments of these.
 
     Expected calls that name arguments are matched with calls of the same tool, one with one and as many as can be, so
     that most arguments are equal, and of such matchings so that fewest are expected. Arguments beyond the expected ones
@@ -133,7 +129,6 @@ class ArgumentMatch(CallMeasure):
     that failed aren't matched.
     """
 
-    definition = "expected arguments that the matched tool calls have, equal in value / expected arguments of these"
     source = "pydantic-evals ArgumentCorrectness (subset), graded; BFCL compares calls in this way, all or nothing"
 
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
