@@ -21,10 +21,10 @@ from functools import cached_property
 from typing import Any
 
 from graphkit.judges.contract import Opinion
+from graphkit.judges.forms import occurs
 from graphkit.judges.key_terms import by_terms
 from graphkit.judges.materials import Materials, ShownChunk, ShownEdge
 from graphkit.judges.prompts import Prompt
-from graphkit.judges.quotes import occurs
 from graphkit.judges.sentences import Sentence, sentences_of
 from graphkit.llm.requests import ModelError
 from graphkit.measures.completeness import THRESHOLD, addressed, content_words, identifiers_in, symbols_of

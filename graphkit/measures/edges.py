@@ -1,4 +1,4 @@
-"""Measures of edges: which gold edges a traversal contains, and which traversed edges are gold."""
+"""Measures of edges: the gold edges that a traversal contains, and the traversed edges that are gold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_BOUNDARY_WALKED = "no traversed edge crosses a repository boundary"
 class EdgeMeasure(Measure):
     """Base of the measures of edges.
 
-    With ``relation=False`` only the two ends of an edge are compared, with ``directed=False`` not which is which.
+    ``relation=False`` compares only the two ends of an edge; ``directed=False`` ignores its direction.
     """
 
     relation: bool = True
@@ -28,7 +28,7 @@ class EdgeMeasure(Measure):
 
 
 def _required(gold: Gold, static: bool) -> set[Edge]:
-    """Return the edges that a path requires: all of them, or those that a static graph has to hold."""
+    """Return the edges that a path requires; with ``static``, those that a static graph must hold."""
     if not static:
         return gold.needed
     marks = zip(gold.edges, gold.optional, gold.manual, strict=True)
@@ -59,7 +59,7 @@ def edge_recall(
 
 
 def _share_of_files(case: Case, static: bool) -> float | Unscored:
-    """Return the share of the required gold edges of which the files of both ends are evidence files."""
+    """Return the share of the required gold edges with the files of both ends among the evidence files."""
 
     known = case.known_files
 
@@ -76,7 +76,7 @@ def _share_of_files(case: Case, static: bool) -> float | Unscored:
 
 
 def edge_precision(case: Case, relation: bool, boundary: bool, directed: bool = True) -> tuple[int, int, bool]:
-    """Return how many distinct traversed edges a gold path holds, how many there are, and whether gold has an edge."""
+    """Return the numbers of distinct traversed edges in gold and in all, and whether gold has an edge."""
     walked = case.walked_boundary if boundary else case.walked
     gold = case.gold_boundary if boundary else case.gold_edges
     if relation and directed and not case.untyped:
@@ -96,12 +96,12 @@ def _share(found: int, required: int, case: Case, none_required: str) -> float |
 class EdgeRecall(EdgeMeasure):
     """Required gold edges that the traversal contains / required gold edges, each edge once.
 
-    Each edge counts once, over the union of the retrieved paths. With ``static`` the gold steps are left out that no
-    static graph has to hold: those with any ``evidence`` but ``"static"``, such as ``"manual"`` or ``"trace"``.
+    Edges count over the union of the retrieved paths. ``static`` ignores gold steps that no static graph must hold:
+    those whose ``evidence`` is not ``"static"``, such as ``"manual"`` or ``"trace"``.
 
-    With ``files=True`` an edge counts where the files of both its ends are among the evidence files, as FileRecall has
-    them, whatever was traversed: that is what can be said of an agent that opens whole files where gold names symbols.
-    Gold edges with an end that names no file are left out.
+    With ``files=True`` an edge counts if the files of both ends are among the evidence files of FileRecall,
+    whatever was traversed. Use it for agents that open whole files while gold names symbols. Gold edges with an end
+    outside any file are ignored.
     """
 
     static: bool = False

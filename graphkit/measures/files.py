@@ -1,4 +1,4 @@
-"""Measures of files and symbols: what was expected against what the run holds as evidence."""
+"""Measures of files and symbols: the expected ones against the evidence of the run."""
 
 from __future__ import annotations
 
@@ -60,12 +60,11 @@ class FileRecall(Measure):
 class SymbolRecall(Measure):
     """Expected symbols among the retrieved symbols / expected symbols.
 
-    Symbols are compared as they are written. A question whose ``symbol_match`` is ``"last_component"`` (gold of a diff
-    that was imported without a checkout) names symbols without what they are in: an expected ``handle`` is then found
-    where the last component of a retrieved symbol is ``handle``.
+    Symbols are compared literally. If the question's ``symbol_match`` is ``"last_component"`` (gold imported from a
+    diff without a checkout), the last component of a retrieved symbol is compared: ``handle`` matches ``Api.handle``.
 
-    With ``where="answer"`` a symbol counts where the answer's text holds it as a whole word; a record without an answer
-    isn't scored then.
+    With ``where="answer"`` a symbol counts if the answer contains it as a whole word; a record without an answer is not
+    scored.
     """
 
     where: str = "retrieved"

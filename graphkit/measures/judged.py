@@ -1,4 +1,4 @@
-"""Measures that a judge gives: declared as any other, but no record holds what they are computed from."""
+"""Declarations of the measures whose values come from a judge, from tests of code, or from another tool."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from graphkit.measures.case import Case
 
 @dataclass(frozen=True)
 class JudgedMeasure(Measure):
-    """Base of the measures whose values come from a judge, an execution of code, or another tool."""
+    """Base of these measures: they can't be computed from a record."""
 
     source = "a judge, or tests that were run"
     layer = "generation"
     computed = False
 
     def value(self, case: Case) -> float | Unscored:
-        """Refuse: there is nothing in a record to compute it from."""
+        """Raise a MeasureError: a record holds nothing to compute it from."""
         raise MeasureError(f"{self} isn't computed from records: a judge gives it")
 
 
@@ -26,8 +26,7 @@ class JudgedMeasure(Measure):
 class FactualCorrectness(JudgedMeasure):
     """Tests passed / tests; without tests the accuracy of the judged components.
 
-    That is max(0, 1 - 0.15 x errors), over steps that are invented, components that are omitted or attributed to the
-    wrong service, and a wrong order. Neither tests nor judged components: not scored.
+    The accuracy is that of AggregationAccuracy. With neither tests nor judged components it is not scored.
     """
 
     aliases = ("factual_correctness",)
@@ -35,7 +34,7 @@ class FactualCorrectness(JudgedMeasure):
     severe = 0.7
 
 
-#: What the tests of a question say of its answer, where it has some: no judge gives it then.
+#: If a question has tests, they give this measure and no judge does.
 TESTED = FactualCorrectness.__name__
 
 
@@ -43,7 +42,7 @@ TESTED = FactualCorrectness.__name__
 class Groundedness(JudgedMeasure):
     """Claims with direct or inferred support / claims.
 
-    Hedged statements are no claims. Without a claim the answer is not scored.
+    Hedged statements don't count as claims. An answer without claims is not scored.
     """
 
     target = 0.9
@@ -54,8 +53,8 @@ class Groundedness(JudgedMeasure):
 class HallucinationRate(JudgedMeasure):
     """Unsupported claims / claims.
 
-    A judge's quoted evidence counts only where the quote occurs in the chunk that it names; otherwise the claim is
-    unsupported. Without a claim the answer is not scored.
+    It is 1 - Groundedness. A judge's evidence counts only if its quote occurs in the chunk that it names; otherwise the
+    claim is unsupported. An answer without claims is not scored.
     """
 
     aliases = ("hallucination_rate",)
@@ -68,9 +67,9 @@ class HallucinationRate(JudgedMeasure):
 class Attribution(JudgedMeasure):
     """Correct citations / citations.
 
-    A citation is wrong where its source isn't in the retrieved context, or doesn't support the claim. A source supports
-    a claim where a quote from it does so alone, together with the other quotes, or together with the walked edge on
-    which the claim rests. Without a citation the answer is not scored.
+    A citation is wrong if its source isn't in the retrieved context or doesn't support the claim. A source supports a
+    claim if a quote from it does so alone, together with other quotes, or together with the traversed edge that the
+    claim rests on. An answer without citations is not scored.
     """
 
     target = 0.95
@@ -81,7 +80,7 @@ class Attribution(JudgedMeasure):
 class CitationRecall(JudgedMeasure):
     """Claims whose citations together support them / claims.
 
-    A walked edge is no citation: a claim that needs one beside its citations isn't supported by them.
+    A traversed edge is not a citation: citations don't support a claim that also needs an edge.
     """
 
     aliases = ("citation_recall",)
@@ -91,8 +90,8 @@ class CitationRecall(JudgedMeasure):
 class CitationPrecision(JudgedMeasure):
     """Citations without which their claim loses support, or that support it alone / citations.
 
-    A citation is needed where it supports its claim alone, or the claim's citations support it together and wouldn't
-    without this one. A walked edge is no citation.
+    A citation is needed if it supports its claim alone, or if the claim's citations support it only together with this
+    one. A traversed edge is not a citation.
     """
 
     aliases = ("citation_precision",)
@@ -102,9 +101,9 @@ class CitationPrecision(JudgedMeasure):
 class RubricGrade(JudgedMeasure):
     """1 if fully correct, 0.5 if partially correct, 0 if unsupported or wrong.
 
-    Unless it is fully correct, a label says what went wrong: hallucination, missing_evidence, retrieval_miss,
-    wrong_chunk, reasoning_error or scope_confusion; any other is a grading_error. Neither a gold answer nor facts: not
-    scored.
+    Unless the answer is fully correct, a label names the failure: hallucination, missing_evidence, retrieval_miss,
+    wrong_chunk, reasoning_error or scope_confusion; any other label becomes grading_error. Without a gold answer and
+    facts it is not scored.
     """
 
     source = "a judge, by a rubric of four grades"
@@ -113,37 +112,49 @@ class RubricGrade(JudgedMeasure):
 
 @dataclass(frozen=True)
 class Correct(JudgedMeasure):
-    """1 if the answer agrees with the gold answer in every essential point, else 0."""
+    """1 if the answer agrees with the gold answer in every essential point, else 0.
+
+    Without a gold answer it is not scored.
+    """
 
     source = "a judge, by yes or no"
 
 
 @dataclass(frozen=True)
 class Faithful(JudgedMeasure):
-    """1 if every statement of the answer is supported by what was retrieved, else 0."""
+    """1 if the retrieved context supports every statement of the answer, else 0.
+
+    Hedged statements don't count.
+    """
 
     source = "a judge, by yes or no"
 
 
 @dataclass(frozen=True)
 class Relevant(JudgedMeasure):
-    """1 if the answer answers the question that was asked, else 0."""
+    """1 if the answer answers the question that was asked, else 0.
+
+    Whether it is true doesn't matter.
+    """
 
     source = "a judge, by yes or no"
 
 
 @dataclass(frozen=True)
 class Complete(JudgedMeasure):
-    """1 if the answer says every essential point of the gold answer or every fact, else 0."""
+    """1 if the answer states every essential point of the gold answer or every fact, else 0.
+
+    Without a gold answer and facts it is not scored.
+    """
 
     source = "a judge, by yes or no"
 
 
 @dataclass(frozen=True)
 class Faithfulness(JudgedMeasure):
-    """Statements of the answer that what was retrieved supports / statements of the answer.
+    """Statements of the answer that the retrieved context supports / statements of the answer.
 
-    Where the claims were judged, it follows from them and equals Groundedness. Without a claim not scored.
+    If the claims were judged, it follows from them and equals Groundedness. An answer without claims is not scored.
     """
 
     source = "a judge, by claims or by a score; the definition of RAGAS"
@@ -151,7 +162,10 @@ class Faithfulness(JudgedMeasure):
 
 @dataclass(frozen=True)
 class AnswerRelevance(JudgedMeasure):
-    """How much of the answer serves the question, from 0 to 1."""
+    """How much of the answer serves the question, from 0 to 1.
+
+    Whether it is true doesn't matter.
+    """
 
     source = "a judge, by a score"
     aliases = ("answer_relevance", "answer_relevancy")
@@ -161,7 +175,7 @@ class AnswerRelevance(JudgedMeasure):
 class ContextPrecision(JudgedMeasure):
     """Mean of precision@k over the ranks k of chunks that support a claim of the gold answer.
 
-    No relevant chunk is 0. Without a gold answer, and where chunks weren't shown to the judge, not scored.
+    Without a relevant chunk it is 0. Without a gold answer, or if the judge didn't see every chunk, it is not scored.
     """
 
     source = "a judge, by claims or by a score; the definition of RAGAS"
@@ -171,7 +185,10 @@ class ContextPrecision(JudgedMeasure):
 
 @dataclass(frozen=True)
 class ContextRecall(JudgedMeasure):
-    """Claims of the gold answer that a chunk supports / claims of the gold answer."""
+    """Claims of the gold answer that a chunk supports / claims of the gold answer.
+
+    Without a gold answer it is not scored.
+    """
 
     source = "a judge, by claims or by a score; the definition of RAGAS"
     layer = "retrieval"
@@ -183,6 +200,7 @@ class ScaleGrade(JudgedMeasure):
     """Agreement with the gold answer in whole numbers from 0 to 10.
 
     9 and 10 are full agreement, 7 and 8 substantial, 5 and 6 partial, 3 and 4 mostly wrong, 1 and 2 severely wrong.
+    Without a gold answer it is not scored.
     """
 
     source = "a judge, by a scale"
@@ -192,7 +210,10 @@ class ScaleGrade(JudgedMeasure):
 
 @dataclass(frozen=True)
 class AggregationCompleteness(JudgedMeasure):
-    """Components that the answer addresses / required components."""
+    """Components (facts) that the answer addresses / required components, by a judge.
+
+    Without facts it is not scored.
+    """
 
     source = "a judge, by the aggregation challenge"
     layer = "reasoning"
@@ -203,7 +224,7 @@ class AggregationAccuracy(JudgedMeasure):
     """max(0, 1 - 0.15 x errors).
 
     An error is an invented step, an omitted component, a component in the wrong service, or a wrong order. Without
-    required components not scored.
+    facts it is not scored.
     """
 
     source = "a judge, by the aggregation challenge"
@@ -222,11 +243,11 @@ class AggregationScore(JudgedMeasure):
 class JudgedIntegration(JudgedMeasure):
     """min(distinct sources used / sources expected, 1), by identifiers and a judge.
 
-    A use counts where the words of the answer that the judge quotes occur in it. Where Integration is 1, no judge is
-    asked. Where chunks that weren't shown could raise it, not scored.
+    A judge adds the sources whose use it can quote from the answer to those of Integration. If Integration is 1, no
+    judge is asked. If chunks that the judge didn't see could raise the value, it is not scored.
     """
 
-    source = "a judge, for what identifiers don't tell"
+    source = "a judge, beyond identifiers"
     layer = "reasoning"
 
 
@@ -234,11 +255,11 @@ class JudgedIntegration(JudgedMeasure):
 class JudgedCompleteness(JudgedMeasure):
     """Required facts that the answer addresses / required facts, by key terms and a judge.
 
-    A fact counts where the words of the answer that the judge quotes occur in it. Where Completeness is 1, no judge is
-    asked. Without facts not scored.
+    A judge adds the facts that it can quote from the answer to those that key terms find. If Completeness is 1, no
+    judge is asked. Without facts it is not scored.
     """
 
-    source = "a judge, for what key terms don't tell"
+    source = "a judge, beyond key terms"
     layer = "reasoning"
 
 
@@ -246,9 +267,9 @@ class JudgedCompleteness(JudgedMeasure):
 class JudgedConflictResolution(JudgedMeasure):
     """Annotated conflicts that the answer resolves / conflicts, by key terms and a judge.
 
-    A conflict counts where the words of the answer that the judge quotes occur in it. Where key terms tell all, no
-    judge is asked. Where the annotation doesn't say what is right and there is no gold answer, it is left out.
+    A judge adds the conflicts whose resolution it can quote from the answer to those that key terms find. If key terms
+    find all, no judge is asked. A conflict without a resolution is ignored if there is no gold answer.
     """
 
-    source = "a judge, for what key terms don't tell"
+    source = "a judge, beyond key terms"
     layer = "reasoning"

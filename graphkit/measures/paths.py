@@ -1,4 +1,4 @@
-"""Measures of whole paths, and the first divergence: where a walk left the gold path."""
+"""Measures of whole paths, and the first divergence of a traversal from the gold path."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Measures of which tools were called, with what, and in which order: the calls of a run against those expected.
+"""Measures of tool calls against the expected ones: tools, arguments and order.
 
-A failed call is a call, unless ``failed=False`` leaves those out. Two arguments are equal where their JSON is: whatever
-the order of an object's keys, and 1 equals 1.0, but not true. An expected call whose arguments are null takes any; one
-whose arguments are ``{}`` asks for a call without arguments.
+A failed call counts unless ``failed=False``. Two arguments are equal if their JSON is, whatever the order of an
+object's keys; 1 equals 1.0, but not true. An expected call whose arguments are null accepts any arguments; ``{}``
+requires a call without arguments.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Calls = Sequence[ToolCallStruct]
 
 @dataclass(frozen=True)
 class CallMeasure(Measure):
-    """Base of the measures that compare calls with those expected."""
+    """Base of the measures that compare calls with the expected ones."""
 
     failed: bool = True
 
@@ -49,12 +49,12 @@ class CallMeasure(Measure):
 
     @abstractmethod
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
-        """Return the value, where something is expected and the calls are known."""
+        """Return the value if calls are expected and the record logs its calls."""
 
 
 @dataclass(frozen=True)
 class ToolMeasure(CallMeasure):
-    """Base of those that match calls by the tool's name, and with ``arguments=True`` by all arguments as well."""
+    """Base of the measures that match calls by tool, and with ``arguments=True`` by all arguments as well."""
 
     arguments: bool = False
 
@@ -63,10 +63,10 @@ class ToolMeasure(CallMeasure):
 class ToolRecall(ToolMeasure):
     """Expected tool calls that were made / expected tool calls.
 
-    Calls match by the tool's name; with ``arguments=True`` their arguments have to be equal as well, unless the
-    expected call names none (null); ``{}`` asks for a call without arguments. With ``failed=False`` calls that failed
-    aren't counted. No call is 0. It is 1 just where
-    the trajectory match of agentevals is true in the mode "superset" (tool arguments "ignore", or "exact").
+    Calls match by tool; with ``arguments=True`` their arguments must be equal as well, unless those of the expected call
+    are null; ``{}`` requires a call without arguments. ``failed=False`` ignores failed calls. Without a call it is 0.
+    It is 1 exactly if the trajectory match of agentevals is true in the mode "superset" (tool arguments "ignore", or
+    "exact").
     """
 
     source = 'agentevals trajectory match "superset"; pydantic-evals TrajectoryMatch "any_order", its recall'
@@ -79,8 +79,8 @@ class ToolRecall(ToolMeasure):
 class ToolPrecision(ToolMeasure):
     """Tool calls that were expected / tool calls.
 
-    Calls match as for ToolRecall. Without a call it is not scored. It is 1 just where the trajectory match of
-    agentevals is true in the mode "subset" and there is a call.
+    Calls match as for ToolRecall. Without a call it is not scored. It is 1 exactly if there is a call and the
+    trajectory match of agentevals is true in the mode "subset".
     """
 
     source = 'agentevals trajectory match "subset"; pydantic-evals TrajectoryMatch "any_order", its precision'
@@ -108,8 +108,8 @@ class ToolExact(ToolMeasure):
 class ToolInOrder(ToolMeasure):
     """Longest common subsequence of the expected and the made tool calls / expected tool calls.
 
-    It is the longest common subsequence of both. Calls match as for ToolRecall. No call is 0. Which expected call was
-    the first that wasn't made, or only before its turn, the report's page says.
+    Calls match as for ToolRecall. Without a call it is 0. The report shows the first expected call that was not made, or
+    only before its turn.
     """
 
     source = 'pydantic-evals TrajectoryMatch "in_order", its recall'
@@ -122,11 +122,10 @@ class ToolInOrder(ToolMeasure):
 class ArgumentMatch(CallMeasure):
     """Expected arguments that the matched tool calls have, equal in value / expected arguments of these.
 
-    Expected calls that name arguments are matched with calls of the same tool, one with one and as many as can be, so
-    that most arguments are equal, and of such matchings so that fewest are expected. Arguments beyond the expected ones
-    don't matter, but where ``{}`` is expected: it asks for a call without arguments, and counts as one argument that
-    such a call has. Where no such tool was called it is not scored: ToolRecall tells that. With ``failed=False`` calls
-    that failed aren't matched.
+    Expected calls with arguments are matched one to one with as many calls of the same tool as possible, so that most
+    arguments are equal and, among such matchings, fewest are expected. Additional arguments don't matter, except that
+    ``{}`` requires a call without arguments and counts as one argument. If no such tool was called it is not scored:
+    ToolRecall shows that. ``failed=False`` ignores failed calls.
     """
 
     source = "pydantic-evals ArgumentCorrectness (subset), graded; BFCL compares calls in this way, all or nothing"
@@ -170,7 +169,7 @@ def _texts(arguments: dict[str, Any]) -> dict[str, str]:
 
 
 def fits(expected: ExpectedToolCallStruct, call: ToolCallStruct, arguments: bool) -> bool:
-    """Tell whether a call is one that is expected: of the same tool and, where that counts, with equal arguments."""
+    """Return whether a call matches an expected one: the same tool and, if asked, equal arguments."""
     if call.name != expected.name:
         return False
     if not arguments or expected.arguments is None:
@@ -186,7 +185,7 @@ def matched(expected: Expected, calls: Calls, arguments: bool) -> int:
     either = Counter(one.name for one in expected if one.arguments is None)
     names = {one.name for one in expected}
     made = Counter((call.name, canonical(call.arguments)) for call in calls if call.name in names)
-    # What asks for certain arguments first: what takes any takes what is left.
+    # Calls with given arguments first: those that accept any take the rest.
     found = exact & made
     left = Counter[str]()
     for (name, _), count in (made - found).items():
@@ -239,10 +238,10 @@ class Lack:
 
 
 def first_lack(case: Case) -> Lack | None:
-    """Return the first expected call that wasn't made after those expected before it; None where none is lacking.
+    """Return the first expected call that wasn't made after those expected before it; None if none is missing.
 
-    By its tool, as :class:`ToolInOrder` counts them, and where none is lacking so, by its arguments as well. Each
-    expected call is looked for behind the call that was taken for the one before.
+    Calls are compared by tool, as in :class:`ToolInOrder`, and if none is missing so, by arguments as well. Each
+    expected call is searched after the call that matched the one before.
     """
     calls = case.answer.tool_calls if case.answer is not None and case.answer.error is None else None
     if calls is None:
