@@ -30,8 +30,8 @@ class StepsToGold(Measure):
 
     Gold ids are the nodes of the required gold steps, of alternative paths those that were all seen first; without gold
     paths they are the relevant ids. If some were never seen, the question is not scored, and the reason says how many.
-    Nor is it scored if an earlier call showed unknown ids (a search whose result is plain text): it may have shown gold.
-    With ``upper=True`` such a call counts as showing nothing, and the value is an upper bound.
+    Nor is it scored if an earlier call showed unknown ids (a search whose result is plain text): it may have shown
+    gold. With ``upper=True`` such a call counts as showing nothing, and the value is an upper bound.
     """
 
     upper: bool = False

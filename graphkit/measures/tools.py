@@ -63,9 +63,9 @@ class ToolMeasure(CallMeasure):
 class ToolRecall(ToolMeasure):
     """Expected tool calls that were made / expected tool calls.
 
-    Calls match by tool; with ``arguments=True`` their arguments must be equal as well, unless those of the expected call
-    are null; ``{}`` requires a call without arguments. ``failed=False`` ignores failed calls. Without a call it is 0.
-    It is 1 exactly if the trajectory match of agentevals is true in the mode "superset" (tool arguments "ignore", or
+    Calls match by tool; with ``arguments=True`` their arguments must be equal as well, unless those of the expected
+    call are null; ``{}`` requires a call without arguments. ``failed=False`` ignores failed calls. Without a call it is
+    0. It is 1 exactly if the trajectory match of agentevals is true in the mode "superset" (tool arguments "ignore", or
     "exact").
     """
 
@@ -108,8 +108,8 @@ class ToolExact(ToolMeasure):
 class ToolInOrder(ToolMeasure):
     """Longest common subsequence of the expected and the made tool calls / expected tool calls.
 
-    Calls match as for ToolRecall. Without a call it is 0. The report shows the first expected call that was not made, or
-    only before its turn.
+    Calls match as for ToolRecall. Without a call it is 0. The report shows the first expected call that was not made,
+    or only before its turn.
     """
 
     source = 'pydantic-evals TrajectoryMatch "in_order", its recall'
