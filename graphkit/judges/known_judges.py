@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.judges.contract import Judge
 from graphkit.llm.requests import Model
 from graphkit.records.references import imported
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "graphkit.judges"
 
@@ -56,6 +58,8 @@ ANTHROPIC = ModelBackend(_anthropic, "claude-sonnet-5-5")
 @cache
 def installed() -> dict[str, EntryPoint]:
     """Return the entry points of all judges by name."""
+    from importlib.metadata import entry_points
+
     return {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
 
 
