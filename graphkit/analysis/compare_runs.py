@@ -1,4 +1,4 @@
-"""Two runs that the graph holds, compared on the questions that both were scored on."""
+"""Compares two runs in the graph on the questions that both were scored on."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _warnings(
     stale: Mapping[str, str],
     failed_as: FailedAs,
 ) -> Iterator[str]:
-    """Yield what the comparison lacks: records of either run, questions without valid gold, changes of the dataset."""
+    """Yield warnings: missing records and failures of either run, stale gold, changes of the dataset."""
     counts = "unscored" if failed_as == "unscored" else "the worst value of its measure, where the other run was scored"
     for run, rows in answers.items():
         missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
@@ -133,6 +133,6 @@ def _members(store: Store, dataset: str, by: By) -> dict[str, set[str]]:
 
 
 def _edges(store: Store, run: str, other: str, question: str) -> tuple[str, ...]:
-    """Return the gold edges of a question that one run walked and the other did not, each once."""
+    """Return the gold edges of a question that one run traversed and the other did not, each once."""
     rows = failures(store, run, "found-and-lost", question=question, other=other)
     return tuple(dict.fromkeys(f"{row['source']} -{row['relation'] or ''}-> {row['target']}" for row in rows))

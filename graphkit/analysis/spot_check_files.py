@@ -1,4 +1,4 @@
-"""Spot checks as they are kept beside the grades of a run, so that a gate finds them."""
+"""Files of spot checks beside the grades of a run, where gates find them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ENDING = ".spot-check.json"
 
 
 class KeptCheck(Record):
-    """What a spot check found of one measure that a judge gave, in one version of the judge.
+    """The result of a spot check of one measure and one version of a judge.
 
-    ``kappa`` is weighted where the grades have an order; it and its bounds are None where there is none, with the
-    ``reason``. ``statistics`` holds all that was printed.
+    ``kappa`` is weighted if the grades are ordered; it and its bounds may be None, with the ``reason``. ``statistics``
+    holds all printed figures.
     """
 
     run: Name
@@ -44,7 +44,7 @@ class KeptCheck(Record):
 
 
 def file_of(run_file: Path, judge: str) -> Path:
-    """Return where the spot checks of a judge are kept.
+    """Return the file of a judge's spot checks.
 
     >>> file_of(Path("runs/bm25.jsonl"), "my_module:judge").as_posix()
     'runs/bm25.grades/my_module-judge.spot-check.json'
@@ -53,14 +53,12 @@ def file_of(run_file: Path, judge: str) -> Path:
 
 
 def keep(run_file: Path, check: KeptCheck) -> Path:
-    """Write a spot check beside the grades, in the place of a former one of the same measure and version.
-
-    Return the file.
+    """Write a spot check beside the grades, replacing one of the same measure and version; return the file.
 
     Raises
     ------
     InputError
-        The file can't be written, or what is there is no file of spot checks.
+        The file can't be written, or an existing file isn't one of spot checks.
     """
     path = file_of(run_file, check.judge)
     with locked(grading_lock(run_file)):
@@ -73,12 +71,12 @@ def keep(run_file: Path, check: KeptCheck) -> Path:
 
 
 def kept_checks(run_files: Iterable[Path]) -> list[KeptCheck]:
-    """Return the spot checks that are kept beside some runs.
+    """Return the spot checks beside some runs.
 
     Raises
     ------
     InputError
-        A file can't be read as spot checks.
+        A file isn't one of spot checks.
     """
     found = []
     for run_file in run_files:
@@ -90,7 +88,7 @@ def kept_checks(run_files: Iterable[Path]) -> list[KeptCheck]:
 
 
 def _read(path: Path) -> list[KeptCheck]:
-    remedy = "Delete the file and make the spot check again; the labels are kept apart from it."
+    remedy = "Delete the file and repeat the spot check; the labels are in another file."
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))["checks"]
         return [KeptCheck.model_validate(row) for row in rows]

@@ -10,7 +10,7 @@ from graphkit.analysis.agreement import alpha
 from graphkit.analysis.estimates import Estimate, as_plain, fields_of, proportion
 from graphkit.records.scores import Score
 from graphkit.trust.label_scales import scale_of
-from graphkit.trust.rejudge_contract import Regrade, by_measure
+from graphkit.trust.rejudge_contract import Rejudge, by_measure
 
 #: The default number of gradings.
 REPEAT = 3
@@ -48,10 +48,10 @@ class Consistency:
 
 
 async def consistency(
-    regrade: Regrade, repeat: int = REPEAT, questions: Sequence[str] | None = None
+    rejudge: Rejudge, repeat: int = REPEAT, questions: Sequence[str] | None = None
 ) -> list[Consistency]:
     """Grade the same answers several times, one after the other, and compare."""
-    return compare_gradings([await regrade(questions, variant="same") for _ in range(repeat)])
+    return compare_gradings([await rejudge(questions, variant="same") for _ in range(repeat)])
 
 
 def compare_gradings(gradings: Sequence[Sequence[Score]]) -> list[Consistency]:
