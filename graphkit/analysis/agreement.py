@@ -48,7 +48,7 @@ def kappa(
     rows, columns = shares.sum(1), shares.sum(0)
     observed, expected = float((agreeing * shares).sum()), float(rows @ agreeing @ columns)
     if 1 - expected < 1e-12:
-        reason = f"both gave only {_only(first)!r}, so chance alone agrees on everything"
+        reason = f"both gave only {first[0]!r}, so chance alone agrees on everything"
         return Estimate(None, reason=reason, size=items)
     value = (observed - expected) / (1 - expected)
     if items == 1:
@@ -82,7 +82,7 @@ def gwet(first: Sequence[str], second: Sequence[str], categories: Sequence[str],
     chance = factor * (1 - (used[:, None] + used[None, :]) / 2)  # of an item in each cell
     moved = (agreeing - expected - 2 * (1 - value) * (chance - expected)) / (1 - expected)
     variance = float((shares * (moved - value) ** 2).sum()) / max(items - 1, 1)
-    reason = f"both gave only {_only(first)!r}" if float(used.max()) > 1 - 1e-12 else None
+    reason = f"both gave only {first[0]!r}" if float(used.max()) > 1 - 1e-12 else None
     return bounded(value, variance, items, _base(expected), reason, freedom=items - 1)
 
 
@@ -206,7 +206,3 @@ def _weights(kinds: int, weights: Weights) -> Any:
 def _base(expected: float) -> float:
     """Return the agreement by chance, at which a coefficient is 0."""
     return min(1 - 1e-9, max(0.0, expected))
-
-
-def _only(labels: Sequence[str]) -> str:
-    return labels[0]

@@ -205,7 +205,7 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
                 scored=summary.scored,
                 total=summary.total,
                 target=target,
-                met=None if held is None or target is None else _better(measure, held, target),
+                met=None if held is None or target is None else _worse(measure, target, held),
                 severe=None if held is None or severe is None else _worse(measure, held, severe),
                 held=held,
                 in_words=summary.in_words(result.failed_as),
@@ -225,10 +225,6 @@ def _goodness(measure: str, mean: float) -> float:
     return (high - mean if lower_is_better(measure) else mean - low) / (high - low)
 
 
-def _better(measure: str, mean: float, bound: float) -> bool:
-    return under(mean, bound) if lower_is_better(measure) else over(mean, bound)
-
-
 def _worse(measure: str, mean: float, bound: float) -> bool:
     return over(mean, bound) if lower_is_better(measure) else under(mean, bound)
 
@@ -238,17 +234,11 @@ def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterab
     for rule in RULES:
         summary = result.measures.get(rule.measure)
         held = None if summary is None else summary.held(result.failed_as)
-        if held is None or not _asked(rule, by_name[rule.layer]):
-            continue
-        if _worse(rule.measure, held, rule.bound):
+        score = by_name[rule.layer].score
+        applies = rule.layer_below is None or (score is not None and under(score, rule.layer_below))
+        if held is not None and applies and _worse(rule.measure, held, rule.bound):
             questions = _worst(result, rule.measure, rule.bound, shown)
             yield LayerFinding(rule.layer, rule.weakness, rule.remedy, rule.measure, held, questions)
-
-
-def _asked(rule: Rule, layer: Layer) -> bool:
-    if rule.layer_below is None:
-        return True
-    return layer.score is not None and under(layer.score, rule.layer_below)
 
 
 def _worst(result: Evaluation, measure: str, bound: float, shown: int) -> tuple[str, ...]:

@@ -167,10 +167,7 @@ class GoldComparison:
     ) -> GoldComparison:
         """Remove the questions with different gold from the values of both runs.
 
-        Raises
-        ------
-        InputError
-            There is one, and ``strict`` refuses it; or nothing is left to compare.
+        Raise an InputError if there is one and ``strict`` refuses it, or if nothing is left to compare.
         """
         before, after = values
         removed: dict[str, set[str]] = {}

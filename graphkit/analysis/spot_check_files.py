@@ -55,10 +55,7 @@ def file_of(run_file: Path, judge: str) -> Path:
 def keep(run_file: Path, check: KeptCheck) -> Path:
     """Write a spot check beside the grades, replacing one of the same measure and version; return the file.
 
-    Raises
-    ------
-    InputError
-        The file can't be written, or an existing file isn't one of spot checks.
+    Raise an InputError if the file can't be written, or an existing file isn't one of spot checks.
     """
     path = file_of(run_file, check.judge)
     with locked(grading_lock(run_file)):
@@ -71,13 +68,7 @@ def keep(run_file: Path, check: KeptCheck) -> Path:
 
 
 def kept_checks(run_files: Iterable[Path]) -> list[KeptCheck]:
-    """Return the spot checks beside some runs.
-
-    Raises
-    ------
-    InputError
-        A file isn't one of spot checks.
-    """
+    """Return the spot checks beside some runs; raise an InputError if a file isn't one of spot checks."""
     found = []
     for run_file in run_files:
         folder = grades_folder(run_file)

@@ -42,14 +42,9 @@ class CallableJudge:
         self.version = version if version is not None else str(own) if isinstance(own, str | int) else None
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
-        """Call the function, and return its verdict as JSON.
-
-        Raises
-        ------
-        ModelError
-            The function raised an exception.
-        """
-        given = (_text_of(prompt), dict(schema))
+        """Call the function, and return its verdict as JSON; raise a ModelError if it raises an exception."""
+        wrong = [f"An earlier verdict couldn't be used: {reason}." for _, reason in prompt.unusable]
+        given = ("\n\n".join([prompt.text, *wrong]), dict(schema))
         try:
             if self._is_async:
                 said = self._call(*given)
@@ -76,12 +71,6 @@ class CallableJudge:
             return None, error
 
 
-def _text_of(prompt: Prompt) -> str:
-    """Return the prompt as one text, with the reasons against earlier verdicts at its end."""
-    wrong = [f"An earlier verdict couldn't be used: {reason}." for _, reason in prompt.unusable]
-    return "\n\n".join([prompt.text, *wrong])
-
-
 def _json_of(said: Any) -> str:
     """Return a verdict as JSON; a value that can't be JSON becomes a text that fails as unreadable."""
     if isinstance(said, str):
@@ -97,11 +86,8 @@ def _json_of(said: Any) -> str:
 def load_judge(text: str) -> CallableJudge:
     """Import the judge that ``package.module:callable`` names; modules of the working folder are found too.
 
-    Raises
-    ------
-    InputError
-        The text has another form, the module can't be imported, or its object can't be called with a prompt and a
-        schema.
+    Raise an InputError if the text has another form, the module can't be imported, or its object can't be called with a
+    prompt and a schema.
     """
     module_name, colon, attribute = text.partition(":")
     if not colon or not module_name.strip() or not attribute.strip():

@@ -36,10 +36,7 @@ def graders_named(names: Iterable[str]) -> tuple[Grader, ...]:
     Of ``claims`` and ``graded`` together, the claims give three of the four scores, so ``relevance`` replaces
     ``graded``.
 
-    Raises
-    ------
-    InputError
-        A name is unknown.
+    Raise an InputError if a name is unknown.
     """
     wanted = set(names)
     for name in sorted(wanted):

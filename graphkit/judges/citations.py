@@ -56,10 +56,7 @@ class Place:
 def citation_pattern(text: str) -> re.Pattern[str]:
     r"""Compile a user's pattern of citations, such as ``\(source: (?P<target>[^()]+)\)``.
 
-    Raises
-    ------
-    InputError
-        It is not a regular expression, or has no group ``target``.
+    Raise an InputError if it is not a regular expression, or has no group ``target``.
     """
     try:
         pattern = re.compile(text)

@@ -57,10 +57,7 @@ class Judge(Protocol):
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
         """Return an opinion on the materials of the prompt, as JSON of the schema.
 
-        Raises
-        ------
-        ModelError
-            There is no opinion; the message says why.
+        Raise a ModelError if there is none; the message says why.
         """
         ...
 

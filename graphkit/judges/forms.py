@@ -58,10 +58,7 @@ def unscored_if_unseen(finding: Finding, materials: Materials, best: float = 1.0
 def each_once(keys: Sequence[str], wanted: Sequence[str], noun: str) -> None:
     """Refuse a verdict that doesn't list each wanted key exactly once.
 
-    Raises
-    ------
-    UnusableVerdictError
-        A key is missing, listed twice, or unknown.
+    Raise an UnusableVerdictError if a key is missing, listed twice, or unknown.
     """
     wrong = []
     if unknown := sorted(set(keys) - set(wanted)):

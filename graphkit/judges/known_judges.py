@@ -66,10 +66,7 @@ def installed() -> dict[str, EntryPoint]:
 def _loaded(name: str) -> Any:
     """Import what the entry point of a name leads to.
 
-    Raises
-    ------
-    InputError
-        No judge has this name, or it can't be imported.
+    Raise an InputError if no judge has this name, or it can't be imported.
     """
     if (point := installed().get(name)) is None:
         names = [*installed()]
@@ -83,10 +80,7 @@ def _loaded(name: str) -> Any:
 def backend_of(name: str) -> ModelBackend | None:
     """Return the model backend of a judge; None for a judge that asks no model.
 
-    Raises
-    ------
-    InputError
-        No judge has this name, or it can't be imported.
+    Raise an InputError if no judge has this name, or it can't be imported.
     """
     found = None if ":" in name else _loaded(name)
     return found if isinstance(found, ModelBackend) else None
@@ -95,10 +89,7 @@ def backend_of(name: str) -> ModelBackend | None:
 def open_judge(name: str) -> Judge:
     """Return a judge by name or as ``package.module:callable``; for a model see :func:`backend_of`.
 
-    Raises
-    ------
-    InputError
-        No judge has this name, or it can't be imported or made.
+    Raise an InputError if no judge has this name, or it can't be imported or made.
     """
     if ":" in name:
         from graphkit.judges.callable_judge import load_judge

@@ -54,10 +54,7 @@ class LexicalJudge:
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
         """Return an opinion by the rules of the grader.
 
-        Raises
-        ------
-        ModelError
-            There are no rules for this grader, such as a user's rubric.
+        Raise a ModelError if there are no rules for this grader, such as a user's rubric.
         """
         rule = _RULES.get(prompt.grader)
         if rule is None:
@@ -120,9 +117,8 @@ class _Findings:
             if not _WORD.search(text) or text.endswith("?") or text.startswith(("#", "```", "~~~")):
                 continue
             quotes, said_by = self._support(text)
-            found.append(
-                _Stated(sentence, text, _HEDGE.search(text) is not None, quotes, said_by, self._edge_stated(text))
-            )
+            edge = next((one.edge for one in self._edges if one.stated_by(text)), None)
+            found.append(_Stated(sentence, text, _HEDGE.search(text) is not None, quotes, said_by, edge))
         return found
 
     @property
@@ -192,10 +188,6 @@ class _Findings:
                 if shared >= THRESHOLD * len(wanted):
                     said_by.add(chunk.key)
         return quotes, frozenset(said_by)
-
-    def _edge_stated(self, text: str) -> ShownEdge | None:
-        """Return the traversed edge that a text states, if any."""
-        return next((one.edge for one in self._edges if one.stated_by(text)), None)
 
     @cached_property
     def _edges(self) -> list[_Edge]:
@@ -269,7 +261,7 @@ def _verb(relation: str | None) -> re.Pattern[str]:
 
 
 def _claims(found: _Findings) -> dict[str, Any]:
-    materials = found.materials
+    gold = found.materials.gold_answer
     return {
         "claims": [
             {
@@ -280,22 +272,16 @@ def _claims(found: _Findings) -> dict[str, Any]:
                 "evidence": [{"chunk": key, "quote": quote, "alone": True} for key, quote in one.quotes.items()],
                 "together": False,
                 "edge": one.edge.key if one.edge is not None else None,
-                "gold": _against_gold(one.text, materials.gold_answer),
+                "gold": None if gold is None else "SUPPORTED" if addressed(one.text, gold) else "NOT_MENTIONED",
             }
             for one in found.statements
         ],
         "gold_claims": [
             {"text": text, "chunks": chunks, "stated": stated}
             for text, chunks, stated in zip(found.gold, found.gold_chunks, found.stated, strict=True)
-            if materials.gold_answer is not None
+            if gold is not None
         ],
     }
-
-
-def _against_gold(text: str, gold: str | None) -> str | None:
-    if gold is None:
-        return None
-    return "SUPPORTED" if addressed(text, gold) else "NOT_MENTIONED"
 
 
 def _rubric(found: _Findings) -> dict[str, Any]:

@@ -56,13 +56,7 @@ class ModelJudge:
         return self.model_name
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
-        """Return the reply of the model.
-
-        Raises
-        ------
-        ModelError
-            There is no reply.
-        """
+        """Return the reply of the model; raise a ModelError if there is no reply."""
         request = self.request(prompt, schema)
         reply = await self._model.ask(request)
         return Opinion(

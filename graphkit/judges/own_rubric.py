@@ -78,10 +78,7 @@ def load_rubric(folder: Path) -> Grader:
 def rubric_of(name: str, instruction: str, schema: str, where: str) -> Grader:
     """Return the grader that asks an instruction and reads verdicts by a JSON Schema.
 
-    Raises
-    ------
-    InputError
-        The schema can't be used.
+    Raise an InputError if the schema can't be used.
     """
     form = _form(schema, where, name)
     scored = [key for key, field in form.model_fields.items() if field.annotation in (float, int, bool)]

@@ -63,10 +63,7 @@ class Prompt:
 def text_of(name: str) -> str:
     """Return the words of a prompt: those of a grader, or ``system``, with which every prompt begins.
 
-    Raises
-    ------
-    InputError
-        There is no such prompt.
+    Raise an InputError if there is no such prompt.
     """
     if name not in prompt_names():
         known = prompt_names()

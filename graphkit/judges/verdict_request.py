@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from graphkit.judges.contract import Finding, Grader, Judge, Opinion, Reading, UnusableVerdictError
 from graphkit.judges.forms import unscored
@@ -54,13 +54,9 @@ def prompt_hash(grader: Grader) -> str:
 
 
 @lru_cache(maxsize=256)
-def _schema(form: type[BaseModel]) -> Mapping[str, Any]:
-    return form.model_json_schema()
-
-
 def schema_of(grader: Grader) -> Mapping[str, Any]:
     """Return the JSON Schema of a grader's verdict."""
-    return _schema(grader.verdict)
+    return grader.verdict.model_json_schema()
 
 
 async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
@@ -110,13 +106,7 @@ class _FailureError(Exception):
 
 
 def read(grader: Grader, materials: Materials, opinion: Opinion) -> tuple[dict[str, Any], Reading]:
-    """Return a verdict as JSON, and its reading.
-
-    Raises
-    ------
-    _FailureError
-        The verdict can't be used.
-    """
+    """Return a verdict as JSON, and its reading; raise a _FailureError if the verdict can't be used."""
     if opinion.stop_reason in ("max_tokens", "model_context_window_exceeded"):
         raise _FailureError("truncated", TRUNCATED)
     if opinion.stop_reason == "refusal":
@@ -156,7 +146,7 @@ def _verdict(
     used = [one.usage for one in opinions if one.usage is not None]
     usage = sum(used, Usage()) if used else None
     costs = [one.cost for one in opinions]
-    one = reading.findings[0] if len(reading.findings) == 1 else None
+    whole = reading.findings[0] if len(reading.findings) == 1 else Finding("", None)
     known = [cost for cost in costs if cost is not None]
     return Verdict(
         run=materials.run,
@@ -166,10 +156,10 @@ def _verdict(
         model=last.model if last else None,
         prompt_hash=prompt.digest,
         verdict=said,
-        grade=one.grade if one is not None else None,
-        label=one.label if one is not None else None,
-        explanation=one.explanation if one is not None else None,
-        confidence=one.confidence if one is not None else None,
+        grade=whole.grade,
+        label=whole.label,
+        explanation=whole.explanation,
+        confidence=whole.confidence,
         claims=reading.claims,
         citations=reading.citations,
         left_out=materials.left_out,

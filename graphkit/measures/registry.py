@@ -307,10 +307,7 @@ def is_judged(measure: str) -> bool:
 def require_computed(measures: Iterable[Measure]) -> None:
     """Refuse measures whose values can't be computed from records.
 
-    Raises
-    ------
-    MeasureError
-        A judge gives one of them; the remedy says how.
+    Raise a MeasureError if a judge gives one of them; the remedy says how.
     """
     judged = [str(measure) for measure in measures if not measure.computed]
     if judged:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,10 @@ def _effect(of: str, measure: str, first: dict[str, Score], second: dict[str, Sc
     one, two = values(first), values(second)
     both = [question for question in one if question in two]
     before, after = [one[question] for question in both], [two[question] for question in both]
+
+    def versions(scores: dict[str, Score]) -> str:
+        return ", ".join(dict.fromkeys(score.given_by for score in scores.values()))
+
     difference = mean_difference(before, after)
     changed = sum(abs(x - y) > 1e-9 for x, y in zip(before, after, strict=True))
     return Effect(
@@ -71,10 +75,6 @@ def _effect(of: str, measure: str, first: dict[str, Score], second: dict[str, Sc
         sum(after) / len(after) if after else None,
         difference,
         proportion(changed, len(both), "no answer was graded by both"),
-        (_given_by(list(first.values())), _given_by(list(second.values()))),
+        (versions(first), versions(second)),
         len(one.keys() ^ two.keys()),
     )
-
-
-def _given_by(scores: Sequence[Score]) -> str:
-    return ", ".join(dict.fromkeys(score.given_by for score in scores))

@@ -82,11 +82,11 @@ class GradeScale:
         text = _plain(text)
         if not text:
             return None
+        number = _number(text)
         if not self.labels:
-            return _share(text)
+            return _number_text(number) if number is not None and 0 <= number <= 1 else None
         if tuple(self.labels) == ("0", "1"):
             return "1" if text in _YES else "0" if text in _NO else None
-        number = _number(text)
         if number is not None and _number_text(number) in self.labels:
             return _number_text(number)
         words = {label: _plain(label) for label in self.labels if not label.isdigit()}
@@ -144,10 +144,8 @@ def persons_scale(
 ) -> GradeScale:
     """Return the scale of a measure for a person's grades; the parameters are those of :func:`scale_of`.
 
-    Raises
-    ------
-    InputError
-        A value isn't on the scale that the user names, or values are numbers outside 0 to 1 without a known scale.
+    Raise an InputError if a value isn't on the scale that the user names, or values are numbers outside 0 to 1 without
+    a known scale.
     """
     given = [score for score in scores if score.number is not None]
     scale = scale_of(measure, given, said, grades)
@@ -188,11 +186,6 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
-
-
-def _share(text: str) -> str | None:
-    number = _number(text)
-    return _number_text(number) if number is not None and 0 <= number <= 1 else None
 
 
 def _number_text(number: float) -> str:

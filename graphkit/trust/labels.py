@@ -63,13 +63,7 @@ class Labels:
 
 
 def write_sheet(path: Path, rows: Iterable[SheetRow]) -> None:
-    """Write a sheet atomically.
-
-    Raises
-    ------
-    InputError
-        The file can't be written.
-    """
+    """Write a sheet atomically; raise an InputError if the file can't be written."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with written(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream)
@@ -85,10 +79,7 @@ def read_sheet(path: Path) -> list[tuple[str, dict[str, str]]]:
     The delimiter is a comma, a semicolon or a tab. Without a column ``question_id``, the column ``question`` holds the
     ids.
 
-    Raises
-    ------
-    InputError
-        The file isn't a table in UTF-8 with a column of question ids.
+    Raise an InputError if the file isn't a table in UTF-8 with a column of question ids.
     """
     try:
         text = whole(path, records=False).decode("utf-8-sig")
@@ -158,10 +149,7 @@ def labels_of(
     The grade is in the column with the measure's name, in any case, else in the column ``grade``. Rows of other runs or
     measures and empty grades are ignored; questions whose answer has changed since are returned as ``changed``.
 
-    Raises
-    ------
-    InputError
-        A grade isn't on the scale, or a question isn't in the run or is graded twice.
+    Raise an InputError if a grade isn't on the scale, or a question isn't in the run or is graded twice.
     """
     labels: dict[str, str] = {}
     notes: dict[str, str] = {}

@@ -40,10 +40,7 @@ class Subject:
     def measure(self, name: str | None) -> str:
         """Return the named measure, else the rubric's grade, else the only one.
 
-        Raises
-        ------
-        InputError
-            The judge didn't give it, or gave several.
+        Raise an InputError if the judge didn't give it, or gave several.
         """
         given = list(dict.fromkeys(score.measure for score in self.scores))
         if name is None and FIRST in given:
@@ -129,10 +126,7 @@ def _given_twice(scores: Iterable[Score]) -> Score | None:
 def _of_model(run_file: Path, judge: str, scores: Sequence[Score], model: str | None) -> list[Score]:
     """Return the scores of one model of a judge.
 
-    Raises
-    ------
-    InputError
-        The model isn't named, gave no score, or scored an answer twice by one measure.
+    Raise an InputError if the model isn't named, gave no score, or scored an answer twice by one measure.
     """
     by_model: dict[str | None, list[Score]] = {}
     for score in scores:
@@ -153,10 +147,7 @@ def _of_model(run_file: Path, judge: str, scores: Sequence[Score], model: str | 
 def read_answers(run_file: Path, problems: Problems) -> tuple[str, dict[str, str | None]]:
     """Return the name of a run and its answers by question, None for a record with an error.
 
-    Raises
-    ------
-    InputError
-        A record can't be used, or the file doesn't hold just one run.
+    Raise an InputError if a record can't be used, or the file doesn't hold just one run.
     """
     run, answers = read_run(run_file, problems)
     return run, {name: None if one.error is not None else one.answer for name, one in answers.items()}
