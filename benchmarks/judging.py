@@ -83,7 +83,7 @@ async def _asked(cases: Sequence[tuple[Case, str]], judge: ModelJudge) -> list[A
     for case, run in cases:
         materials = materials_of(case, run)
         for grader in GRADERS.values():
-            if grader.lacks(materials) is not None or grader.settled(materials) is not None:
+            if grader.lacks(materials) is not None or grader.unasked(materials) is not None:
                 continue
             prompt = prompt_of(grader, materials)
             opinion = await LexicalJudge().judge(prompt, schema_of(grader))

@@ -22,7 +22,7 @@ from graphkit.errors import GraphkitError
 from graphkit.gold.diffs import changed_files
 from graphkit.gold.public_rows import UnusableRowError
 from graphkit.judges.citations import find_citations
-from graphkit.judges.quotes import occurs
+from graphkit.judges.forms import occurs
 from graphkit.judges.sentences import sentences_of
 from graphkit.measures.completeness import addressed, content_words, identifiers_in
 from graphkit.measures.identifiers import defined_identifiers

@@ -1,7 +1,7 @@
-"""Makes the pages and the picture that come from the code: run ``python docs/generate.py`` after changing it.
+"""Generates the pages and the picture that come from the code: run ``python docs/generate.py`` after changing it.
 
-``measures.md`` comes from the registry, ``queries.md`` from the headers of ``cypher/failures``, the table in
-``importing.md`` from the readers, ``demo.svg`` from a real run of ``graphkit demo``.
+``measures.md`` comes from ``measures-head.txt`` and the registry, ``queries.md`` from the headers of
+``cypher/failures``, the table in ``importing.md`` from the readers, ``demo.svg`` from a real run of ``graphkit demo``.
 """
 
 from __future__ import annotations
@@ -22,32 +22,6 @@ from graphkit.readers.known_formats import formats, reader_of
 HERE = Path(__file__).parent
 
 
-MEASURES_HEAD = """\
-# Measures
-
-Each measure is a value with a text form, such as `nDCG@10` or `EdgeRecall(relation=False)`; names and aliases are read
-without regard to case. A measure returns a number, or no number and the reason: *not scored* is never 0. A mean is
-taken over the scored questions and is shown with `scored/total`; at gates and against targets a question that the run
-failed on, or has no record for, counts as the worst value. k is the question's own, else the measure's, else
-`--k`, else 5.
-
-What a record doesn't say isn't known, and not nothing. A record without `traversal` isn't scored by what asks for the
-walk, one without `retrieved` not by what asks for the ranking, the chunks or (without `evidence_files`) the files, one
-without `tool_calls` not by what asks for the calls of tools, and one without `answer` not by what asks for its text:
-the reason says that it wasn't logged. An empty list, or text, says that nothing was walked, retrieved, called or
-answered: that is 0 where a definition says so. Repositories and commits are told by what there is of both. (Such a
-record used to count as one that had walked or retrieved nothing, and was scored 0.)
-
-An id is `repo:path#symbol`. A path may hold a `#` itself (`C#/x.cs`), so the dataset decides where an id is split: by
-the `path` and `symbol` of its artifacts, and by its expected files, the longest path first. An id that they don't
-decide is split at its last `#`. In `expected_files`, a `#` belongs to the path unless a file's name ends before it
-(`a.ts#f`) or a plain name follows it (`Makefile#all`). Nothing is decoded: `%23` is no `#`.
-
-Of gold paths that share a `group` the one counts of which the run has the largest share. Of equal shares, the path with
-fewer required edges counts, then the one whose steps come first in alphabetical order: the order in which a file lists
-alternatives changes no value.
-"""
-
 #: Between these lines of the page of imports stands the table of formats.
 FORMATS = "<!-- formats: made by docs/generate.py -->"
 END = "<!-- end of formats -->"
@@ -63,7 +37,7 @@ Where `limit` leaves rows out, their number is shown.
 
 def measures_page() -> str:
     """Return the page of measures."""
-    lines = [MEASURES_HEAD]
+    lines = [(HERE / "measures-head.txt").read_text(encoding="utf-8")]
     for kind in MEASURES:
         document = " ".join((kind.__doc__ or "").partition("\n\n")[2].split())
         parameters = [f"`{field.name}={field.default!r}`" for field in dataclasses.fields(kind) if field.name != "k"]
@@ -75,7 +49,7 @@ def measures_page() -> str:
             f"Layer: {kind.layer}",
             f"engines: {', '.join(one.capitalize() for one in kind.engines())}"
             if kind.computed
-            else "given by a judge",
+            else "scored by a judge",
             f"source: {kind.source}",
         ]
         if parameters:
@@ -90,7 +64,7 @@ def measures_page() -> str:
 
 
 def _thresholds(kind: type[Measure]) -> list[str]:
-    """Return the target and the severe threshold, with the parameters that they are meant for."""
+    """Return the target and the severe threshold, with their parameters."""
     cut = kind.target_parameters.get("k")
     of = f" of @{cut}" if cut is not None else ""
     better, worse = (">", "<") if kind.higher_is_better else ("<", ">")

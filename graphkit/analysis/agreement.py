@@ -1,47 +1,44 @@
-"""How far two graders agree beyond what chance gives: Cohen's kappa, Gwet's AC1 and AC2, Krippendorff's alpha.
+"""Agreement of two raters beyond chance: Cohen's kappa, Gwet's AC1 and AC2, Krippendorff's alpha.
 
-Raw agreement misleads where most items are of one kind: two who call nearly everything right agree on most. Each figure
-comes with an interval (:func:`graphkit.analysis.estimates.bounded`), or with the reason why there is none.
+Raw agreement misleads if most items are of one kind: two raters who call nearly everything right agree on most. Each
+figure has an interval (:func:`graphkit.analysis.estimates.bounded`), or the reason why there is none.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from graphkit.analysis.estimates import Estimate, bounded, proportion
 
-#: How much two categories agree: only equal ones, or the more the closer they stand in their order.
+#: How much two categories agree: only equal ones, or more the closer they are in order.
 Weights = Literal["none", "linear", "quadratic"]
 
-#: How far two values lie apart: equal or not, by their ranks, or by their difference.
+#: The distance of two values: equal or not, by rank, or by difference.
 Metric = Literal["nominal", "ordinal", "interval"]
 
 NO_ITEM = "no item was graded by both"
-ONE_ITEM = "one item says nothing of the spread"
+ONE_ITEM = "one item doesn't show the spread"
 
 
 def raw_agreement(first: Sequence[str], second: Sequence[str]) -> Estimate:
-    """Return the share of items to which two graders give the same label, with Wilson's interval."""
-    return proportion(sum(map(_same, first, second)), len(first), NO_ITEM)
-
-
-def _same(one: object, two: object) -> bool:
-    return one == two
+    """Return the share of items to which two raters give the same label, with Wilson's interval."""
+    return proportion(sum(map(operator.eq, first, second)), len(first), NO_ITEM)
 
 
 def kappa(
     first: Sequence[str], second: Sequence[str], categories: Sequence[str], weights: Weights = "none"
 ) -> Estimate:
-    """Return Cohen's kappa (Cohen 1960; weighted 1968): agreement beyond what the graders' own habits give.
+    """Return Cohen's kappa (Cohen 1960; weighted 1968): agreement beyond the raters' own habits.
 
     Its variance is that of Fleiss, Cohen and Everitt (1969).
 
     Parameters
     ----------
     categories
-        All that could be given, for weights in their order.
+        All possible labels, in order for weights.
     """
     table, agreeing = _table(first, second, categories), _weights(len(categories), weights)
     items = int(table.sum())
@@ -51,12 +48,12 @@ def kappa(
     rows, columns = shares.sum(1), shares.sum(0)
     observed, expected = float((agreeing * shares).sum()), float(rows @ agreeing @ columns)
     if 1 - expected < 1e-12:
-        reason = f"both gave only {_only(first)!r}, so chance alone agrees on everything"
+        reason = f"both gave only {first[0]!r}, so chance alone agrees on everything"
         return Estimate(None, reason=reason, size=items)
     value = (observed - expected) / (1 - expected)
     if items == 1:
         return Estimate(value, reason=ONE_ITEM, size=1)
-    # What each cell of the table adds to kappa, to first order.
+    # The first-order contribution of each cell of the table to kappa.
     moved = agreeing - (1 - value) * ((agreeing @ columns)[:, None] + (rows @ agreeing)[None, :])
     mean = float((shares * moved).sum())
     variance = float((shares * (moved - mean) ** 2).sum()) / (items * (1 - expected) ** 2)
@@ -64,9 +61,9 @@ def kappa(
 
 
 def gwet(first: Sequence[str], second: Sequence[str], categories: Sequence[str], weights: Weights = "none") -> Estimate:
-    """Return Gwet's AC1 (Gwet 2008), or AC2 where weighted (Gwet 2014): agreement beyond what hard items give.
+    """Return Gwet's AC1 (Gwet 2008), or AC2 if weighted (Gwet 2014).
 
-    It stays stable where nearly all items are of one category, and kappa doesn't. Its variance is Gwet's.
+    Unlike kappa it stays stable if nearly all items are of one category. Its variance is Gwet's.
     """
     kinds = len(categories)
     table, agreeing = _table(first, second, categories), _weights(kinds, weights)
@@ -85,20 +82,20 @@ def gwet(first: Sequence[str], second: Sequence[str], categories: Sequence[str],
     chance = factor * (1 - (used[:, None] + used[None, :]) / 2)  # of an item in each cell
     moved = (agreeing - expected - 2 * (1 - value) * (chance - expected)) / (1 - expected)
     variance = float((shares * (moved - value) ** 2).sum()) / max(items - 1, 1)
-    reason = f"both gave only {_only(first)!r}" if float(used.max()) > 1 - 1e-12 else None
+    reason = f"both gave only {first[0]!r}" if float(used.max()) > 1 - 1e-12 else None
     return bounded(value, variance, items, _base(expected), reason, freedom=items - 1)
 
 
 def alpha(ratings: Sequence[Sequence[Any]], metric: Metric = "nominal", order: Sequence[Any] | None = None) -> Estimate:
-    """Return Krippendorff's alpha of some items, each with the values that it was given; None is a missing one.
+    """Return Krippendorff's alpha of some items, each with its ratings; None is a missing one.
 
-    It takes any number of graders, who need not have graded everything (Krippendorff 2019, chapter 12). Its variance is
-    that of the jackknife over the items.
+    There may be any number of raters, each with gaps (Krippendorff 2019, chapter 12). The variance is that of the
+    jackknife over the items.
 
     Parameters
     ----------
     order
-        The values in their order, for ranks; by default sorted.
+        The values in order, for ranks; by default sorted.
     """
     import numpy
 
@@ -113,7 +110,7 @@ def alpha(ratings: Sequence[Sequence[Any]], metric: Metric = "nominal", order: S
     value, others, chance = found
     if items == 1:
         return Estimate(value, reason=ONE_ITEM, size=1)
-    # An item without which nothing differs leaves no alpha; the others tell the spread.
+    # Without some items nothing differs and alpha is undefined; the others show the spread.
     defined = others[numpy.isfinite(others)]
     count = int(defined.size)
     variance = (count - 1) / count * float(((defined - defined.mean()) ** 2).sum()) if count else 0.0
@@ -121,9 +118,10 @@ def alpha(ratings: Sequence[Sequence[Any]], metric: Metric = "nominal", order: S
 
 
 def _by_numbers(kept: Sequence[Sequence[Any]]) -> tuple[float, Any, float]:
-    """Return alpha of numbers, alpha without each item, and the agreement that chance gives.
+    """Return alpha of numbers, alpha without each item, and the agreement by chance.
 
-    Over all pairs of n numbers the squared differences add up to 2 n times the squares less 2 times the sum squared.
+    Over all pairs of n numbers the squared differences add up to 2n times the sum of squares minus twice the squared
+    sum.
     """
     import numpy
 
@@ -139,7 +137,7 @@ def _by_numbers(kept: Sequence[Sequence[Any]]) -> tuple[float, Any, float]:
 
 
 def _alpha(within: Any, every: Any, sums: Any, squares: Any) -> tuple[Any, Any]:
-    """Return alpha, NaN where nothing could differ, and the expected difference."""
+    """Return alpha, NaN if nothing could differ, and the expected difference."""
     import numpy
 
     with numpy.errstate(divide="ignore", invalid="ignore"):
@@ -148,7 +146,7 @@ def _alpha(within: Any, every: Any, sums: Any, squares: Any) -> tuple[Any, Any]:
 
 
 def _by_labels(kept: Sequence[Sequence[Any]], metric: Metric, order: Sequence[Any] | None) -> tuple[float, Any, float]:
-    """Return alpha of labels, alpha without each item, and the agreement that chance gives."""
+    """Return alpha of labels, alpha without each item, and the agreement by chance."""
     import numpy
 
     known = list(dict.fromkeys(order or ())) or sorted({value for item in kept for value in item})
@@ -175,7 +173,7 @@ def _by_labels(kept: Sequence[Sequence[Any]], metric: Metric, order: Sequence[An
 
 
 def _apart(totals: Any, metric: Metric) -> Any:
-    """Return how far the labels lie apart, squared: equal or not, or by their middle ranks."""
+    """Return the squared distances of the labels: equal or not, or by their middle ranks."""
     import numpy
 
     if metric == "nominal":
@@ -185,7 +183,7 @@ def _apart(totals: Any, metric: Metric) -> Any:
 
 
 def _table(first: Sequence[str], second: Sequence[str], categories: Sequence[str]) -> Any:
-    """Return how often the first gave each category (rows) where the second gave each (columns)."""
+    """Return the counts of each category of the first rater (rows) and of the second (columns)."""
     import numpy
 
     places = {name: place for place, name in enumerate(categories)}
@@ -196,7 +194,7 @@ def _table(first: Sequence[str], second: Sequence[str], categories: Sequence[str
 
 
 def _weights(kinds: int, weights: Weights) -> Any:
-    """Return how much each category agrees with each, from 0 to 1."""
+    """Return the agreement of each pair of categories, from 0 to 1."""
     import numpy
 
     if weights == "none" or kinds < 2:
@@ -206,9 +204,5 @@ def _weights(kinds: int, weights: Weights) -> Any:
 
 
 def _base(expected: float) -> float:
-    """Return where 0 of a coefficient lies between no agreement and all."""
+    """Return the agreement by chance, at which a coefficient is 0."""
     return min(1 - 1e-9, max(0.0, expected))
-
-
-def _only(labels: Sequence[str]) -> str:
-    return labels[0]

@@ -1,8 +1,8 @@
-"""What the true accuracy is, where a judge graded all answers and a person some of them.
+"""Estimates of the true accuracy if a judge graded all answers and a person some of them.
 
-Two ways, each with its interval. Prediction-powered inference corrects the judge's mean by what it was off on the
-labelled part. Rogan and Gladen's correction takes the share that the judge calls right for the result of a test with a
-known sensitivity and specificity.
+Both have intervals. Prediction-powered inference corrects the judge's mean by its error on the labelled part. Rogan and
+Gladen's correction treats the share that the judge calls right as the result of a test with a known sensitivity and
+specificity.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class PredictionPowered:
     Attributes
     ----------
     trust
-        How far the judge's grades were used (lambda): 0 not at all, 1 wholly.
+        The weight of the judge's grades (lambda), from 0 to 1.
     error
-        The standard error; None of a single label.
+        The standard error; None for a single label.
     """
 
     estimate: Estimate
@@ -32,7 +32,7 @@ class PredictionPowered:
     error: float | None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the estimate with what it was made by."""
+        """Return the estimate with lambda and the standard error."""
         return {**self.estimate.as_json(), "lambda": self.trust, "standard_error": self.error}
 
 
@@ -46,32 +46,32 @@ def prediction_powered(
     """Return the mean that a person would give to all answers, by PPI++ (Angelopoulos, Duchi and Zrnic 2023).
 
     The estimate is ``mean(labels - t judged) + t mean(others)``, with the trust ``t`` that makes its variance smallest,
-    between 0 and 1. The interval is Wilson's at the effective sample size, since the normal one is too narrow for some
-    tens of labels; where the judge is used, its variance is taken as if half an answer of each kind had been seen
-    besides (Agresti and Min 2005), since some tens of labels may hold none of a judge's rare mistakes.
+    between 0 and 1. The interval is Wilson's at the effective sample size, since the normal one is too narrow for a few
+    dozen labels. If the judge is used, half an answer of each kind is added to its variance (Agresti and Min 2005),
+    since a few dozen labels may contain none of a judge's rare mistakes.
 
     Parameters
     ----------
     labels, judged
-        The person's and the judge's grades of the same answers, which were drawn at random.
+        The person's and the judge's grades of the same, randomly drawn answers.
     others
-        The judge's grades of all other answers; where there are none, the judge tells nothing more.
+        The judge's grades of all other answers.
     highest, lowest
-        The grades between which all lie.
+        The bounds of the grades.
 
     Raises
     ------
     ValueError
-        Labels and the judge's grades aren't of the same answers, or a grade lies beyond the highest or the lowest.
+        Labels and the judge's grades differ in number, or a grade is out of bounds.
     """
     import numpy
 
-    extent = highest - lowest or 1.0  # where all grades are worth the same there is nothing to divide by
+    extent = highest - lowest or 1.0  # avoids a division by 0 if all grades are worth the same
     truth, own, rest = ((numpy.asarray(some, dtype=float) - lowest) / extent for some in (labels, judged, others))
     if truth.size != own.size:
         raise ValueError("each label needs the judge's grade of the same answer")
     if any(over(float(abs(some - 0.5).max()), 0.5) for some in (truth, own, rest) if some.size):
-        raise ValueError(f"a grade isn't between {lowest:g} and {highest:g}")  # clipped, it would be another grade
+        raise ValueError(f"a grade isn't between {lowest:g} and {highest:g}")
     count, more = truth.size, rest.size
     if not count:
         return PredictionPowered(Estimate(None, reason="nobody graded any of it"), 0.0, None)
@@ -96,7 +96,7 @@ def prediction_powered(
 
 
 def _allowance(truth: Any, own: Any, trust: float) -> float:
-    """Return by how much the variance of the correction grows with half an answer at each corner of the two grades."""
+    """Return the growth of the correction's variance from half an answer at each corner of the two grades."""
     import numpy
 
     if trust == 0:
@@ -111,7 +111,7 @@ def _allowance(truth: Any, own: Any, trust: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """An accuracy corrected by sensitivity and specificity; ``clipped`` where that left the range of 0 to 1."""
+    """An accuracy corrected by sensitivity and specificity; ``clipped`` if it left the range of 0 to 1."""
 
     estimate: Estimate
     clipped: bool = False
@@ -149,8 +149,8 @@ def rogan_gladen(passed: int, items: int, right: tuple[int, int], wrong: tuple[i
     reason = "the correction left the range of 0 to 1 and was clipped" if clipped else None
     bounds = _lang_reiczigel(passed, items, right, wrong)
     if bounds is None:
-        told = "too few labels for an interval: they can't tell the judge from chance"
-        return Corrected(Estimate(value, reason=told, size=items), clipped)
+        few = "too few labels for an interval: they can't distinguish the judge from chance"
+        return Corrected(Estimate(value, reason=few, size=items), clipped)
     low, high = (min(1.0, max(0.0, bound)) for bound in bounds)
     return Corrected(Estimate(value, min(low, value), max(high, value), reason, items), clipped)
 

@@ -1,24 +1,13 @@
-"""Two runs that the graph holds, compared on the questions that both were scored on."""
+"""Compares two runs in the graph on the questions that both were scored on."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
-from graphkit.analysis.paired import RESAMPLES, SEED
-from graphkit.analysis.run_pairs import (
-    By,
-    GoldComparison,
-    RunComparison,
-    groups_of,
-    judged_results,
-    left_out,
-    movers_of,
-    refuse_itself,
-    unscored,
-)
+from graphkit.analysis.run_pairs import By, GoldComparison, PairingOptions, Pairs, RunComparison, refuse_itself
 from graphkit.analysis.scales import scale_of
 from graphkit.analysis.shared_values import values_of
 from graphkit.database.store import Store
@@ -40,66 +29,48 @@ def compare_runs(
     second: str,
     *,
     measures: Sequence[str | Measure] = (),
-    by: By | None = None,
     engine: Literal["cypher"] | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-    movers: int = 5,
     strict: bool = False,
-    failed_as: FailedAs = "worst",
+    **options: Unpack[PairingOptions],
 ) -> RunComparison:
-    """Compare two runs that the graph holds, on the questions that both were scored on.
+    """Compare two runs in the graph, on the questions that both were scored on.
 
     Parameters
     ----------
     measures
         Names of any scores that the graph holds of both runs, whoever gave them, and of any measure that is computed in
         the graph; by default graphkit's usual ones.
-    by
-        Also compare within each category, difficulty, gold repository or gold relation; a question may be in several.
     engine
-        ``"cypher"`` computes every measure in the graph now; by default the scores are read that it holds.
-    movers
-        How many of the questions that moved most are shown, by the first measure.
+        ``"cypher"`` computes every measure in the graph now; by default the scores in the graph are read.
     strict
-        Refuse scores that others gave by different gold; by default such questions aren't compared, and told.
-    failed_as
-        How ``with_failed``, on which verdict and gates rest, counts a question that one run failed on and the other was
-        scored on: as the worst value of its measure, or not at all.
+        Refuse scores that others gave by different gold; by default such questions are reported and not compared.
+    options
+        See :class:`~graphkit.analysis.run_pairs.PairingOptions`.
 
     Raises
     ------
     InputError
-        A run isn't known or compared with itself, the runs are of different datasets, or a measure can't be compared:
-        it is scored by different versions of a grader, or neither held of both nor computed in the graph.
+        A run is unknown or compared with itself, the runs are of different datasets, or a measure can't be compared:
+        different versions scored it, or the graph neither holds it for both runs nor computes it.
     """
     dataset = _common_dataset(store, first, second)
-    values, gold = values_of(store, dataset, (first, second), measures, engine)
-    check = GoldComparison.hold((first, second), values, gold, strict)
-    before, after = values
+    (before, after), gold = values_of(store, dataset, (first, second), measures, engine)
+    check = GoldComparison.hold((first, second), (before, after), gold, strict)
     answers = {run: store.read(cypher("read/answers"), {"dataset": dataset, "run": run}) for run in (first, second)}
     stale = invalid_questions(store, dataset)
     failed = _failed(answers[first], stale), _failed(answers[second], stale)
     questions = {str(row["question"]) for row in answers[first]}
-    members = _members(store, dataset, by) if by is not None else {}
     scales = {name: scale_of(name, [*before[name].values(), *after[name].values()]) for name in before}
-    groups = groups_of(before, after, scales, members, resamples, seed)
-    if not groups[0].results:
-        raise InputError("no question was scored in both runs", remedy=f"`graphkit failures {first}` tells why.")
-    return RunComparison(
-        first=first,
-        second=second,
+    pairs = Pairs((first, second), before, after, failed, scales, options)
+    by = options.get("by")
+    return pairs.compared(
+        check,
+        _members(store, dataset, by) if by is not None else {},
+        dict.fromkeys(before, questions),
+        len(questions),
         dataset=dataset,
-        groups=groups,
-        movers=movers_of(first, second, before, after, movers, partial(_edges, store)),
-        questions=len(questions),
-        left_out=left_out(before, after),
-        unscored=unscored(before, after, check.left(dict.fromkeys(before, questions))),
-        warnings=(*check.warnings((first, second)), *_warnings(store, dataset, answers, stale, failed_as)),
-        different_gold=check.different,
-        with_failed=judged_results(before, after, failed, failed_as, scales, resamples, seed),
-        failed=(len(failed[0]), len(failed[1])),
-        failed_as=failed_as,
+        warnings=_warnings(store, dataset, answers, stale, pairs.failed_as),
+        edges=partial(_edges, store),
     )
 
 
@@ -131,7 +102,7 @@ def _warnings(
     stale: Mapping[str, str],
     failed_as: FailedAs,
 ) -> Iterator[str]:
-    """Yield what the comparison lacks: records of either run, questions without valid gold, changes of the dataset."""
+    """Yield warnings: missing records and failures of either run, stale gold, changes of the dataset."""
     counts = "unscored" if failed_as == "unscored" else "the worst value of its measure, where the other run was scored"
     for run, rows in answers.items():
         missing, failed = (sum(bool(row[kind]) for row in rows) for kind in ("missing", "failed"))
@@ -162,6 +133,6 @@ def _members(store: Store, dataset: str, by: By) -> dict[str, set[str]]:
 
 
 def _edges(store: Store, run: str, other: str, question: str) -> tuple[str, ...]:
-    """Return the gold edges of a question that one run walked and the other did not, each once."""
+    """Return the gold edges of a question that one run traversed and the other did not, each once."""
     rows = failures(store, run, "found-and-lost", question=question, other=other)
     return tuple(dict.fromkeys(f"{row['source']} -{row['relation'] or ''}-> {row['target']}" for row in rows))

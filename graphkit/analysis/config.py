@@ -1,4 +1,4 @@
-"""What the layers are judged by: weights, targets and severe thresholds, of a ``graphkit.toml`` or the defaults."""
+"""The weights, targets and severe thresholds of layers, from a ``graphkit.toml`` or the defaults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from graphkit.errors import InputError, MeasureError, did_you_mean
 from graphkit.files.texts import read_toml
 from graphkit.measures.base import Thresholds
-from graphkit.measures.registry import bounds_of, declared, measure_class, parse_measure
+from graphkit.measures.registry import bounds_of, known_measure, measure_class, parse_measure
 
 WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "retrieval": {
@@ -34,12 +34,12 @@ WEIGHTS: Mapping[str, Mapping[str, float]] = {
 
 @dataclass(frozen=True)
 class Config:
-    """Weights, targets and severe thresholds: those of a ``graphkit.toml``, else the defaults.
+    """Weights, targets and severe thresholds, from a ``graphkit.toml`` or the defaults.
 
     Attributes
     ----------
     targets, severe
-        Those that take the place of a measure's own.
+        Replacements for a measure's own thresholds.
     """
 
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: WEIGHTS)
@@ -53,7 +53,7 @@ class Config:
         return [name for name in names if (kind := measure_class(name)) is not None and kind.computed]
 
     def renamed(self, name: Callable[[str], str]) -> Config:
-        """Return the same with other measures in place of those of the layers that graphkit computes itself."""
+        """Return a copy with the computed measures of the layers renamed."""
         computed = set(self.measures())
         weights = {
             layer: {name(one) if one in computed else one: weight for one, weight in weighed.items()}
@@ -63,19 +63,19 @@ class Config:
 
     def thresholds(self, measure: str) -> Thresholds:
         """Return the thresholds of a measure by its text: the file's, else its own."""
-        known = declared(measure)
+        known = known_measure(measure)
         own = known.thresholds() if known is not None else Thresholds()
         return Thresholds(self.targets.get(measure, own.target), self.severe.get(measure, own.severe))
 
 
 def load_config(path: Path | None) -> Config:
-    """Read ``[weights.LAYER]``, ``[targets]`` and ``[severe]``; what the file leaves out keeps its default.
+    """Read ``[weights.LAYER]``, ``[targets]`` and ``[severe]``; missing entries keep their defaults.
 
     Raises
     ------
     InputError
-        The file can't be read, a name isn't known (the closest is suggested), a value isn't within its bounds, a
-        measure without bounds is weighed, or the weights of a layer don't add up to 1.
+        The file can't be read, a name is unknown (the closest is suggested), a value is out of bounds, a weighed
+        measure has no bounds, or the weights of a layer don't add up to 1.
     """
     if path is None:
         return Config()
@@ -114,7 +114,7 @@ def _within(lowest: float | None, highest: float | None) -> str:
 
 
 def _numbers(path: Path, section: str, values: Any, *, weights: bool = False) -> dict[str, float]:
-    """Return the numbers of a section by measure: weights are shares, thresholds lie within the measure's bounds."""
+    """Return the numbers of a section by measure: weights from 0 to 1, or thresholds within the measure's bounds."""
     if not isinstance(values, dict):
         raise InputError(f"[{section}] must be a table", where=str(path))
     found: dict[str, float] = {}
@@ -141,7 +141,7 @@ def _numbers(path: Path, section: str, values: Any, *, weights: bool = False) ->
 
 
 def _measure_name(path: Path, name: str) -> str:
-    """Return a measure's text, whatever alias it was written by."""
+    """Return the canonical text of a measure."""
     try:
         return str(parse_measure(name))
     except MeasureError as error:

@@ -1,4 +1,4 @@
-"""Whether a set of questions can tell systems apart: fields, difficulty, duplicates, stale gold, room to improve."""
+"""Checks whether questions can distinguish systems: fields, difficulty, duplicates, stale gold, room to improve."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from graphkit.records.structs import AnswerStruct, QuestionStruct
 
 Level = Literal["invalid", "warning"]
 
-#: The share of each difficulty that a set should have, and how far it may be off.
+#: The recommended share of each difficulty, and the tolerance.
 SPREAD = {"easy": 0.4, "medium": 0.4, "hard": 0.2}
 TOLERANCE = 0.1
 
-#: The kinds of findings, in the order in which they are told.
+#: The kinds of findings, in order of display.
 KINDS = ("record", "unknown-field", "field", "stale-gold", "unknown-commit", "duplicate", "difficulty", "no-room")
 
 _GOLD = ("paths", "relevant", "expected_files", "expected_symbols", "gold_answer", "expected_output", "facts")
@@ -31,10 +31,10 @@ _WANTED = ("category", "difficulty")
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Something about a question, or about the set where ``question`` is None.
+    """A finding about a question, or about the whole set if ``question`` is None.
 
     An ``invalid`` question can't be scored fairly; a ``warning`` is for the reader to judge. ``where`` is the place of
-    a record that can't be used, with which ``what`` begins.
+    an unusable record; ``what`` begins with it.
     """
 
     kind: str
@@ -50,14 +50,14 @@ class Flaw:
 
 @dataclass(frozen=True)
 class Checked:
-    """The findings about a set, and how many questions it has."""
+    """The findings about a set, and its number of questions."""
 
     questions: int
     difficulties: dict[str, int]
     findings: tuple[Flaw, ...]
 
     def invalid(self) -> list[str]:
-        """Return the questions that are invalid, in their order; a record that names none is not among them."""
+        """Return the invalid questions in order, without records that name no question."""
         return list(
             dict.fromkeys(
                 finding.question for finding in self.findings if finding.level == "invalid" and finding.question
@@ -65,7 +65,7 @@ class Checked:
         )
 
     def groups(self) -> list[list[Flaw]]:
-        """Return the findings, those that say the same of several questions together."""
+        """Return the findings, grouped by equal text."""
         found: dict[tuple[str, Level, str], list[Flaw]] = {}
         for finding in self.findings:
             what = finding.what.removeprefix(f"{finding.where}: ")
@@ -74,17 +74,17 @@ class Checked:
 
 
 def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
-    """Look at each question of a dataset.
+    """Check each question of a dataset.
 
     Parameters
     ----------
     baseline
-        The run of a system without retrieval: a question that it answers leaves no room to improve.
+        The run of a system without retrieval; a question that it answers leaves no room to improve.
 
     Raises
     ------
     InputError
-        A file can't be read, or a record of another file than the questions can't be used.
+        A file can't be read, or a record outside the file of questions can't be used.
     """
     problems = Problems()
     questions = [question for _, question in dataset.questions(problems)]
@@ -103,7 +103,7 @@ def check_dataset(dataset: Dataset, baseline: Path | None = None) -> Checked:
     findings += _difficulty(questions)
     if baseline is not None:
         findings += _answered(questions, baseline, problems)
-    # Of the other files, the load tells such fields.
+    # The load reports unknown fields of the other files.
     findings += [Flaw("unknown-field", "warning", sentence) for sentence in problems.unknown_fields()]
     counts = Counter[str | None](question.difficulty for question in questions)
     difficulties = {name: counts[name] for name in SPREAD}
@@ -128,7 +128,7 @@ def _fields(question: QuestionStruct) -> Iterator[Flaw]:
 def _duplicates(questions: Iterable[QuestionStruct]) -> Iterator[Flaw]:
     first: dict[str, str] = {}
     for question in questions:
-        text = normalised(question.question).strip(" .,:;!?")  # not the signs within: C and C++ are two things
+        text = normalised(question.question).strip(" .,:;!?")  # but not the signs inside: C and C++ differ
         if text in first:
             yield Flaw("duplicate", "warning", f"asks the same as {first[text]}", question.id)
         first.setdefault(text, question.id)
@@ -162,7 +162,7 @@ def _answered(questions: Iterable[QuestionStruct], baseline: Path, problems: Pro
 
 
 def _unknown_commits(questions: Iterable[QuestionStruct], commits: CommitGraph) -> Iterator[Flaw]:
-    """Yield where an annotated commit isn't listed among those of its repository: gold can't be checked against it."""
+    """Yield a warning for each annotated commit that commits.jsonl lacks: gold can't be checked against it."""
     listed = {repo for (repo, _), commit in commits.commits.items() if commit is not None}
     for question in questions:
         for repo, name in sorted(question.commits.items()):

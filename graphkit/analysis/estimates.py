@@ -1,9 +1,10 @@
-"""Estimates with their intervals: a value or the reason why there is none, and no certainty from a few items."""
+"""Estimates with 95% intervals, or the reason why there is none; a few items never give certainty."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,22 +12,38 @@ from typing import Any
 CONFIDENCE = 0.95
 
 
+def as_plain(value: Any) -> Any:
+    """Return a record of figures, or a collection of such records, as JSON values; fields keep their names."""
+    if hasattr(value, "as_json"):
+        return value.as_json()
+    if isinstance(value, Mapping):
+        return {name: as_plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_plain(one) for one in value]
+    return value
+
+
+def fields_of(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass as JSON values."""
+    return {field.name: as_plain(getattr(record, field.name)) for field in dataclasses.fields(record)}
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure of a sample, with the interval in which that of all the rest is expected.
+    """A figure of a sample, with its 95% confidence interval.
 
     Attributes
     ----------
     value
-        None where the sample says nothing of it.
+        None if the sample doesn't determine it.
     low, high
-        The 95% confidence interval; None where the sample says nothing of the spread.
+        The interval; None if the sample doesn't show the spread.
     reason
-        Why the value or its interval is missing, or what to bear in mind; None where there is nothing to say.
+        Why the value or its interval is missing, or a caveat.
     size
-        How many items it rests on.
+        The number of items.
     shape
-        What the interval is computed from, so that :func:`needed` can tell that of a larger sample.
+        The basis of the interval, from which :func:`needed` computes that of a larger sample.
     """
 
     value: float | None
@@ -59,10 +76,10 @@ def rounded(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What an interval is made of: a share, how many independent items it is worth, and how it becomes the figure.
+    """The basis of an interval: a share, its effective number of independent items, and its base.
 
-    The figure is ``(share - base) / (1 - base)``: of a plain share the base is 0, of a coefficient that is corrected
-    for chance it is the share that chance gives.
+    The figure is ``(share - base) / (1 - base)``. The base is 0 for a plain share, and the agreement by chance for a
+    coefficient that is corrected for chance.
     """
 
     share: float
@@ -70,14 +87,14 @@ class Shape:
     base: float = 0.0
 
     def interval(self, times: float = 1.0) -> tuple[float, float]:
-        """Return the interval of the figure, were the sample so many times as large."""
+        """Return the interval of the figure for a sample so many times as large."""
         low, high = wilson_interval(self.share, self.effective * times)
         return (low - self.base) / (1 - self.base), (high - self.base) / (1 - self.base)
 
 
 @lru_cache(maxsize=8)
 def normal_quantile(confidence: float = CONFIDENCE) -> float:
-    """Return how many standard errors an interval reaches to each side.
+    """Return how many standard errors an interval extends to each side.
 
     >>> round(normal_quantile(), 4)
     1.96
@@ -89,7 +106,7 @@ def normal_quantile(confidence: float = CONFIDENCE) -> float:
 
 @lru_cache(maxsize=1024)
 def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
-    """Return how many standard errors an interval reaches where these are estimated, too."""
+    """Return how many standard errors an interval extends if these are estimated, too."""
     from scipy import stats
 
     return float(stats.t.ppf((1 + confidence) / 2, freedom))
@@ -111,7 +128,7 @@ def wilson_interval(share: float, items: float, confidence: float = CONFIDENCE) 
 
 
 def proportion(hits: int, items: int, nothing: str = "there is no item") -> Estimate:
-    """Return a share of items with Wilson's interval; ``nothing`` says why there is none where there are no items."""
+    """Return a share of items with Wilson's interval; ``nothing`` is the reason if there are no items."""
     if not items:
         return Estimate(None, reason=nothing)
     shape = Shape(hits / items, items)
@@ -128,22 +145,22 @@ def bounded(
 ) -> Estimate:
     """Return a figure with Wilson's interval at its effective sample size.
 
-    The figure is seen as a share of agreement between ``base`` (0 on its scale) and 1. Its variance says how many
-    independent yes-or-no items it is worth (as for shares of complex surveys: Korn and Graubard 1998; Dean and Pagano
-    2015), and the score interval of such a share is taken back to the figure's scale. Where the sample shows no spread
-    at all it is worth as many as it has, so that agreement on all of a few items isn't taken for certainty.
+    The figure is treated as a share of agreement between ``base`` (0 on its scale) and 1. Its variance gives the
+    number of independent yes-or-no items that it is worth (as for shares of complex surveys: Korn and Graubard 1998;
+    Dean and Pagano 2015), and the score interval of such a share is mapped back to the figure's scale. A sample without
+    any spread is worth as many items as it has, so that agreement on all of a few items isn't certainty.
 
     Parameters
     ----------
     variance
-        Of the figure, as estimated by a large-sample formula or a jackknife.
+        The variance of the figure, by a large-sample formula or a jackknife.
     freedom
-        The degrees of freedom of that estimate: the fewer, the fewer items the figure is worth.
+        The degrees of freedom of the variance: the fewer, the fewer items the figure is worth.
     """
     share = min(1.0, max(0.0, value * (1 - base) + base))
     spread = variance * (1 - base) ** 2
     inner = share * (1 - share)
-    # Of a share at its end, or without any spread, the items are all that is known.
+    # A share at its end, or without any spread, gives no other number of items.
     effective = inner / spread if inner > 1e-12 and spread > 1e-12 else float(items)
     if freedom is not None:
         effective *= (normal_quantile() / student_quantile(freedom)) ** 2
@@ -152,14 +169,14 @@ def bounded(
     return Estimate(value, min(low, value), max(high, value), reason, items, shape)
 
 
-#: More items than these are not counted on.
+#: The largest sample that :func:`needed` considers.
 MOST = 1_000_000
 
 
 def needed(estimate: Estimate, width: float) -> int | None:
-    """Return how many items an interval of this width takes in all, were the figure to stay as it is.
+    """Return how many items in all give an interval of this width if the figure stays the same.
 
-    None where that can't be told, or a million items wouldn't do.
+    None if that is unknown, or a million items aren't enough.
     """
     shape, size = estimate.shape, estimate.size
     if shape is None or not size:

@@ -1,4 +1,4 @@
-"""Failures in words: one sentence a row, for people who don't read tables."""
+"""Failures in words: one sentence per row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHA = re.compile(r"\b[0-9a-f]{40}\b")
 
 
 def short_shas(text: str) -> str:
-    """Return text with each full sha cut to its first twelve characters."""
+    """Return text with each full sha shortened to twelve characters."""
     return _SHA.sub(lambda match: match[0][:12], text)
 
 
@@ -25,12 +25,12 @@ def _by(relation: Any) -> str:
 def _wrong_turn(row: Failure) -> str:
     where = f" ({row['repo']} at {row['commit']})" if row["repo"] and row["commit"] else ""
     if not row["entered"]:
-        return f"never entered gold path {row['path']}, which begins at {row['node']}{where}"
-    went = f"went{_by(row['went_by'])} to {row['went_to']}" if row["went_to"] else "walked no further from there"
+        return f"never entered gold path {row['path']}, which starts at {row['node']}{where}"
+    went = f"went{_by(row['went_by'])} to {row['went_to']}" if row["went_to"] else "stopped there"
     if not row["ordered"]:
         also = f"; from there it also {went}" if row["went_to"] else ""
         step = f"step {row['position']} of gold path {row['path']}{_by(row['expected_by'])} to {row['expected']}"
-        return f"came to {row['node']}{where}, but lacks {step}{also}"
+        return f"reached {row['node']}{where}, but missed {step}{also}"
     return (
         f"left gold path {row['path']} at step {row['position']}, at {row['node']}{where}: "
         f"expected to go{_by(row['expected_by'])} to {row['expected']}, but {went}"
@@ -38,7 +38,7 @@ def _wrong_turn(row: Failure) -> str:
 
 
 def _missed_edge(row: Failure) -> str:
-    return f"step {row['position']} was not walked: {row['source']} -{row['relation'] or ''}-> {row['target']}"
+    return f"step {row['position']} was not traversed: {row['source']} -{row['relation'] or ''}-> {row['target']}"
 
 
 def _missed_boundary(row: Failure) -> str:
@@ -56,7 +56,7 @@ def _incoherent(row: Failure) -> str:
     stack = f" {row['stack']}" if row["stack"] else ""
     pairs = counted(row["chunk_pairs"], "pair")
     if row["first"] is None:
-        return f"mixed in commits that nothing is known of: {row['rule']} ({pairs} of chunks)"
+        return f"mixed in unknown commits: {row['rule']} ({pairs} of chunks)"
     return f"mixed {row['first']} with {row['second']}: {row['rule']}{stack} ({pairs} of chunks)"
 
 
@@ -65,11 +65,11 @@ def _unknown_commit(row: Failure) -> str:
     if row["commit"] is None:
         return f"{chunks} {'names' if one else 'name'} no commit"
     why = f" ({row['reason']})" if row["reason"] else ""
-    return f"{chunks} {'comes' if one else 'come'} from {row['commit']}, which nothing is known of{why}"
+    return f"{chunks} {'comes' if one else 'come'} from {row['commit']}, which is unknown{why}"
 
 
 def _right_files(row: Failure) -> str:
-    return f"retrieved every expected file, but walked only {row['found']} of {row['required']} gold edges"
+    return f"retrieved every expected file, but traversed only {row['found']} of {row['required']} gold edges"
 
 
 def _failed(row: Failure) -> str:
@@ -87,41 +87,41 @@ def _sentence_of(row: Failure) -> str:
 
 def _unsupported(row: Failure) -> str:
     why = f" ({row['mismatch']})" if row["mismatch"] else ""
-    named = f", though {row['judge']} named {', '.join(row['named'])}" if row["named"] else ""
+    named = f", although {row['judge']} named {', '.join(row['named'])}" if row["named"] else ""
     return f"nothing retrieved supports the claim{_sentence_of(row)}: {row['claim']}{why}{named}"
 
 
 def _bad_citation(row: Failure) -> str:
     at = f", at the claim: {row['claims'][0]}" if row["claims"] else ""
-    return f"the citation {row['citation']} is wrong: {row['reason'] or 'no reason is given'}{at}"
+    return f"the citation {row['citation']} is wrong: {row['reason'] or 'no reason given'}{at}"
 
 
 def _off_gold(row: Failure) -> str:
     edge = f"{row['source']} -{row['relation'] or ''}-> {row['target']}"
-    return f"the claim{_sentence_of(row)} rests on an edge that gold doesn't hold, {edge}: {row['claim']}"
+    return f"the claim{_sentence_of(row)} rests on an edge outside gold, {edge}: {row['claim']}"
 
 
 def _lucky(row: Failure) -> str:
     where = f" ({row['repo']} at {row['commit']})" if row["repo"] and row["commit"] else ""
     edge = f"{row['source']} -{row['relation'] or ''}-> {row['target']}"
     went = f"; went to {', '.join(row['went_to'])} instead" if row["went_to"] else ""
-    return f"was judged right, but step {row['position']} was not walked{where}: {edge}{went}"
+    return f"was judged right, but step {row['position']} was not traversed{where}: {edge}{went}"
 
 
-#: What became of a test that didn't go well, by its status.
+#: The outcome of a failed test, by its status.
 _ENDED = {
     "test_failure": "{test!r} failed",
     "runtime_error": "{test!r} ended in an error",
     "syntax_error": "it isn't valid {language}",
     "timeout": "{test!r} took too long",
     "memory": "{test!r} took too much memory",
-    "refused": "{test!r} tried what the sandbox refuses",
+    "refused": "{test!r} tried something that the sandbox refuses",
 }
 
 
 def _failed_execution(row: Failure) -> str:
     if row["status"] == "no_code":
-        return f"was to give code ({row['language']}), and gave none"
+        return f"should have given code ({row['language']}), but gave none"
     returned = f", got {row['returned']}" if row["returned"] is not None else ""
     values = f"expected {row['expected']}{returned}" if row["expected"] is not None else ""
     line = f" at line {row['line']}" if row["line"] else ""
@@ -133,7 +133,7 @@ def _failed_execution(row: Failure) -> str:
 def _forbidden(row: Failure) -> str:
     tests = ", ".join(map(repr, row["tests"]))
     some = "test" if len(row["tests"]) == 1 else "tests"
-    return f"its code tried what the sandbox doesn't allow: {row['attempt']}, in the {some} {tests}"
+    return f"its code tried something that the sandbox forbids: {row['attempt']}, in the {some} {tests}"
 
 
 SENTENCES: dict[str, Callable[[Failure], str]] = {
@@ -156,5 +156,5 @@ SENTENCES: dict[str, Callable[[Failure], str]] = {
 
 
 def sentence(kind: str, failure: Failure) -> str:
-    """Return a failure of one of the kinds in ``SENTENCES`` in words, without its question."""
+    """Return a sentence on a failure of a kind in ``SENTENCES``, without its question."""
     return short_shas(SENTENCES[kind](failure))

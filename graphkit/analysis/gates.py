@@ -1,9 +1,8 @@
-"""Gates: what must hold of results for a build to pass. Each takes results, and returns what it came to for each run.
+"""Gates: conditions on results for a build to pass. Each function returns the outcome for each run.
 
 A value that equals its bound passes, to within :data:`graphkit.records.bounds.TOLERANCE`. A question that the run
-failed on, or has no record for, counts as the worst value of its measure, so that no gate is passed by failing;
-questions without gold, or with stale gold, don't count. Whoever asks decides what follows; :func:`hold` raises, as the
-command line does.
+failed on, or has no record for, counts as the worst value of its measure, so that failing never helps; questions
+without gold, or with stale gold, don't count. :func:`hold` raises if a gate fails.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from graphkit.scoring.results import Evaluation, Summary
 if TYPE_CHECKING:
     from graphkit.analysis.spot_check_files import KeptCheck
 
-#: How many questions a sentence names.
+#: The number of questions that a sentence names.
 NAMED = 5
 
 
@@ -36,15 +35,13 @@ class GateOutcome:
     Attributes
     ----------
     gate
-        Its name, such as ``fail-under``.
-    passed
-        Whether the run passed it.
+        The name, such as ``fail-under``.
     what
-        Why it was passed or not, in words.
+        The reason, in words.
     measure
-        None where it isn't about one measure.
+        None if the gate isn't about one measure.
     bound, value
-        What was asked for, and what was found: None where that is no number.
+        The required and the actual number; None if there is none.
     """
 
     gate: str
@@ -66,42 +63,27 @@ class GateOutcome:
         return " ".join(filter(None, (self.gate, "=".join(filter(None, (self.measure, bound))))))
 
     def as_json(self) -> dict[str, Any]:
-        """Return the gate with its bound, its value and its outcome."""
-        return {
-            "gate": self.gate,
-            "run": self.run,
-            "measure": self.measure,
-            "bound": self.bound,
-            "value": self.value,
-            "passed": self.passed,
-            "what": self.what,
-        }
+        """Return the fields by name."""
+        names = ("gate", "run", "measure", "bound", "value", "passed", "what")
+        return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
         return f"{self.run}: {self.what}"
 
 
 def fail_under(results: Iterable[Evaluation], bounds: Iterable[tuple[str, float]]) -> list[GateOutcome]:
-    """Hold means to lower bounds; a measure that was scored on no question passes no gate."""
-    return _held("fail-under", results, bounds, under)
+    """Check means against lower bounds; a measure that was scored on no question fails."""
+    bounds = list(bounds)
+    return [_held("fail-under", result, *bound, under) for result in results for bound in bounds]
 
 
 def fail_over(results: Iterable[Evaluation], bounds: Iterable[tuple[str, float]]) -> list[GateOutcome]:
-    """Hold means to upper bounds; a measure that was scored on no question passes no gate."""
-    return _held("fail-over", results, bounds, over)
+    """Check means against upper bounds; a measure that was scored on no question fails."""
+    bounds = list(bounds)
+    return [_held("fail-over", result, *bound, over) for result in results for bound in bounds]
 
 
 def _held(
-    gate: str,
-    results: Iterable[Evaluation],
-    bounds: Iterable[tuple[str, float]],
-    beyond: Callable[[float, float], bool],
-) -> list[GateOutcome]:
-    bounds = list(bounds)
-    return [_one_held(gate, result, measure, bound, beyond) for result in results for measure, bound in bounds]
-
-
-def _one_held(
     gate: str, result: Evaluation, measure: str, bound: float, beyond: Callable[[float, float], bool]
 ) -> GateOutcome:
     summary = _summary(result, measure)
@@ -110,8 +92,8 @@ def _one_held(
         what += f" ({summary.failures})" if summary.unanswered else ""
         return GateOutcome(gate, result.run, False, what, measure, bound)
     held = summary.held(result.failed_as)
-    assert held is not None  # there is a mean
-    # Failing must not help where the bound lies on the other side of the worst value, either.
+    assert held is not None  # since there is a mean
+    # Failing must not help either if the bound lies on the other side of the worst value.
     value = summary.mean if beyond(summary.mean, bound) and not beyond(held, bound) else held
     text = summary.in_words(result.failed_as)
     if not beyond(value, bound):
@@ -126,15 +108,15 @@ def _one_held(
 def max_failed(
     results: Iterable[Evaluation], allowed: int | None = None, measures: Iterable[str] = ()
 ) -> list[GateOutcome]:
-    """Hold the number of questions that a run failed on, or has no record for; stale ones don't count.
+    """Check the number of questions that a run failed on, or has no record for; stale ones don't count.
 
     Parameters
     ----------
     allowed
-        How many may fail. None allows any number where failures count as the worst value of the measures that are
-        gated, and none for a measure that has no worst value.
+        How many may fail. None allows any number, since failures count as the worst value of a gated measure, and no
+        failure for a measure without a worst value.
     measures
-        The measures that other gates hold.
+        The measures of the other gates.
     """
     outcomes = []
     for result in results:
@@ -146,21 +128,20 @@ def max_failed(
         for measure in dict.fromkeys(measures):
             summary = _summary(result, measure)
             if result.failed_as == "worst" and summary.unanswered and summary.worst is None:
-                what = f"{measure} has no worst value that {summary.failures} could count as: --max-failed allows them"
+                what = f"{measure} has no worst value that {summary.failures} could count as: use --max-failed"
                 outcomes.append(GateOutcome("max-failed", result.run, False, what, measure, 0, summary.unanswered))
     return outcomes
 
 
 def min_scored(results: Iterable[Evaluation], share: float, measures: Sequence[str] | None = None) -> list[GateOutcome]:
-    """Hold the share of all questions of the dataset that each measure was scored on.
+    """Check the share of all questions of the dataset that each measure was scored on.
 
-    A question counts as not scored whatever the reason: it failed, has no record or stale gold, or holds nothing that
-    the measure could be taken of.
+    Every reason counts: the question failed, has no record or stale gold, or nothing that the measure could score.
 
     Parameters
     ----------
     measures
-        The measures that are held, by their text; by default each of the result.
+        The measures to check, by their text; by default all of the result.
     """
     outcomes = []
     for result in results:
@@ -175,7 +156,7 @@ def min_scored(results: Iterable[Evaluation], share: float, measures: Sequence[s
 
 
 def severe(cards: Iterable[Scorecard]) -> list[GateOutcome]:
-    """Return the severe alerts of runs; a run of which nothing could be judged passes no gate."""
+    """Check that runs have no severe alert; a run without any score fails."""
     outcomes = []
     for card in cards:
         broken = [
@@ -203,17 +184,16 @@ def min_kappa(
     floor: float,
     measures: Collection[str] = (),
 ) -> list[GateOutcome]:
-    """Hold each judge's kappa with a person to a floor, by the lower end of its interval.
+    """Check the lower bound of each judge's kappa with a person.
 
-    A judge that nobody checked passes no gate, nor one that was checked in another version only, since another model or
-    another prompt is another judge; nor a run that no judge gave a score. A judge is who has a name, and neither
-    computes the score (graphkit) nor runs tests.
+    A judge fails if nobody checked it, or only in another version: another model or prompt is another judge. A run
+    fails if no judge scored it.
 
     Parameters
     ----------
     measures
-        Those that must be checked, such as the judged measures that another gate names. Of each judge, those that a
-        spot check of it was made of are held in any case, and it must have one at least.
+        The measures that need a spot check, such as the judged measures of other gates. Each judge needs at least one
+        checked measure, and all of its checked measures count.
     """
     runs = list(runs)
     given: dict[tuple[str, str], dict[str, set[str | None]]] = {}
@@ -246,16 +226,13 @@ def min_kappa(
 def _untrusted(
     checks: Mapping[str | None, KeptCheck], versions: set[str | None], floor: float
 ) -> tuple[str | None, float | None]:
-    """Return why a judge's grades by a measure don't pass, or None, and the lower end of its kappa.
-
-    ``checks`` are those of the measure by version.
-    """
+    """Return why a judge's scores by a measure fail, or None, and the lower bound of kappa; checks are by version."""
     if not checks:
         return "nobody checked it: run `graphkit judge spot-check`", None
     check = checks.get(next(iter(versions))) if len(versions) == 1 else None
     if check is None:
         checked, others = (", ".join(sorted(map(str, some))) for some in (checks, versions))
-        return f"the spot check is of version {checked}, the scores are of {others}: check it anew", None
+        return f"the spot check is of version {checked}, the scores are of {others}: repeat the check", None
     low = check.kappa_low
     if check.kappa is None or low is None:
         return f"the spot check has no interval of kappa ({check.reason})", None
@@ -266,26 +243,22 @@ def _untrusted(
 
 
 def stale(results: Iterable[Evaluation]) -> list[GateOutcome]:
-    """Hold that the knowledge graph has the gold of every question."""
-    return [
-        GateOutcome(
-            "fail-on-stale",
-            result.run,
-            not result.invalid,
-            f"the gold of {_stale_questions(result.invalid)}" if result.invalid else "no gold is stale",
-            None,
-            0,
-            len(result.invalid),
-        )
-        for result in results
-    ]
+    """Check that the knowledge graph holds the gold of every question."""
+    outcomes = []
+    for result in results:
+        names, count = sorted(result.invalid), len(result.invalid)
+        more = f" and {count - NAMED} more" if count > NAMED else ""
+        what = f"the gold of {counted(count, 'question')} {'is' if count == 1 else 'are'} stale: "
+        what = f"{what}{', '.join(names[:NAMED])}{more}" if names else "no gold is stale"
+        outcomes.append(GateOutcome("fail-on-stale", result.run, not names, what, None, 0, count))
+    return outcomes
 
 
 def regressions(compared: RunComparison) -> list[GateOutcome]:
-    """Hold that the second run is on no measure significantly worse than the first, over all questions.
+    """Check that no measure of the second run is significantly worse than of the first, over all questions.
 
-    The bound is the level, and the value the corrected p-value. Where the questions are too few for any difference to
-    be significant, the gate isn't passed: it could not have fired.
+    The bound is the level, and the value the corrected p-value. If the questions are too few for any significant
+    difference, the gate fails: it could never have found one.
     """
     gate, results = "fail-on-regression", compared.with_failed
     if len(blind(compared)) == len(results):
@@ -300,7 +273,7 @@ def regressions(compared: RunComparison) -> list[GateOutcome]:
 
 
 def blind(compared: RunComparison) -> list[PairedResult]:
-    """Return the measures by which so few questions are compared that no difference could have been significant."""
+    """Return the measures with so few questions that no difference could be significant."""
     results = compared.with_failed
     return [one for one in results if one.smallest_p * len(results) >= LEVEL]
 
@@ -309,7 +282,7 @@ def _too_few(results: Sequence[PairedResult]) -> str:
     most = max((one.questions for one in results), default=0)
     measures = counted(len(results), "measure")
     needed = questions_needed(len(results), LEVEL)
-    instead = "hold a plain bound instead, such as --fail-on-drop 0.1"
+    instead = "use a plain bound instead, such as --fail-on-drop 0.1"
     if most >= needed:
         return f"no regression can be significant for {measures} with so few resamples: raise --resamples, or {instead}"
     need = "needs" if len(results) == 1 else "need"
@@ -321,7 +294,7 @@ def _too_few(results: Sequence[PairedResult]) -> str:
 
 
 def _changed(compared: RunComparison, result: PairedResult) -> str:
-    """Return how a measure changed, with what failures do to it."""
+    """Return how a measure changed, with the effect of failures."""
     text = f"{result.measure} {result.delta:+.4f} (corrected p {result.p_holm:.4f})"
     if compared.gain(result) < 0 and result.p_holm < LEVEL:
         text += f", significantly worse than {compared.first}"
@@ -333,7 +306,7 @@ def _changed(compared: RunComparison, result: PairedResult) -> str:
 
 
 def drops(compared: RunComparison, bound: float) -> list[GateOutcome]:
-    """Hold that the second run is on no measure worse than the first by more than a bound, in units of the measure."""
+    """Check that no measure of the second run is worse by more than a bound, in units of the measure."""
     outcomes = []
     for result in compared.with_failed:
         drop = -compared.gain(result)
@@ -344,7 +317,7 @@ def drops(compared: RunComparison, bound: float) -> list[GateOutcome]:
 
 
 def more_failed(compared: RunComparison, allowed: int | None = None) -> list[GateOutcome]:
-    """Hold how many questions the second run failed on or has no record for: by default no more than the first."""
+    """Check how many questions the second run failed on or has no record for: by default no more than the first."""
     before, after = compared.failed
     most = before if allowed is None else allowed
     what = f"{counted(after, 'question')} failed or missing, " + (
@@ -355,18 +328,18 @@ def more_failed(compared: RunComparison, allowed: int | None = None) -> list[Gat
 
 @dataclass(frozen=True, slots=True)
 class RunGates:
-    """What runs are held to.
+    """The gates of runs.
 
     Attributes
     ----------
     under, over
-        Measures by their text, with the bounds of :func:`fail_under` and :func:`fail_over`.
+        The bounds of :func:`fail_under` and :func:`fail_over`, by the text of the measure.
     severe, stale
         Whether severe alerts and stale gold fail a run.
     min_scored, measures
-        The share of :func:`min_scored`, and the measures that it holds: None holds each of the result.
+        The share and the measures of :func:`min_scored`; None means all measures of the result.
     max_failed
-        How many questions may fail, see :func:`max_failed`.
+        The limit of :func:`max_failed`.
     """
 
     under: Sequence[tuple[str, float]] = ()
@@ -378,7 +351,7 @@ class RunGates:
     max_failed: int | None = None
 
     def outcomes(self, results: Sequence[Evaluation], cards: Sequence[Scorecard] = ()) -> list[GateOutcome]:
-        """Return what each gate comes to for each result; ``cards`` are their scorecards, as far as there are any."""
+        """Return the outcomes of all gates; ``cards`` are the scorecards of the results, if there are any."""
         held = [name for name, _ in (*self.under, *self.over)]
         weighed = [one.measure for card in cards for layer in card.layers for one in layer.components]
         return [
@@ -393,16 +366,16 @@ class RunGates:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonGates:
-    """What the second of two compared runs is held to.
+    """The gates of the second of two compared runs.
 
     Attributes
     ----------
     regression
-        Whether a significant regression fails it, see :func:`regressions`.
+        Whether to check :func:`regressions`.
     drop
-        By how much it may be worse, without a test, see :func:`drops`.
+        The bound of :func:`drops`.
     max_failed
-        How many questions it may fail on; where another gate is held, by default as many as the first run.
+        How many questions it may fail on; beside another gate, by default as many as the first run.
     """
 
     regression: bool = False
@@ -410,7 +383,7 @@ class ComparisonGates:
     max_failed: int | None = None
 
     def outcomes(self, compared: RunComparison) -> list[GateOutcome]:
-        """Return what each gate comes to."""
+        """Return the outcomes of all gates."""
         failures = compared.failed_as == "worst" and (self.regression or self.drop is not None)
         return [
             *(regressions(compared) if self.regression else ()),
@@ -419,7 +392,7 @@ class ComparisonGates:
         ]
 
     def notes(self, compared: RunComparison) -> list[str]:
-        """Return what can't be shown by some measures, where others can show a regression."""
+        """Return a note for each measure that can't show a regression, if others can."""
         unable = blind(compared) if self.regression else []
         if len(unable) == len(compared.with_failed):
             return []
@@ -431,25 +404,12 @@ class ComparisonGates:
 
 
 def hold(outcomes: Iterable[GateOutcome]) -> None:
-    """Raise where a gate isn't passed.
-
-    Raises
-    ------
-    GateError
-        With a sentence for each.
-    """
+    """Raise a GateError with a sentence for each gate that failed."""
     sentences = [str(gate) for gate in outcomes if not gate.passed]
     if sentences:
         raise GateError("gate failed: " + "; ".join(sentences))
 
 
 def _summary(result: Evaluation, measure: str) -> Summary:
-    """Return the summary of a measure; one that the result doesn't have was scored on no question."""
+    """Return the summary of a measure; one that the result lacks was scored on no question."""
     return result.measures.get(measure) or Summary(None, 0, result.questions)
-
-
-def _stale_questions(invalid: Mapping[str, str]) -> str:
-    names = sorted(invalid)
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    verb = "is" if len(names) == 1 else "are"
-    return f"{counted(len(names), 'question')} {verb} stale: {', '.join(names[:NAMED])}{more}"

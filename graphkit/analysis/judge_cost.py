@@ -1,4 +1,4 @@
-"""What grading took, beside what the answers took that were graded."""
+"""The cost of grading a run, beside the cost of the run."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from graphkit.records.words import counted
 
 @dataclass(frozen=True, slots=True)
 class GradingCost:
-    """What some verdicts took. What nobody knows is None, never 0.
+    """The cost of some verdicts. Unknown figures are None, never 0.
 
     Attributes
     ----------
     verdicts, cached
-        How many there are, and how many of them were paid for in an earlier grading.
+        The number of verdicts, and how many of them were paid for in an earlier grading.
     attempts
-        How many replies were asked for, those that are served from the cache included.
+        The number of requested replies, those from the cache included.
     prompt_tokens, output_tokens
-        Of the verdicts that tell them.
+        Sums over the verdicts that log them.
     cost, unknown
-        What those verdicts cost whose price is known, paid now or earlier, and how many have none.
+        The cost of the verdicts with a known price, paid now or earlier, and the number of the others.
     spent
-        What of the cost was paid now: without the cached verdicts.
+        The cost that was paid now, without the cached verdicts.
     run_cost, run_known
-        What the graded run cost, and of how many answered questions that is known.
+        The cost of the graded run, and for how many answered questions it is known.
     graded
-        How many answers the verdicts are on.
+        The number of judged answers.
     """
 
     verdicts: int
@@ -47,20 +47,20 @@ class GradingCost:
 
     @property
     def share(self) -> float | None:
-        """The cost of grading over the cost of the run; None where either isn't known in full, or the run was free."""
+        """The cost of grading over the cost of the run; None if either isn't fully known, or the run was free."""
         if self.cost is None or self.unknown or not self.run_cost or self.run_known < self.graded:
             return None
         return self.cost / self.run_cost
 
     def __str__(self) -> str:
-        """Say it in a line."""
-        known = f", the cost of {self.unknown} isn't known" if self.unknown and self.cost is not None else ""
-        price = "at a cost that isn't known" if self.cost is None else f"for {_money(self.cost)}{known}"
+        """Return one line on both costs."""
+        known = f", the cost of {self.unknown} is unknown" if self.unknown and self.cost is not None else ""
+        price = "at an unknown cost" if self.cost is None else f"for {_money(self.cost)}{known}"
         earlier = f" ({counted(self.cached, 'verdict')} paid for earlier)" if self.cached else ""
         said = f"grading: {counted(self.verdicts, 'verdict')} {price}{earlier}"
         if self.run_cost is None:
-            return f"{said}; what the run cost isn't known"
-        of_run = f"{said}; the run cost {_money(self.run_cost)} (known of {counted(self.run_known, 'answer')})"
+            return f"{said}; the cost of the run is unknown"
+        of_run = f"{said}; the run cost {_money(self.run_cost)} (known for {counted(self.run_known, 'answer')})"
         return of_run if self.share is None else f"{of_run}, so grading is {self.share:.1%} of that"
 
 
@@ -69,12 +69,12 @@ def _money(amount: float) -> str:
 
 
 def grading_cost(verdicts: Iterable[Verdict], run: Spread | None = None) -> GradingCost:
-    """Return what verdicts took beside what their run took.
+    """Return the cost of verdicts beside that of their run.
 
     Parameters
     ----------
     run
-        The cost over the records of the run: ``Evaluation.efficiency["cost"]``. None where it isn't known.
+        The cost over the records of the run: ``Evaluation.efficiency["cost"]``. None if unknown.
     """
     given = list(verdicts)
     prompt = [one.prompt_tokens for one in given if one.prompt_tokens is not None]

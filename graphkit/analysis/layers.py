@@ -1,7 +1,7 @@
-"""Layers, targets, alerts and a diagnosis: from the means of a run's measures to what should be mended first.
+"""Layers, targets, alerts and a diagnosis: from the means of a run's measures to the first things to improve.
 
-A component that was not scored leaves its layer: the other weights are rescaled, and the coverage says how much of the
-layer is left. A layer with nothing scored leaves the product, which is then partial.
+A component that was not scored leaves its layer: the other weights are rescaled, and the coverage is the share of the
+weights that is left. A layer without a scored component leaves the product, which is then partial.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from graphkit.scoring.results import Evaluation, Row, Summary
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Names a weakness: asked when its layer is below ``layer_below`` and its measure is worse than ``bound``.
+    """Names a weakness if its layer is below ``layer_below`` and its measure is worse than ``bound``.
 
-    Where ``layer_below`` is None the rule is asked whatever the layer's score: its measure isn't one of the layer's
-    components, so a good layer says nothing about it.
+    With ``layer_below`` None the layer's score doesn't matter: the measure isn't one of its components.
     """
 
     layer: str
@@ -36,7 +35,7 @@ class Rule:
 RULES = (
     Rule("retrieval", 0.7, "CrossRepoPrecision", 0.7, "weak repository targeting", "embeddings"),
     Rule("retrieval", 0.7, "EdgeRecall", 0.8, "missed relationships", "graph construction or query expansion"),
-    # Below .5 most of what was walked is off the gold paths.
+    # Below .5 most traversed edges are off the gold paths.
     Rule("retrieval", None, "EdgePrecision", 0.5, "noisy graph expansion", "hop limits or pruning of the expansion"),
     Rule("reasoning", 0.7, "Coherence", 0.9, "versions that don't belong together", "context order"),
     Rule("reasoning", 0.7, "Integration", 0.7, "single-source answers", "explicit relations in the context"),
@@ -54,12 +53,12 @@ class LayerComponent:
     mean
         Over the scored questions.
     held
-        What target and threshold are held to, and the layer is made of: failed questions count as the worst value,
-        unless the result says otherwise. ``in_words`` says both.
+        The mean that thresholds and the layer use: failed questions count as the worst value, unless the result says
+        otherwise. ``in_words`` states both means.
     counts
-        How many questions were scored, and what failed ones count as, in words.
+        The number of scored questions, and how failed ones count, in words.
     met, severe
-        None where there is no threshold, or nothing was scored.
+        None without a threshold, or if nothing was scored.
     bound
         The severe threshold.
     """
@@ -100,21 +99,19 @@ class LayerFinding:
     questions: tuple[str, ...]
 
 
-#: What is said of a run in which no layer has a score.
+#: The note on a run in which no layer has a score.
 NOT_JUDGED = "nothing could be judged: no measure of a layer was scored on any question"
 
-
-#: What is said of a layer without a score, where all of its measures are given by a judge.
-NOT_GRADED = "not scored, for a judge gives its measures: `graphkit grade RUN.jsonl`, then add its scores by --scores"
+#: The note on a layer without a score whose measures all come from a judge.
+NOT_GRADED = "not scored: its measures come from a judge. Run `graphkit grade RUN.jsonl`, then add its --scores"
 
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
     """The layers of a run, their product (``partial`` where a layer is missing), severe alerts and findings.
 
-    ``unscored`` says in words how many questions failed, have no record or are invalid; it is empty where none did.
-    ``unknown`` says so where hardly anything in the run is known to the dataset, and ``following`` are the measures of
-    the alerts that follow from it.
+    ``unscored`` is a sentence on the questions that failed, have no record or are invalid, or empty. ``unknown`` warns
+    if the dataset knows hardly anything in the run; ``following`` are the measures whose alerts follow from that.
     """
 
     run: str
@@ -129,17 +126,17 @@ class Scorecard:
 
     @property
     def own_alerts(self) -> tuple[LayerComponent, ...]:
-        """The alerts that follow from nothing else."""
+        """The alerts that don't follow from unknown ids."""
         return tuple(alert for alert in self.alerts if alert.measure not in self.following)
 
     @property
     def following_alerts(self) -> tuple[LayerComponent, ...]:
-        """The alerts that follow from what isn't known."""
+        """The alerts that follow from unknown ids."""
         return tuple(alert for alert in self.alerts if alert.measure in self.following)
 
     @property
     def ungraded(self) -> list[str]:
-        """The layers without a score whose measures a judge gives, all of them."""
+        """The layers without a score whose measures all come from a judge."""
         return [
             layer.name
             for layer in self.layers
@@ -148,7 +145,7 @@ class Scorecard:
 
     @property
     def judged(self) -> bool:
-        """Whether anything was: where no layer has a score, that nothing was found wrong doesn't mean all is well."""
+        """Whether anything was scored: without a score, the absence of findings doesn't mean that all is well."""
         return self.overall is not None or bool(self.findings)
 
 
@@ -158,9 +155,9 @@ def score_layers(result: Evaluation, config: Config | None = None, shown: int = 
     Parameters
     ----------
     result
-        With its rows, the findings name the questions that show them most; without, they name none.
+        Its rows let the findings name questions.
     shown
-        How many questions a finding names.
+        The number of questions that a finding names.
     """
     chosen = config if config is not None else Config()
     layers = tuple(_layer(name, weights, result, chosen) for name, weights in chosen.weights.items())
@@ -208,7 +205,7 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
                 scored=summary.scored,
                 total=summary.total,
                 target=target,
-                met=None if held is None or target is None else _better(measure, held, target),
+                met=None if held is None or target is None else _worse(measure, target, held),
                 severe=None if held is None or severe is None else _worse(measure, held, severe),
                 held=held,
                 in_words=summary.in_words(result.failed_as),
@@ -222,14 +219,10 @@ def _layer(name: str, weights: Mapping[str, float], result: Evaluation, config: 
 
 
 def _goodness(measure: str, mean: float) -> float:
-    """Return how good a mean is, from 0 to 1, by the bounds and the direction of its measure."""
+    """Return a mean rescaled to 0 (worst) to 1 (best) by the bounds and the direction of its measure."""
     lowest, highest = bounds_of(measure)
     low, high = 0.0 if lowest is None else lowest, 1.0 if highest is None else highest
     return (high - mean if lower_is_better(measure) else mean - low) / (high - low)
-
-
-def _better(measure: str, mean: float, bound: float) -> bool:
-    return under(mean, bound) if lower_is_better(measure) else over(mean, bound)
 
 
 def _worse(measure: str, mean: float, bound: float) -> bool:
@@ -241,17 +234,11 @@ def _findings(layers: Iterable[Layer], result: Evaluation, shown: int) -> Iterab
     for rule in RULES:
         summary = result.measures.get(rule.measure)
         held = None if summary is None else summary.held(result.failed_as)
-        if held is None or not _asked(rule, by_name[rule.layer]):
-            continue
-        if _worse(rule.measure, held, rule.bound):
+        score = by_name[rule.layer].score
+        applies = rule.layer_below is None or (score is not None and under(score, rule.layer_below))
+        if held is not None and applies and _worse(rule.measure, held, rule.bound):
             questions = _worst(result, rule.measure, rule.bound, shown)
             yield LayerFinding(rule.layer, rule.weakness, rule.remedy, rule.measure, held, questions)
-
-
-def _asked(rule: Rule, layer: Layer) -> bool:
-    if rule.layer_below is None:
-        return True
-    return layer.score is not None and under(layer.score, rule.layer_below)
 
 
 def _worst(result: Evaluation, measure: str, bound: float, shown: int) -> tuple[str, ...]:

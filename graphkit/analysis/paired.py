@@ -18,12 +18,11 @@ SEED = 20_251
 CONFIDENCE = 0.95
 POWER = 0.8
 
-#: Equal differences say nothing of how far others may lie, unless they are this many: of five of one sign, 1 of 16
-#: comparisons by chance has only such.
+#: Fewer equal differences than these don't show a spread: by chance, five have one sign in 1 of 16 comparisons.
 FEWEST_EQUAL = 6
 
-#: With fewer questions than these, or fewer that differ, an interval holds the true difference less often than it says:
-#: docs/decisions.md has the simulation.
+#: With fewer questions than these, or fewer that differ, an interval covers the true difference in less than 95%:
+#: see the simulation in docs/decisions.md.
 FEW_QUESTIONS = 20
 FEW_DIFFERENT = 6
 
@@ -33,9 +32,7 @@ _CHUNK = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """The share of right answers of two runs, their difference in percentage points with its 95% interval, and how that
-    reads.
-    """
+    """The shares of right answers of two runs, their difference in percentage points, its 95% interval and reading."""
 
     first: float
     second: float
@@ -52,24 +49,24 @@ class PairedResult:
     Attributes
     ----------
     low, high
-        The 95% confidence interval of the mean difference, see :func:`interval`; None where the questions are too few.
+        The 95% confidence interval of the mean difference, see :func:`interval`; None if the questions are too few.
     p_value
-        Two-sided, of the paired randomisation test: how often differences with random signs are as far from 0.
+        Two-sided, of the paired randomisation test.
     p_holm
-        The p-value after Holm's correction over the measures that are shown together.
+        The p-value after Holm's correction over the compared measures.
     effect
-        Cohen's d_z: the mean difference over its standard deviation; None where all differences are equal.
+        Cohen's d_z: the mean difference over its standard deviation; None if all differences are equal.
     wins, losses, ties
-        On how many questions the second run has the higher value, the lower one, and one that differs by rounding only.
+        The number of questions on which the second run has the higher, the lower and the same value.
     detectable
-        The smallest mean difference that this many questions show with 80% power at the 5% level; None where all
-        differences are equal, which says nothing of their spread.
+        The smallest mean difference that this many questions detect with 80% power at the 5% level; None if all
+        differences are equal.
     smallest_p
-        The smallest p-value that this many questions can give, see :func:`smallest_p`.
+        See :func:`smallest_p`.
     accuracy
-        Of values that are all 0 or 1, and of whole ones of 0 to 10; None of others.
+        For measures of 0 and 1 and whole grades of 0 to 10; None for others.
     caution
-        Why the interval may be too narrow, in a sentence; None where it isn't.
+        A sentence on why the interval may be too narrow, or None.
     """
 
     measure: str
@@ -105,7 +102,7 @@ def compare_pairs(
     Parameters
     ----------
     span
-        How far two values can lie apart, which no interval exceeds; None where the measure has no bounds.
+        The largest possible difference, which no interval exceeds; None if the measure is unbounded.
 
     Raises
     ------
@@ -144,7 +141,7 @@ def compare_pairs(
 
 
 def differences_of(first: Any, second: Any) -> Any:
-    """Return second minus first, exactly 0 where the two are equal but for rounding (``records.bounds``)."""
+    """Return second minus first, exactly 0 if the two are equal up to rounding (``records.bounds``)."""
     import numpy
 
     one, two = numpy.asarray(first, dtype=float), numpy.asarray(second, dtype=float)
@@ -155,14 +152,14 @@ def differences_of(first: Any, second: Any) -> Any:
 
 
 def _alike(differences: Any) -> bool:
-    """Tell whether all differences are equal but for rounding."""
+    """Return whether all differences are equal up to rounding."""
     return equal(float(differences.min()), float(differences.max()))
 
 
 def _caution(differences: Any) -> str | None:
     questions, different = int(differences.size), int((differences != 0).sum())
     if _alike(differences):
-        return "all differences are equal, so nothing tells how far others may lie"
+        return "all differences are equal, so nothing shows how far others may lie"
     if questions < FEW_QUESTIONS:
         return f"the interval may be too narrow: {questions} questions, fewer than {FEW_QUESTIONS}"
     if different < FEW_DIFFERENT:
@@ -180,10 +177,10 @@ def interval(
 ) -> tuple[float | None, float | None]:
     """Return an interval of a mean: the wider on each side of the BCa bootstrap (Efron 1987) and of Student's t.
 
-    It ends at ``span`` on either side of 0, where no difference can be larger.
+    It ends at ``span`` on either side of 0, the largest possible difference.
 
-    Each alone is too narrow for some samples of some tens of questions: BCa for even ones, Student's t for skewed ones.
-    Of equal differences it is their value; of one question, and of fewer than six equal differences, there is none.
+    Each alone is too narrow for some small samples: BCa for even ones, Student's t for skewed ones. The interval of
+    equal differences is their value; one question, or fewer than six equal differences, have none.
     """
     import numpy
     from scipy import stats
@@ -210,9 +207,9 @@ def interval(
 def randomisation_p(differences: Any, *, resamples: int = RESAMPLES, seed: int = SEED) -> float:
     """Return the two-sided p-value of the paired randomisation test (Fisher; Smucker et al. 2007).
 
-    Under the null hypothesis each difference could as well have the other sign. All sign patterns are tried where there
-    are no more of them than ``resamples``; else that many are drawn, and the observed pattern counts as one of them.
-    Differences of 0 don't matter and are left out.
+    Under the null hypothesis each difference could as well have the other sign. All sign patterns are tried if there
+    are at most ``resamples`` of them; else that many are drawn, and the observed pattern counts as one. Differences of
+    0 don't matter and are ignored.
     """
     import numpy
 
@@ -221,7 +218,7 @@ def randomisation_p(differences: Any, *, resamples: int = RESAMPLES, seed: int =
     if not values.size:
         return 1.0
     observed = abs(values.sum())
-    # What rounding makes of an equal sum must still count as equal.
+    # A sum that differs by rounding only must count as equal.
     bound = observed - 1e-12 * float(numpy.abs(values).sum())
     if values.size < 63 and 2**values.size <= resamples:
         patterns = numpy.arange(2**values.size)[:, None] >> numpy.arange(values.size)
@@ -242,7 +239,7 @@ def randomisation_p(differences: Any, *, resamples: int = RESAMPLES, seed: int =
 def smallest_p(questions: int, resamples: int = RESAMPLES) -> float:
     """Return the smallest p-value that :func:`randomisation_p` can give: all differences have one sign.
 
-    Of ``n`` questions 2 of 2^n sign patterns are as extreme; where patterns are drawn, the observed one alone.
+    With ``n`` questions, 2 of 2^n sign patterns are as extreme; if patterns are drawn, only the observed one.
 
     >>> smallest_p(5), smallest_p(6), smallest_p(60, resamples=99)
     (0.0625, 0.03125, 0.01)
@@ -253,7 +250,7 @@ def smallest_p(questions: int, resamples: int = RESAMPLES) -> float:
 
 
 def questions_needed(measures: int, level: float) -> int:
-    """Return how many questions can show a difference at a level, when so many measures are tested together (Holm).
+    """Return how many questions can show a difference at a level if so many measures are tested together (Holm).
 
     >>> questions_needed(1, 0.05), questions_needed(10, 0.05), questions_needed(18, 0.05)
     (6, 9, 10)

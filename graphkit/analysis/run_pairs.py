@@ -1,13 +1,15 @@
-"""Two runs by their values on the same questions: each measure with its interval and test, by group, and what moved."""
+"""Compares two runs by their values on the same questions: intervals and tests by measure and group, and movers."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from graphkit.analysis.paired import (
+    RESAMPLES,
+    SEED,
     Accuracy,
     PairedResult,
     compare_pairs,
@@ -25,12 +27,12 @@ from graphkit.records.words import counted
 
 By = Literal["category", "difficulty", "repo", "relation"]
 
-#: A difference is called significant below this corrected p-value.
+#: A difference is significant below this corrected p-value.
 LEVEL = 0.05
 
 Values = Mapping[str, float]
 
-#: Returns the gold edges of a question that one run walked and another did not.
+#: Returns the gold edges of a question that one run traversed and another did not.
 Edges = Callable[[str, str, str], tuple[str, ...]]
 
 
@@ -44,7 +46,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Mover:
-    """A question that moved, with the gold edges that only the second run walked, and those that only the first did."""
+    """A question that moved. Only the second run traversed the gold edges ``found``, only the first those ``lost``."""
 
     question: str
     measure: str
@@ -66,23 +68,23 @@ class RunComparison:
     Attributes
     ----------
     dataset
-        None where scores were compared.
+        None if scores from files were compared.
     questions
-        How many questions there are: of the dataset, or with a score of either run.
+        The number of questions of the dataset, or with a score of either run.
     left_out, unscored
-        For each measure, how many questions only one of the runs was scored on, and how many neither was: they are not
-        compared. A measure that has no question in common is in no group.
+        For each measure, the number of questions that only one of the runs was scored on, and that neither was: they
+        are not compared. A measure without a common question is in no group.
     warnings
-        What else the comparison lacks, in sentences: records, or the newest form of the dataset.
+        Sentences about missing records and outdated data.
     different_gold
-        The questions whose gold isn't the same in both: by measures that were given for it they are not compared.
+        The questions whose gold differs between the runs; measures that depend on it aren't compared on them.
     with_failed
-        The measures over all questions, with the pairs of which one run failed and the other was scored: the failed one
-        counts as the worst value of the measure. Verdict and gates rest on these.
+        The measures over all questions, pairs with one failed run included: the failed one counts as the worst value.
+        Verdict and gates use these.
     failed
-        How many questions each run failed on or has no record for; those with stale gold don't count.
+        How many questions each run failed on or has no record for, without those with stale gold.
     failed_as
-        ``"unscored"`` where failures don't count: ``with_failed`` are then the measures over all questions.
+        ``"unscored"`` if failures don't count; ``with_failed`` then equals the measures over all questions.
     """
 
     first: str
@@ -105,12 +107,12 @@ class RunComparison:
         return self.groups[0].results
 
     def regressions(self) -> list[PairedResult]:
-        """Return the measures on which the second run is significantly worse, over all questions, failed ones too."""
+        """Return the measures on which the second run is significantly worse, failed questions included."""
         return [one for one in self.with_failed if one.p_holm < LEVEL and self.gain(one) < 0]
 
     @staticmethod
     def gain(result: PairedResult) -> float:
-        """Return by how much the second run is better: the difference, with its sign turned where less is better."""
+        """Return by how much the second run is better: the difference, negated if less is better."""
         return result.delta * (-1 if lower_is_better(result.measure) else 1)
 
     def failures(self, result: PairedResult) -> int:
@@ -147,13 +149,13 @@ class RunComparison:
 
 @dataclass(frozen=True, slots=True)
 class GoldComparison:
-    """By what gold two runs were scored: the questions of which it differs, and those of which one side alone tells it.
+    """The questions whose gold differs between two runs, and how many have known gold on one side only.
 
-    The values of the first are taken out: a difference there may be that of the gold.
+    Questions with different gold aren't compared: a difference there may come from the gold.
     """
 
-    taken_out: dict[str, set[str]]
-    untold: dict[str, int]
+    removed: dict[str, set[str]]
+    unknown: dict[str, int]
 
     @classmethod
     def hold(
@@ -163,46 +165,44 @@ class GoldComparison:
         gold: tuple[Mapping[str, Mapping[str, str | None]], Mapping[str, Mapping[str, str | None]]],
         strict: bool,
     ) -> GoldComparison:
-        """Take out of both values what is of different gold.
+        """Remove the questions with different gold from the values of both runs.
 
-        Raises
-        ------
-        InputError
-            Something is, and ``strict`` refuses it; or nothing is left.
+        Raise an InputError if there is one and ``strict`` refuses it, or if nothing is left to compare.
         """
         before, after = values
-        taken_out: dict[str, set[str]] = {}
-        untold: dict[str, set[str]] = {run: set() for run in runs}
+        removed: dict[str, set[str]] = {}
+        unknown: dict[str, set[str]] = {run: set() for run in runs}
         for name in gold[0].keys() & gold[1].keys():
             first, second = gold[0][name], gold[1][name]
             for question in different_gold(first, second):
                 if question in before[name] and question in after[name]:
-                    taken_out.setdefault(name, set()).add(question)
+                    removed.setdefault(name, set()).add(question)
                     del before[name][question], after[name][question]
             for question in first.keys() & second.keys():
                 if (first[question] is None) != (second[question] is None):
-                    untold[runs[first[question] is not None]].add(question)
-        found = cls(taken_out, {run: len(some) for run, some in untold.items() if some})
+                    unknown[runs[first[question] is not None]].add(question)
+        found = cls(removed, {run: len(some) for run, some in unknown.items() if some})
         nothing_left = not any(before[name].keys() & after[name].keys() for name in before)
         if found.different and (strict or nothing_left):
             remedy = "Score both runs by the same gold"
+            why = "strict reading refuses" if strict else "leaves nothing to compare"
             raise InputError(
-                f"{found.told(runs)}, which {'strict reading refuses' if strict else 'leaves nothing to compare'}",
-                remedy=f"{remedy}, or compare without --strict what is of the same." if strict else f"{remedy}.",
+                f"{found.difference(runs)}, which {why}",
+                remedy=f"{remedy}, or compare without --strict." if strict else f"{remedy}.",
             )
         return found
 
     @property
     def different(self) -> tuple[str, ...]:
-        """The questions of which the gold differs, by whichever measure."""
-        return tuple(sorted(set().union(*self.taken_out.values())))
+        """The questions with different gold, by any measure."""
+        return tuple(sorted(set().union(*self.removed.values())))
 
     def left(self, questions: Mapping[str, set[str]]) -> dict[str, set[str]]:
-        """Return the questions of each measure without those that were taken out."""
-        return {name: some - self.taken_out.get(name, set()) for name, some in questions.items()}
+        """Return the questions of each measure without the removed ones."""
+        return {name: some - self.removed.get(name, set()) for name, some in questions.items()}
 
-    def told(self, runs: tuple[str, str]) -> str:
-        """Return in words what differs."""
+    def difference(self, runs: tuple[str, str]) -> str:
+        """Return a sentence on the questions with different gold."""
         count = len(self.different)
         return (
             f"{runs[0]} and {runs[1]} were scored by different gold of {counted(count, 'question')}, such as "
@@ -210,11 +210,11 @@ class GoldComparison:
         )
 
     def warnings(self, runs: tuple[str, str]) -> Iterator[str]:
-        """Yield a sentence for what differs, and for what can't be told."""
+        """Yield a sentence on different gold, and one on unknown gold for each run."""
         if self.different:
-            yield f"{self.told(runs)}: {'it is' if len(self.different) == 1 else 'they are'} not compared there"
-        for run, count in self.untold.items():
-            yield f"by what gold {run} was scored isn't told of {counted(count, 'question')}: it may be other gold"
+            yield f"{self.difference(runs)}: {'it is' if len(self.different) == 1 else 'they are'} not compared there"
+        for run, count in self.unknown.items():
+            yield f"the gold that {run} was scored by is unknown for {counted(count, 'question')}: it may differ"
 
 
 def refuse_itself(first: str, second: str) -> None:
@@ -223,147 +223,194 @@ def refuse_itself(first: str, second: str) -> None:
         raise InputError(f"{first!r} is compared with itself: every difference would be 0", remedy="Name two runs.")
 
 
-def left_out(before: Mapping[str, Values], after: Mapping[str, Values]) -> dict[str, int]:
-    """Return by each measure on how many questions only one of the runs was scored."""
-    return {name: count for name in before if (count := len(before[name].keys() ^ after[name].keys()))}
+class PairingOptions(TypedDict, total=False):
+    """Options of both comparisons.
 
-
-def unscored(
-    before: Mapping[str, Values], after: Mapping[str, Values], asked: Mapping[str, set[str]]
-) -> dict[str, int]:
-    """Return by each measure on how many of the questions asked neither run was scored."""
-    counts = {name: len(asked[name] - before[name].keys() - after[name].keys()) for name in before}
-    return {name: count for name, count in counts.items() if count}
-
-
-def with_failures(
-    before: Mapping[str, Values], after: Mapping[str, Values], failures: tuple[Set[str], Set[str]]
-) -> tuple[dict[str, Values], dict[str, Values]]:
-    """Return the values of both runs, with the worst value of its measure where one failed and the other was scored.
-
-    A measure without a worst value keeps its values.
-
-    Parameters
+    Attributes
     ----------
-    failures
-        The questions that each run failed on or has no record for.
+    by
+        Also compare within each category, difficulty, gold repository or gold relation; a question may be in several.
+    resamples, seed
+        Of the bootstrap and of the randomisation test.
+    movers
+        How many of the questions that moved most are listed, by the first measure.
+    failed_as
+        How ``with_failed``, on which verdict and gates rest, counts a question that one run failed on and the other was
+        scored on: as the worst value of its measure, or not at all.
     """
 
-    def completed(values: Mapping[str, Values], failed: Set[str], other: Mapping[str, Values]) -> dict[str, Values]:
-        found: dict[str, Values] = {}
-        for name, column in values.items():
-            worst = worst_of(name)
-            found[name] = column if worst is None else {**column, **dict.fromkeys(failed & other[name].keys(), worst)}
-        return found
-
-    return completed(before, failures[0], after), completed(after, failures[1], before)
+    by: By | None
+    resamples: int
+    seed: int
+    movers: int
+    failed_as: FailedAs
 
 
-def judged_results(
-    before: Mapping[str, Values],
-    after: Mapping[str, Values],
-    failures: tuple[Set[str], Set[str]],
-    failed_as: FailedAs,
-    scales: Mapping[str, Scale | None],
-    resamples: int,
-    seed: int,
-) -> tuple[PairedResult, ...]:
-    """Compare over all questions, those that one run failed on as ``failed_as`` says."""
-    both = with_failures(before, after, failures) if failed_as == "worst" else (before, after)
-    return _results(*both, scales, None, resamples, seed)
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The values of two runs by measure and question, and the questions that each failed on or has no record for."""
+
+    runs: tuple[str, str]
+    before: Mapping[str, Values]
+    after: Mapping[str, Values]
+    failed: tuple[Set[str], Set[str]]
+    scales: Mapping[str, Scale | None]
+    options: PairingOptions
+
+    @property
+    def failed_as(self) -> FailedAs:
+        """How failed questions count."""
+        return self.options.get("failed_as", "worst")
+
+    def groups(self, members: Mapping[str, set[str]]) -> tuple[Group, ...]:
+        """Compare over all questions, and within each group that has something to compare."""
+        groups = [Group(name, self._results(self.before, self.after, some)) for name, some in members.items()]
+        return Group(None, self._results(self.before, self.after)), *(group for group in groups if group.results)
+
+    def with_failed(self) -> tuple[PairedResult, ...]:
+        """Compare over all questions, counting those that one run failed on as ``failed_as`` says."""
+        if self.failed_as != "worst":
+            return self._results(self.before, self.after)
+        before = _completed(self.before, self.failed[0], self.after)
+        return self._results(before, _completed(self.after, self.failed[1], self.before))
+
+    def left_out(self) -> dict[str, int]:
+        """Return for each measure on how many questions only one of the runs was scored."""
+        counts = {name: len(self.before[name].keys() ^ self.after[name].keys()) for name in self.before}
+        return {name: count for name, count in counts.items() if count}
+
+    def unscored(self, asked: Mapping[str, set[str]]) -> dict[str, int]:
+        """Return for each measure on how many of the questions asked neither run was scored."""
+        counts = {name: len(asked[name] - self.before[name].keys() - self.after[name].keys()) for name in self.before}
+        return {name: count for name, count in counts.items() if count}
+
+    def movers(self, edges: Edges) -> tuple[Mover, ...]:
+        """Return the questions that moved most by the first measure."""
+        name, (first, second) = next(iter(self.before)), self.runs
+        one, two = self.before[name], self.after[name]
+        moved = [question for question in one.keys() & two.keys() if not equal(one[question], two[question])]
+        moved.sort(key=lambda question: (-abs(two[question] - one[question]), question))
+        return tuple(
+            Mover(
+                question,
+                name,
+                one[question],
+                two[question],
+                found=edges(second, first, question),
+                lost=edges(first, second, question),
+            )
+            for question in moved[: self.options.get("movers", 5)]
+        )
+
+    def compared(
+        self,
+        gold: GoldComparison,
+        members: Mapping[str, set[str]],
+        asked: Mapping[str, set[str]],
+        questions: int,
+        *,
+        dataset: str | None = None,
+        warnings: Iterable[str] = (),
+        edges: Edges = lambda run, other, question: (),
+    ) -> RunComparison:
+        """Return the comparison.
+
+        Parameters
+        ----------
+        members, asked
+            The questions of each group, and those that each measure could have been scored on.
+        questions
+            The number of questions in all.
+
+        Raises
+        ------
+        InputError
+            No question was scored in both runs.
+        """
+        groups, (first, second) = self.groups(members), self.runs
+        if not groups[0].results:
+            remedy = None if dataset is None else f"`graphkit failures {first}` shows why."
+            raise InputError("no question was scored in both runs", remedy=remedy)
+        return RunComparison(
+            first=first,
+            second=second,
+            dataset=dataset,
+            groups=groups,
+            movers=self.movers(edges),
+            questions=questions,
+            left_out=self.left_out(),
+            unscored=self.unscored(gold.left(asked)),
+            warnings=(*gold.warnings(self.runs), *warnings),
+            different_gold=gold.different,
+            with_failed=self.with_failed(),
+            failed=(len(self.failed[0]), len(self.failed[1])),
+            failed_as=self.failed_as,
+        )
+
+    def _results(
+        self, before: Mapping[str, Values], after: Mapping[str, Values], members: set[str] | None = None
+    ) -> tuple[PairedResult, ...]:
+        """Compare each measure on the questions that both runs were scored on, with Holm's correction over them."""
+        results = []
+        how = Resampling(self.options.get("resamples", RESAMPLES), self.options.get("seed", SEED))
+        for name, values in before.items():
+            both = sorted(values.keys() & after[name].keys() & (values.keys() if members is None else members))
+            if both:
+                pairs = [values[question] for question in both], [after[name][question] for question in both]
+                scale = self.scales[name]
+                result = compare_pairs(name, *pairs, **how._asdict(), span=_span(name, scale))
+                if scale is not None:
+                    result = dataclasses.replace(result, accuracy=_accuracy(*pairs, scale, result, how))
+                results.append(result)
+        corrected = holm([result.p_value for result in results])
+        return tuple(dataclasses.replace(one, p_holm=p) for one, p in zip(results, corrected, strict=True))
 
 
-def groups_of(
-    before: Mapping[str, Values],
-    after: Mapping[str, Values],
-    scales: Mapping[str, Scale | None],
-    members: Mapping[str, set[str]],
-    resamples: int,
-    seed: int,
-) -> tuple[Group, ...]:
-    """Compare over all questions, and within each group that has something to compare."""
-    groups = [Group(name, _results(before, after, scales, some, resamples, seed)) for name, some in members.items()]
-    overall = Group(None, _results(before, after, scales, None, resamples, seed))
-    return overall, *(group for group in groups if group.results)
+class Resampling(NamedTuple):
+    """The number of resamples, and the seed."""
+
+    resamples: int
+    seed: int
 
 
-def _results(
-    before: Mapping[str, Values],
-    after: Mapping[str, Values],
-    scales: Mapping[str, Scale | None],
-    members: set[str] | None,
-    resamples: int,
-    seed: int,
-) -> tuple[PairedResult, ...]:
-    """Compare each measure over the questions that both runs were scored on; Holm's correction is over the measures."""
-    results = []
-    for name, values in before.items():
-        both = sorted(values.keys() & after[name].keys() & (members if members is not None else values.keys()))
-        if both:
-            pairs = [values[question] for question in both], [after[name][question] for question in both]
-            scale = scales[name]
-            result = compare_pairs(name, *pairs, resamples=resamples, seed=seed, span=_span(name, scale))
-            if scale is not None:
-                result = dataclasses.replace(result, accuracy=_accuracy(*pairs, scale, result, resamples, seed))
-            results.append(result)
-    corrected = holm([result.p_value for result in results])
-    return tuple(
-        dataclasses.replace(result, p_holm=p_value) for result, p_value in zip(results, corrected, strict=True)
-    )
+def _completed(values: Mapping[str, Values], failed: Set[str], other: Mapping[str, Values]) -> dict[str, Values]:
+    """Return the values of a run with the worst one for each question that it failed on and the other was scored on.
+
+    A measure without a worst value keeps its values.
+    """
+    found: dict[str, Values] = {}
+    for name, column in values.items():
+        worst = worst_of(name)
+        found[name] = column if worst is None else {**column, **dict.fromkeys(failed & other[name].keys(), worst)}
+    return found
 
 
 def _span(measure: str, scale: Scale | None) -> float | None:
-    """Return how far two values of a measure can lie apart; None where nothing bounds them."""
+    """Return how far two values of a measure can lie apart; None if unbounded."""
     lowest, highest = bounds_of(measure)
     if lowest is not None and highest is not None:
         return highest - lowest
     return None if scale is None else float(scale.top)
 
 
-def movers_of(
-    first: str,
-    second: str,
-    before: Mapping[str, Values],
-    after: Mapping[str, Values],
-    count: int,
-    edges: Edges = lambda run, other, question: (),
-) -> tuple[Mover, ...]:
-    """Return the questions that moved most by the first measure, at most ``count`` of them."""
-    name = next(iter(before))
-    both = before[name].keys() & after[name].keys()
-    moved = [question for question in both if not equal(before[name][question], after[name][question])]
-    moved.sort(key=lambda question: (-abs(after[name][question] - before[name][question]), question))
-    return tuple(
-        Mover(
-            question,
-            name,
-            before[name][question],
-            after[name][question],
-            found=edges(second, first, question),
-            lost=edges(first, second, question),
-        )
-        for question in moved[:count]
-    )
-
-
 def _accuracy(
-    first: Sequence[float], second: Sequence[float], scale: Scale, result: PairedResult, resamples: int, seed: int
+    first: Sequence[float], second: Sequence[float], scale: Scale, result: PairedResult, how: Resampling
 ) -> Accuracy:
-    """Return the shares of right answers, and their difference with the interval of right and wrong, not of scores."""
+    """Return the shares of right answers and their difference, with an interval over right and wrong."""
     one, two = ([1.0 if scale.is_right(value) else 0.0 for value in values] for values in (first, second))
     count = len(first)
-    # Of the counts: a difference of rounded shares would fall short of 5 points where it is 5.
+    # From the counts: a difference of rounded shares would fall short of 5 points.
     points = 100 * (sum(two) - sum(one)) / count
     if (one, two) == (first, second):
         bounds = result.low, result.high
     else:
-        bounds = interval(differences_of(one, two), resamples=resamples, seed=seed, span=1.0)
+        bounds = interval(differences_of(one, two), **how._asdict(), span=1.0)
     low, high = (None if bound is None else 100 * bound for bound in bounds)
     return Accuracy(sum(one) / count, sum(two) / count, points, low, high, reading(points, low, high))
 
 
 def reading(points: float, low: float | None, high: float | None) -> str:
-    """Return how a difference of accuracy, in percentage points, reads; one whose 95% interval holds 0 is neutral.
+    """Return the reading of an accuracy difference in percentage points; it is neutral if its interval holds 0.
 
     >>> reading(5.0, 1.0, 9.0), reading(5.0, -1.0, 11.0)
     ('strong', 'neutral: the interval holds 0')

@@ -1,7 +1,7 @@
-"""Which of a measure's values are right: on what scale they are, and in which direction better is.
+"""The scales of a measure's values, and which of the values are right.
 
-Decided once for all values of a measure that are shown together, of every file, run and group: scores of one group that
-happen to be 0 and 1 are still scores of 10 where another has a 7.
+One scale holds for all values of a measure that are shown together, over all files, runs and groups: 0 and 1 in one
+group are grades out of 10 if another group has a 7.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from graphkit.measures.registry import bounds_of, lower_is_better, measure_class
 
-#: A score of 0 to 10 counts as right from here on.
+#: The lowest right score on a scale of 0 to 10.
 RIGHT = 7
 
 #: Scales of whole grades.
@@ -21,14 +21,14 @@ BINARY, LIKERT, TENS = range(2), range(1, 6), range(11)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A scale from 0 to ``top``; values from ``bound`` on are right, counted from the top where lower is better."""
+    """A scale from 0 to ``top``; values from ``bound`` on are right, counted from the top if lower is better."""
 
     top: int
     bound: int
     lower: bool
 
     def is_right(self, value: float) -> bool:
-        """Tell whether a value is right.
+        """Return whether a value is right.
 
         >>> Scale(10, 7, lower=False).is_right(7), Scale(1, 1, lower=True).is_right(1)
         (True, False)
@@ -37,10 +37,10 @@ class Scale:
 
 
 def scale_of(measure: str, values: Collection[float]) -> Scale | None:
-    """Return the scale on which some values of a measure are right; None where no value can be called right.
+    """Return the scale that says which values of a measure are right; None if there is none.
 
-    That is so for values that aren't whole grades, for a measure without a highest value, and for any scale but 0 and 1
-    or 0 to 10: nothing says from which grade on an answer is right on a scale of 1 to 5.
+    There is none for values that aren't whole grades, for a measure without a highest value, and for any scale other
+    than 0 and 1 or 0 to 10: on a scale of 1 to 5, nothing says which grades are right.
 
     >>> scale_of("score", [0, 1, 1]), scale_of("score", [0, 1, 10])
     (Scale(top=1, bound=1, lower=False), Scale(top=10, bound=7, lower=False))
@@ -52,16 +52,16 @@ def scale_of(measure: str, values: Collection[float]) -> Scale | None:
 
 
 def right_on(measure: str, grades: range) -> Scale | None:
-    """Return which grades of a scale are right; None where none can be called so."""
+    """Return which grades of a scale are right; None if that is unknown."""
     bounds = {BINARY: 1, TENS: RIGHT}
     return Scale(grades[-1], bounds[grades], lower_is_better(measure)) if grades in bounds else None
 
 
 def grades_of(measure: str, values: Collection[float]) -> range | None:
-    """Return the whole grades that a measure may give, whether they occur or not; None where it gives other values.
+    """Return the whole grades that a measure may give, whether they occur or not; None if it gives other values.
 
-    What the measure declares decides. The values decide for a measure that graphkit doesn't know: the scale is 0 and 1
-    where they are no higher, 1 to 5 where all of them lie on it, and 0 to 10 otherwise.
+    A known measure declares its scale. For an unknown one the values decide: 0 and 1 if none is higher, 1 to 5 if all
+    lie on that scale, and 0 to 10 otherwise.
 
     >>> grades_of("ScaleGrade", [0, 1]), grades_of("score", [2, 4]), grades_of("score", [0, 4])
     (range(0, 11), range(1, 6), range(0, 11))

@@ -1,4 +1,4 @@
-"""By what two runs can be compared: the scores that the graph holds of both, or what it can compute of them now."""
+"""The values by which two runs are compared: scores in the graph, or computed there now."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphkit.measures.registry import resolve_measures
 from graphkit.records.scores import GRAPHKIT
 from graphkit.scoring.cypher_scoring import measure_values
 
-#: Compared where no measure is named: one of each question that a team asks, so that Holm's correction stays mild.
+#: The default measures: one for each question that a team asks, so that Holm's correction stays mild.
 COMPARED = ("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "PathPrefix", "CrossRepoPrecision", "Coherence")
 COMPARED_RANKING = ("nDCG@10", "Recall@20", "RR", "Success@5")
 
@@ -30,17 +30,15 @@ def values_of(
     measures: Sequence[str | Measure],
     engine: Literal["cypher"] | None = None,
 ) -> tuple[tuple[Values, Values], tuple[Gold, Gold]]:
-    """Return the values of two runs by each measure: the scores that the graph holds of both, whoever gave them.
+    """Return the values of two runs by each measure, and the gold that the stored ones were given for, if known.
 
-    With them comes by what gold the held ones were given, as far as it is known.
-
-    A measure of graphkit's own that isn't scored in both, or was before the dataset changed or the commits that it asks
-    for, is computed in the graph for both runs; with ``engine="cypher"`` every one is.
+    Scores in the graph are used, whoever gave them. A built-in measure that isn't stored for both runs, or is outdated
+    by a change of the dataset or of commits, is computed in the graph for both; with ``engine="cypher"`` every one is.
 
     Raises
     ------
     InputError
-        A measure is scored by different versions of a grader, or neither held of both nor computed in the graph.
+        Different versions scored a measure, or the graph neither holds it for both runs nor computes it.
     """
     held = {run: gradings(store, run) for run in runs}
     invalid = invalid_questions(store, dataset)
@@ -62,7 +60,7 @@ def values_of(
 
 
 def _own(measure: str | Measure) -> Measure | None:
-    """Return a measure that graphkit computes, with its cut-off; None where others give it."""
+    """Return a measure of graphkit, with its cut-off; None if others give it."""
     try:
         return resolve_measures([measure])[0]
     except MeasureError:
@@ -70,13 +68,7 @@ def _own(measure: str | Measure) -> Measure | None:
 
 
 def _both_hold(name: str, held: Mapping[str, Mapping[str, Grading]]) -> bool:
-    """Tell whether both runs are scored by a measure, as the dataset and the commits are now.
-
-    Raises
-    ------
-    InputError
-        They are, by different versions of a grader.
-    """
+    """Return whether both runs have current scores by a measure; raise an InputError if their versions differ."""
     both = [of_run[name] for of_run in held.values() if name in of_run and of_run[name].complete]
     if len(both) < len(held):
         return False
@@ -91,26 +83,27 @@ def _both_hold(name: str, held: Mapping[str, Mapping[str, Grading]]) -> bool:
     return one.current and two.current
 
 
-_ANEW = "Score both runs anew: `graphkit evaluate RUN.jsonl` keeps the scores."
+_ANEW = "Score both runs again: `graphkit evaluate RUN.jsonl` stores the scores."
 
 
 def _incomparable(name: str, held: Mapping[str, Mapping[str, Grading]], engine: str | None) -> InputError:
-    """Return the error that says why two runs can't be compared by a measure."""
+    """Return the error on why two runs can't be compared by a measure."""
     for run, of_run in held.items():
         if engine == "cypher":
             break
         if name not in of_run or not of_run[name].complete:
             known = [measure for measure, grading in of_run.items() if grading.complete]
-            remedy = f"{did_you_mean(name, known)}`graphkit evaluate RUN.jsonl -m {name}` scores by graphkit's own or "
-            remedy += "by yours, and "
-            remedy += "`graphkit load-scores` loads what others gave."
+            remedy = (
+                f"{did_you_mean(name, known)}`graphkit evaluate RUN.jsonl -m {name}` computes built-in measures and "
+            )
+            remedy += "yours, and `graphkit load-scores` loads scores that others gave."
             return InputError(
                 f"{run} has no scores by {name}", remedy=f"{remedy} It has: {', '.join(known) or 'none'}."
             )
     if engine == "cypher":
         return InputError(
             f"not computed in the graph: {name}",
-            remedy="Without --engine cypher its scores are read, where there are any.",
+            remedy="Without --engine cypher, its stored scores are read, if there are any.",
         )
     return InputError(
         f"the dataset, or the history of a repository, has changed since a run was scored by {name}", remedy=_ANEW

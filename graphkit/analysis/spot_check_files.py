@@ -1,4 +1,4 @@
-"""Spot checks as they are kept beside the grades of a run, so that a gate finds them."""
+"""Files of spot checks beside the grades of a run, where gates find them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ENDING = ".spot-check.json"
 
 
 class KeptCheck(Record):
-    """What a spot check found of one measure that a judge gave, in one version of the judge.
+    """The result of a spot check of one measure and one version of a judge.
 
-    ``kappa`` is weighted where the grades have an order; it and its bounds are None where there is none, with the
-    ``reason``. ``statistics`` holds all that was printed.
+    ``kappa`` is weighted if the grades are ordered; it and its bounds may be None, with the ``reason``. ``statistics``
+    holds all printed figures.
     """
 
     run: Name
@@ -44,7 +44,7 @@ class KeptCheck(Record):
 
 
 def file_of(run_file: Path, judge: str) -> Path:
-    """Return where the spot checks of a judge are kept.
+    """Return the file of a judge's spot checks.
 
     >>> file_of(Path("runs/bm25.jsonl"), "my_module:judge").as_posix()
     'runs/bm25.grades/my_module-judge.spot-check.json'
@@ -53,14 +53,9 @@ def file_of(run_file: Path, judge: str) -> Path:
 
 
 def keep(run_file: Path, check: KeptCheck) -> Path:
-    """Write a spot check beside the grades, in the place of a former one of the same measure and version.
+    """Write a spot check beside the grades, replacing one of the same measure and version; return the file.
 
-    Return the file.
-
-    Raises
-    ------
-    InputError
-        The file can't be written, or what is there is no file of spot checks.
+    Raise an InputError if the file can't be written, or an existing file isn't one of spot checks.
     """
     path = file_of(run_file, check.judge)
     with locked(grading_lock(run_file)):
@@ -73,13 +68,7 @@ def keep(run_file: Path, check: KeptCheck) -> Path:
 
 
 def kept_checks(run_files: Iterable[Path]) -> list[KeptCheck]:
-    """Return the spot checks that are kept beside some runs.
-
-    Raises
-    ------
-    InputError
-        A file can't be read as spot checks.
-    """
+    """Return the spot checks beside some runs; raise an InputError if a file isn't one of spot checks."""
     found = []
     for run_file in run_files:
         folder = grades_folder(run_file)
@@ -90,7 +79,7 @@ def kept_checks(run_files: Iterable[Path]) -> list[KeptCheck]:
 
 
 def _read(path: Path) -> list[KeptCheck]:
-    remedy = "Delete the file and make the spot check again; the labels are kept apart from it."
+    remedy = "Delete the file and repeat the spot check; the labels are in another file."
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))["checks"]
         return [KeptCheck.model_validate(row) for row in rows]

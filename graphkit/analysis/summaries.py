@@ -1,4 +1,4 @@
-"""Files of scores, whoever gave them: means, medians and accuracy by run, measure and group."""
+"""Summarises files of scores, whoever gave them: means, medians and accuracy by run, measure and group."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ class ScoreSummary:
     group
         Such as ``"difficulty: hard"``; None for all questions.
     mean, median
-        Over the scored questions; None where there is none.
+        Over the scored questions; None if there are none.
     accuracy
-        The share of right ones, where all scores of the measure are 0 or 1, or whole ones of 0 to 10
-        (:mod:`graphkit.analysis.scales`); of others None.
+        The share of right scores, if all are 0 or 1 or whole grades of 0 to 10 (:mod:`graphkit.analysis.scales`); else
+        None.
     failed, missing
-        How many scores have no value because the record carries an error, or because there is none.
+        The number of scores without a value because the record carries an error, or is missing.
     with_failed, accuracy_with_failed
-        The mean and the accuracy in which each of these counts as the worst value of the measure, and as wrong; None
-        where the measure has no worst value, and of an accuracy where there is none.
+        The mean and the accuracy with each of these as the worst value and as wrong; None without a worst value or an
+        accuracy.
     failures
-        What is said of them, in words; an empty text where there are none.
+        A text on the failures, or empty.
     gold_hash
-        The gold of its questions, where it is known of all.
+        The gold of its questions, if known for all.
     different_gold
-        How many of them another run was scored on by the same measure and other gold.
+        The number of questions that another run was scored on by the same measure and different gold.
     """
 
     run: str
@@ -65,12 +65,12 @@ class ScoreSummary:
 
 
 def summarize(files: Iterable[str | Path], problems: Problems | None = None) -> list[ScoreSummary]:
-    """Summarise files of scores by run and measure, and by each category, difficulty and group that they name.
+    """Summarise files of scores by run and measure, and by category, difficulty and group.
 
     Raises
     ------
     InputError
-        A file or a record can't be used and problems aren't to be skipped, or runs are scored by different gold and the
+        A file or a record can't be used and problems aren't skipped, or runs were scored by different gold and the
         problems are strict.
     """
     problems = problems if problems is not None else Problems()
@@ -101,7 +101,7 @@ def _groups(score: Score) -> Iterable[str]:
 
 
 def _different_gold(scores: Iterable[Score], problems: Problems) -> set[tuple[str, str]]:
-    """Return the measures and questions that runs were scored on by different gold, and note or refuse them."""
+    """Return the (measure, question) pairs that runs were scored on by different gold; note or refuse them."""
     gold: dict[tuple[str, str], dict[str, Score]] = defaultdict(dict)
     for score in scores:
         if score.gold_hash is not None:

@@ -129,7 +129,7 @@ def evaluate(
     from graphkit.files.problems import Problems
     from graphkit.files.run_files import first_run
     from graphkit.graph.writing import quiet
-    from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures, undirected_form
+    from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
     from graphkit.scoring.evaluate import evaluate
     from graphkit.scoring.export import check_output, write_results
     from graphkit.scoring.logged_tools import tool_measures
@@ -161,13 +161,12 @@ def evaluate(
     if computed := [name for name in named.values() if name not in by_others]:
         chosen += resolve_measures(computed, k=k)
     if undirected:
-        chosen = [undirected_form(each) for each in chosen]
+        chosen = [each.undirected() for each in chosen]
         named = {
-            text: name if name in by_others else str(undirected_form(parse_measure(name)))
-            for text, name in named.items()
+            text: name if name in by_others else str(parse_measure(name).undirected()) for text, name in named.items()
         }
         say("note: edges are compared without their direction; right paths aren't told, and failures are told by it")
-        scoring = scoring.renamed(lambda name: str(undirected_form(parse_measure(name))))
+        scoring = scoring.renamed(lambda name: str(parse_measure(name).undirected()))
     chosen = list(dict.fromkeys(chosen))
     results: list[Evaluation] = []
     cards: list[Scorecard] = []
@@ -228,7 +227,7 @@ def evaluate(
         gold = ", ".join(f"{result.run} by {result.gold_hash} of {result.dataset}" for result in results)
         say(f"note: the runs are scored by different gold, so their means can't be compared: {gold}")
     of_names = (
-        [undirected_form(each) if undirected else each for each in resolve_measures(measures, k=k)] if measures else []
+        [each.undirected() if undirected else each for each in resolve_measures(measures, k=k)] if measures else []
     )
     held = RunGates(
         under=[(named[text], bound) for text, bound in lower],

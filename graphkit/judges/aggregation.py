@@ -1,4 +1,4 @@
-"""The grader ``aggregation``: which components an answer covers, and which of four errors it makes with them."""
+"""The grader ``aggregation``: the components that an answer covers, and four kinds of errors about them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphkit.judges.prompts import PARTS
 from graphkit.measures.completeness import NO_FACTS
 from graphkit.records.words import counted, shortened
 
-#: What each error takes from the accuracy.
+#: The accuracy that each error costs.
 COST_OF_ERROR = 0.15
 
 
@@ -49,24 +49,21 @@ def _read(verdict: AggregationVerdict, materials: Materials) -> Reading:
     errors = _errors(verdict)
     completeness = sum(one.addressed for one in verdict.components) / len(keys)
     accuracy = max(0.0, 1 - COST_OF_ERROR * len(errors))
-    told = "; ".join(errors) or "no errors"
+    listed = "; ".join(errors) or "no errors"
     grade = f"{sum(one.addressed for one in verdict.components)} of {counted(len(keys), 'component')} addressed"
     findings = [
         Finding("AggregationCompleteness", completeness, explanation=grade),
-        Finding("AggregationAccuracy", accuracy, explanation=told),
-        Finding("AggregationScore", (completeness + accuracy) / 2, explanation=f"{grade}; {told}"),
-        Finding("FactualCorrectness", accuracy, explanation=told),
+        Finding("AggregationAccuracy", accuracy, explanation=listed),
+        Finding("AggregationScore", (completeness + accuracy) / 2, explanation=f"{grade}; {listed}"),
+        Finding("FactualCorrectness", accuracy, explanation=listed),
     ]
-    if any(one.kind == "INVENTED_STEP" for one in verdict.errors):  # a chunk that wasn't shown may hold the step
+    if any(one.kind == "INVENTED_STEP" for one in verdict.errors):  # an unseen chunk may hold the step
         findings[1:] = [unscored_if_unseen(one, materials) for one in findings[1:]]
     return Reading(findings)
 
 
 def _errors(verdict: AggregationVerdict) -> list[str]:
-    """Return each error once, with those that follow from what is said of the components.
-
-    An omitted component is one error whether it is listed or not; so is one in the wrong service.
-    """
+    """Return each error once, with the omissions and misattributions that follow from the components."""
     errors: dict[tuple[str, str | None, str], None] = {}
     for error in verdict.errors:
         by_component = error.kind in ("OMITTED_COMPONENT", "MISATTRIBUTION") and error.component is not None
@@ -82,15 +79,11 @@ def _errors(verdict: AggregationVerdict) -> list[str]:
     return [f"{kind} {component or ''}{': ' if what else ''}{what}".strip() for kind, component, what in errors]
 
 
-def _lacks(materials: Materials) -> str | None:
-    return None if materials.facts else NO_FACTS
-
-
 AGGREGATION = Grader(
     "aggregation",
     AggregationVerdict,
     PARTS,
     ("AggregationCompleteness", "AggregationAccuracy", "AggregationScore", "FactualCorrectness"),
     _read,
-    lacks=_lacks,
+    lacks=lambda materials: None if materials.facts else NO_FACTS,
 )

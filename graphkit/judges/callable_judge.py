@@ -1,4 +1,4 @@
-"""A judge of the user's own: ``package.module:callable``, from prompt and schema to a verdict."""
+"""A user's judge: ``package.module:callable``, a function of prompt and schema that returns a verdict."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LONGEST_ERROR = 500
 
 
 class CallableJudge:
-    """A judge that calls a function: it takes the prompt as one text and the JSON Schema of the verdict.
+    """A judge that calls a function with the prompt as one text and the JSON Schema of the verdict.
 
-    It returns the verdict as an object or as JSON text, or an awaitable of either. One that isn't async is called in a
-    thread of its own, so that others go on meanwhile.
+    The function returns the verdict as an object or as JSON, or an awaitable of either. One that isn't async runs in
+    its own thread.
 
     Parameters
     ----------
@@ -42,14 +42,9 @@ class CallableJudge:
         self.version = version if version is not None else str(own) if isinstance(own, str | int) else None
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
-        """Return what the function returns, as JSON.
-
-        Raises
-        ------
-        ModelError
-            The function raised an exception.
-        """
-        given = (_text_of(prompt), dict(schema))
+        """Call the function, and return its verdict as JSON; raise a ModelError if it raises an exception."""
+        wrong = [f"An earlier verdict couldn't be used: {reason}." for _, reason in prompt.unusable]
+        given = ("\n\n".join([prompt.text, *wrong]), dict(schema))
         try:
             if self._is_async:
                 said = self._call(*given)
@@ -69,21 +64,15 @@ class CallableJudge:
         return Opinion(_json_of(said))
 
     def _outcome(self, *given: Any) -> tuple[Any, StopIteration | None]:
-        """Return what the function returns; a thread that raised StopIteration would be waited for without end."""
+        """Call the function, and return a StopIteration: awaiting a thread that raised it would never end."""
         try:
             return self._call(*given), None
         except StopIteration as error:
             return None, error
 
 
-def _text_of(prompt: Prompt) -> str:
-    """Return the prompt as one text, with what was wrong with earlier verdicts at its end."""
-    wrong = [f"An earlier verdict couldn't be used: {reason}." for _, reason in prompt.unusable]
-    return "\n\n".join([prompt.text, *wrong])
-
-
 def _json_of(said: Any) -> str:
-    """Return what a judge said as JSON; what can't be JSON as text that is none, to be told as such."""
+    """Return a verdict as JSON; a value that can't be JSON becomes a text that fails as unreadable."""
     if isinstance(said, str):
         return said
     if isinstance(said, BaseModel):
@@ -97,11 +86,8 @@ def _json_of(said: Any) -> str:
 def load_judge(text: str) -> CallableJudge:
     """Import the judge that ``package.module:callable`` names; modules of the working folder are found too.
 
-    Raises
-    ------
-    InputError
-        The text has another form, the module can't be imported, or what it holds can't be called with a prompt and a
-        schema.
+    Raise an InputError if the text has another form, the module can't be imported, or its object can't be called with a
+    prompt and a schema.
     """
     module_name, colon, attribute = text.partition(":")
     if not colon or not module_name.strip() or not attribute.strip():

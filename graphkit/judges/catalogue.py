@@ -1,4 +1,4 @@
-"""Every grader by its name."""
+"""The built-in graders by name."""
 
 from __future__ import annotations
 
@@ -6,45 +6,37 @@ from collections.abc import Iterable
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.judges.aggregation import AGGREGATION
-from graphkit.judges.binary import BINARY
 from graphkit.judges.claims import CLAIMS
-from graphkit.judges.completeness_form import COMPLETENESS
-from graphkit.judges.conflicts_form import CONFLICTS
 from graphkit.judges.contract import Grader
-from graphkit.judges.four_shares import GRADED, RELEVANCE
-from graphkit.judges.integration_form import INTEGRATION
+from graphkit.judges.direct_scores import BINARY, GRADED, RELEVANCE, SCALE
+from graphkit.judges.key_terms import COMPLETENESS, CONFLICTS, INTEGRATION
+from graphkit.judges.own_rubric import rubric_of
+from graphkit.judges.prompts import form_of, prompt_names, text_of
 from graphkit.judges.rubric import RUBRIC
-from graphkit.judges.scale import SCALE
 
-#: Every grader of graphkit's by its name: those that show the same parts stand together, so that a model's server may
-#: keep what they share.
-GRADERS: dict[str, Grader] = {
-    one.name: one
-    for one in (
-        CLAIMS,
-        RUBRIC,
-        BINARY,
-        GRADED,
-        AGGREGATION,
-        INTEGRATION,
-        RELEVANCE,
-        SCALE,
-        COMPLETENESS,
-        CONFLICTS,
-    )
-}
+#: The graders whose verdicts Python code checks. Those that show the same parts stand together, so that a server of
+#: models can cache the parts.
+_CHECKED = (CLAIMS, RUBRIC, BINARY, GRADED, AGGREGATION, INTEGRATION, RELEVANCE, SCALE, COMPLETENESS, CONFLICTS)
+
+
+def known_graders() -> dict[str, Grader]:
+    """Return the built-in graders by name; each file in ``prompts/`` that begins with a JSON Schema is one."""
+    plain = ((name, form) for name in prompt_names() if (form := form_of(name)) is not None)
+    graders = {one.name: one for one in _CHECKED}
+    return graders | {name: rubric_of(name, text_of(name), form, f"prompts/{name}.txt") for name, form in plain}
+
+
+#: Every built-in grader by its name.
+GRADERS = known_graders()
 
 
 def graders_named(names: Iterable[str]) -> tuple[Grader, ...]:
-    """Return graders by their names, each once, in the order of the registry.
+    """Return graders by name, each once, in the order of the registry.
 
-    With both ``claims`` and ``graded``, the claims give three of the four measures, and only the relevance of the
-    answer is asked for besides.
+    Of ``claims`` and ``graded`` together, the claims give three of the four scores, so ``relevance`` replaces
+    ``graded``.
 
-    Raises
-    ------
-    InputError
-        A name isn't known.
+    Raise an InputError if a name is unknown.
     """
     wanted = set(names)
     for name in sorted(wanted):

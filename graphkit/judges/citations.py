@@ -1,8 +1,8 @@
-"""The citations in an answer, and the retrieved chunks that they mean.
+"""Finds the citations in an answer, and the retrieved chunks that they refer to.
 
 A citation is ``[repo/path]``, ``[repo/path:line]``, ``[repo:path#symbol]``, the id of a retrieved chunk in brackets, a
-numbered mark ``[2]`` where the record lists its citations, or what a pattern of the user's finds. Brackets in code,
-links and their definitions, and brackets after a word (``items[0]``) are no citations.
+numbered mark ``[2]`` if the record lists its citations, or a match of the user's pattern. Brackets in code, links and
+their definitions, and brackets after a word (``items[0]``) are not citations.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from graphkit.measures.text import last_component
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.ids import KnownFiles, repo_of, split_node
 
-#: How many numbers a mark such as ``[2-5]`` may stand for; a wider one is no mark.
+#: The widest range of a mark such as ``[2-5]``; a wider one is not a mark.
 _WIDEST_MARK = 20
 
 #: The flags that a pattern may begin with.
@@ -25,14 +25,14 @@ _FLAGS = re.compile(r"\A\(\?[aimsux]+\)")
 
 @dataclass(frozen=True, slots=True)
 class FoundCitation:
-    """A citation as it stands in an answer, from which to which character, and what it names.
+    """A citation in an answer, with its range of characters and its target.
 
     Attributes
     ----------
     chunks
-        Ids of the retrieved chunks that it means.
+        Ids of the retrieved chunks that it refers to.
     whole
-        Whether it stands for the whole answer: the record lists it, and the text marks no place.
+        Whether it applies to the whole answer: the record lists it, and the text doesn't mark it.
     """
 
     text: str
@@ -45,7 +45,7 @@ class FoundCitation:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a retrieved chunk comes from, for citations to be compared with: ``source`` is ``repo/path``."""
+    """The origin of a retrieved chunk, for comparison with citations; ``source`` is ``repo/path``."""
 
     id: str
     source: str
@@ -54,28 +54,25 @@ class Place:
 
 
 def citation_pattern(text: str) -> re.Pattern[str]:
-    r"""Return the compiled pattern of a user's citations, such as ``\(source: (?P<target>[^()]+)\)``.
+    r"""Compile a user's pattern of citations, such as ``\(source: (?P<target>[^()]+)\)``.
 
-    Raises
-    ------
-    InputError
-        It is no regular expression, or has no group ``target``.
+    Raise an InputError if it is not a regular expression, or has no group ``target``.
     """
     try:
         pattern = re.compile(text)
     except re.error as error:
-        raise InputError(f"the pattern of citations is no regular expression: {error}", where=repr(text)) from None
+        raise InputError(f"the pattern of citations isn't a regular expression: {error}", where=repr(text)) from None
     if "target" not in pattern.groupindex:
         raise InputError(
             "the pattern of citations has no group `target`",
             where=repr(text),
-            remedy=r"Write it around what a citation names: \(source: (?P<target>[^()]+)\).",
+            remedy=r"Put it around the target of a citation: \(source: (?P<target>[^()]+)\).",
         )
     return pattern
 
 
 def pattern_text(pattern: re.Pattern[str]) -> str:
-    r"""Return the text of a compiled pattern, with its flags: compiled again, it finds the same.
+    r"""Return the text of a compiled pattern with its flags: compiled again, it is the same pattern.
 
     >>> pattern_text(re.compile(r"<(?P<target>\w+)>", re.IGNORECASE))
     '(?i)<(?P<target>\\w+)>'
@@ -92,17 +89,17 @@ def find_citations(
     known: Collection[str] = (),
     pattern: re.Pattern[str] | None = None,
 ) -> list[FoundCitation]:
-    """Return the citations of an answer in the order of their places.
+    """Return the citations of an answer in order.
 
     Parameters
     ----------
     listed
-        The citations that the record lists. The mark ``[n]`` in the text stands for the n-th of them; one that the text
-        doesn't mark in any way stands for the whole answer, unless there are numbered marks.
+        The citations that the record lists. The mark ``[n]`` in the text stands for the n-th of them. Without numbered
+        marks, one that the text doesn't mention applies to the whole answer.
     known
-        Ids of retrieved chunks, and files as ``repo/path``: they are citations in brackets whatever they look like.
+        Ids of retrieved chunks, and files as ``repo/path``: in brackets they are always citations.
     pattern
-        What else is a citation; its group ``target`` holds what it names.
+        An additional pattern of citations; its group ``target`` is the target.
 
     >>> [one.target for one in find_citations("A [api/auth.py:12] b[0] [web:a.ts#f] [doc](http://x) `[api/b.py]`")]
     ['api/auth.py:12', 'web:a.ts#f']
@@ -131,10 +128,10 @@ def find_citations(
 
 
 def resolved(citations: Iterable[FoundCitation], retrieved: Sequence[Place]) -> tuple[FoundCitation, ...]:
-    """Return citations with the ids of the chunks that each means.
+    """Return citations with the ids of the chunks that each refers to.
 
-    An id means the chunk of this id. A node, ``repo:path#symbol`` or ``repo:path``, means the chunk of this very
-    symbol, or of the file as a whole; a file, ``repo/path``, means every chunk of the file, whatever line is named.
+    An id refers to the chunk of this id. A node, ``repo:path#symbol`` or ``repo:path``, refers to the chunk of exactly
+    this symbol, or of the whole file. A file, ``repo/path``, refers to all of its chunks, whatever the line.
     """
     by_target: dict[str, tuple[str, ...]] = {}
     for one in citations:
@@ -149,7 +146,7 @@ def _meant(target: str, retrieved: Sequence[Place]) -> list[str]:
     bare = _LINE.sub("", target)
     if exact := [place.id for place in retrieved if place.id == bare]:
         return exact
-    # What was retrieved tells where the path ends: it may hold a # itself.
+    # The retrieved sources decide where the path ends: it may contain a #.
     sources = KnownFiles(lambda: [place.source for place in retrieved])
     if (repo := repo_of(bare)) is not None:
         path, own = split_node(bare, sources)
@@ -168,7 +165,7 @@ def _same_symbol(one: str | None, other: str | None) -> bool:
 
 
 def _prose(text: str) -> str:
-    """Return a text of the same length in which code holds nothing that looks like a bracket."""
+    """Return a text of the same length with all code hidden."""
     parts, place, fence = [], 0, ""
     paragraph = 0
     for line in text.splitlines(keepends=True):
@@ -213,12 +210,12 @@ def _without_spans(paragraph: str) -> str:
 
 
 def _brackets(prose: str) -> Iterator[tuple[int, int]]:
-    """Yield where brackets are that may be citations: no links, definitions, indexes, images or escaped ones."""
+    """Yield the brackets that may be citations: no links, definitions, indexes, images or escaped ones."""
     defined = {label.casefold() for label in _DEFINITION.findall(prose)}
     previous, previous_stands = -1, False
     for bracket in _BRACKET.finditer(prose):
         start, end = bracket.span()
-        # [1][2]: the second is what the first is.
+        # [1][2]: the second is whatever the first is.
         stands = previous_stands if start == previous else not _is_index(prose, start)
         after = prose[end : end + 1]
         following = _BRACKET.match(prose, end) if after == "[" else None
@@ -232,7 +229,7 @@ def _brackets(prose: str) -> Iterator[tuple[int, int]]:
 
 def _is_index(prose: str, start: int) -> bool:
     before = prose[start - 1] if start else " "
-    if before == ")":  # f(x)[0] is an index; (as is written)[1] is not
+    if before == ")":  # f(x)[0] is an index; (as is written)[1] is a citation
         opening = prose.rfind("(", max(0, start - 200), start)
         return opening < 0 or _is_word(prose[opening - 1 : opening])
     return _is_word(before) or before in "]}>!\\$@"
@@ -251,7 +248,7 @@ def _own_citations(prose: str, pattern: re.Pattern[str]) -> Iterator[FoundCitati
 
 
 def _numbers(content: str) -> list[int] | None:
-    """Return the numbers of a mark such as ``2``, ``1, 3`` or ``2-4``; None for any other text."""
+    """Return the numbers of a mark such as ``2``, ``1, 3`` or ``2-4``; None for other text."""
     if not _MARK.fullmatch(content):
         return None
     numbers: list[int] = []
@@ -265,13 +262,13 @@ def _numbers(content: str) -> list[int] | None:
 
 
 def _marked(numbers: Sequence[int], listed: Sequence[str]) -> list[str]:
-    """Return what the numbers of a mark stand for; a single number that none is listed for cites nothing there is."""
+    """Return the targets of a mark; a single number without a listed citation has an unknown target."""
     targets = [listed[number - 1] for number in numbers if 1 <= number <= len(listed) and listed[number - 1]]
     return targets or ([f"[{numbers[0]}]"] if len(numbers) == 1 and numbers[0] else [])
 
 
 def _targets(content: str, known: Collection[str]) -> list[str]:
-    """Return what brackets with this content cite: ids, files or symbols, one or several; nothing for other text."""
+    """Return the targets of brackets with this content: ids, files or symbols; none for other text."""
     content = content.strip()
     if not content or len(content) > LONGEST_NAME:
         return []
@@ -292,14 +289,14 @@ _HIDDEN = "\x00"
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _BACKTICKS = re.compile(r"`+")
 _BRACKET = re.compile(rf"\[([^\[\]\n\x00]{{1,{LONGEST_NAME}}})\]")
-#: A definition of a link; one that leads to a file instead is a list of sources.
+#: A definition of a link; one with a file as its target is a list of sources.
 _DEFINITION = re.compile(r"^ {0,3}\[([^\[\]\n]{1,200})\]:[ \t]{1,8}(?:<|https?:|www\.|mailto:|#|/|\./)", re.MULTILINE)
 _MARK = re.compile(r"\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4}){0,50}\s*")
 _LINE = re.compile(r"(?::|#L)\d+(?:(?:-|–|:|-L)\d+)?\Z")
-#: repo:path with a slash, an extension or a symbol, so that a slice such as [1:2] is none; no address of the web.
+#: repo:path with a slash, an extension or a symbol (a slice such as [1:2] has none), and not a web address.
 _NODE = re.compile(r"[\w.@+-]+:(?!//)(?=[^#]*[/.]|[^#]+#)[^\s:#]+(?:#\S+)?")
 _FILE = re.compile(r"[\w.@+~-]+(?:/[\w.@+~=()$-]+)+(?:#\S+)?")
-#: The end of a path that is surely a file: [and/or] is none.
+#: The end of a path that is certainly a file, unlike [and/or].
 _NAMED = re.compile(
     r"(?:[^/]\.[A-Za-z]\w*|/\.\w+|/(?:Dockerfile|Makefile|LICENSE|README|Procfile|Gemfile|Jenkinsfile|CODEOWNERS))\Z"
 )

@@ -1,4 +1,4 @@
-"""What a judge is, and what a grader asks of one."""
+"""The protocol of a judge, and the parts of a grader: one question that a judge is asked about an answer."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from graphkit.records.verdicts import AnswerClaim, Citation
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What a judge said, as it said it.
+    """The reply of a judge, unchecked.
 
     Attributes
     ----------
     text
-        JSON, if all went well; it is checked before it counts.
+        JSON, if all went well.
     usage, cost
-        What it took; None where nothing is known. A judge that asks no model takes nothing.
+        None if unknown, and for a judge that asks no model.
     request
-        The digest of the request to a model, by which the reply is kept.
+        The digest of the request to a model, under which the reply is kept.
     """
 
     text: str
@@ -39,42 +39,42 @@ class Opinion:
 
 
 class Judge(Protocol):
-    """Who is asked. ``name`` and ``version`` tell it apart from every other: they stand beside each score it gives."""
+    """A judge. ``name`` and ``version`` identify it: they stand beside each score that it gives.
+
+    A judge may also have ``model_name``, the model that it asks for, and ``effort``, how much that model may think.
+    """
 
     @property
     def name(self) -> str:
-        """Return who is asked, such as ``lexical``."""
+        """Return the name of the judge, such as ``lexical``."""
         ...
 
     @property
     def version(self) -> str | None:
-        """Return in which version, such as the name of a model; None where there is none."""
+        """Return the version, such as the name of a model; None if there is none."""
         ...
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
-        """Return an opinion on what the prompt shows, as JSON of the schema.
+        """Return an opinion on the materials of the prompt, as JSON of the schema.
 
-        Raises
-        ------
-        ModelError
-            There is none to be had, with why.
+        Raise a ModelError if there is none; the message says why.
         """
         ...
 
 
 def model_of(judge: Judge) -> str | None:
-    """Return the model that a judge asks for; None of a judge that asks none."""
+    """Return the model that a judge asks for; None if it asks none."""
     return getattr(judge, "model_name", None)
 
 
 def effort_of(judge: Judge) -> str | None:
-    """Return how much a judge lets its model think; None for the model's default, or of a judge that asks none."""
+    """Return how much a judge lets its model think; None for the model's default, or without a model."""
     return getattr(judge, "effort", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a verdict is worth by one measure: a value, or None with the reason why there is none."""
+    """The value of one measure by a verdict, or None with the reason."""
 
     measure: str
     value: float | None
@@ -87,7 +87,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A verdict after it was checked against the texts that it speaks of."""
+    """A verdict that was checked against the texts that it judges."""
 
     findings: Sequence[Finding]
     claims: tuple[AnswerClaim, ...] = ()
@@ -96,12 +96,12 @@ class Reading:
 
 
 class UnusableVerdictError(ValueError):
-    """A verdict that fits its form and still can't be used, such as one about a component that isn't there."""
+    """A verdict that fits its form but can't be used, such as one about an unknown component."""
 
 
 @dataclass(frozen=True)
 class Grader:
-    """One question to a judge about an answer: a prompt, the form of the verdict, and what the verdict is worth.
+    """One question to a judge about an answer: a prompt, the form of the verdict, and how the verdict is scored.
 
     Attributes
     ----------
@@ -110,17 +110,18 @@ class Grader:
     verdict
         The form of the verdict; its JSON Schema is sent with the prompt.
     shows
-        Which parts of the materials the prompt shows, in the order of ``judges.prompts.PARTS``.
+        The parts of the materials that the prompt shows, in the order of ``judges.prompts.PARTS``.
     measures
         The measures that it scores.
     read
-        Returns what a verdict is worth.
+        Checks and scores a verdict.
     lacks
-        Returns why this answer can't be judged (there is no gold answer), or None; no judge is asked then.
-    settled
-        Returns what is known without a judge (key terms found everything), or None; no judge is asked then either.
+        Returns why this answer can't be judged (it has no gold answer), or None. If it returns a reason, no judge is
+        asked.
+    unasked
+        Returns the reading if it is known without a judge (key terms found everything), or None.
     instruction
-        Of a user's own rubric; else the file of the grader's name holds what is asked.
+        The prompt of a user's rubric, in place of the file.
     """
 
     name: str
@@ -129,5 +130,5 @@ class Grader:
     measures: tuple[str, ...]
     read: Callable[[Any, Materials], Reading]
     lacks: Callable[[Materials], str | None] = field(default=lambda _: None)
-    settled: Callable[[Materials], Reading | None] = field(default=lambda _: None)
+    unasked: Callable[[Materials], Reading | None] = field(default=lambda _: None)
     instruction: str | None = None

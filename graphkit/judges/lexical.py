@@ -1,9 +1,9 @@
-"""The rule-based judge ``lexical``: it compares words, asks no model and no network, and is the same each time.
+"""The rule-based judge ``lexical``: it compares words without a model or a network, and always repeats its verdicts.
 
-It is for trying things out, for demonstrations and for tests: it sees that words agree, not that a statement is true.
+It is meant for trials, demonstrations and tests: it sees that words agree, not that a statement is true.
 
-A claim is a sentence that isn't hedged. A chunk supports it where the chunk, with its id, has all identifiers of the
-sentence as whole words, and at least ``THRESHOLD`` of its content words. A walked edge supports it where the sentence
+A claim is a sentence that isn't hedged. A chunk supports it if the chunk, with its id, has all identifiers of the
+sentence as whole words, and at least ``THRESHOLD`` of its content words. A traversed edge supports it if the sentence
 names the edge's source, a word for its relation, and its target, in this order. Facts are addressed by key terms, as in
 :mod:`graphkit.measures.completeness`.
 """
@@ -21,20 +21,20 @@ from functools import cached_property
 from typing import Any
 
 from graphkit.judges.contract import Opinion
+from graphkit.judges.forms import occurs
 from graphkit.judges.key_terms import by_terms
 from graphkit.judges.materials import Materials, ShownChunk, ShownEdge
 from graphkit.judges.prompts import Prompt
-from graphkit.judges.quotes import occurs
 from graphkit.judges.sentences import Sentence, sentences_of
 from graphkit.llm.requests import ModelError
 from graphkit.measures.completeness import THRESHOLD, addressed, content_words, identifiers_in, symbols_of
 from graphkit.measures.text import folded, last_component, named, words_of
 from graphkit.records.ids import path_of, symbol_of
 
-#: How sure rules are of a grade: not very, and less where an answer is neither right nor wrong as a whole.
+#: The confidence in a grade: lower if an answer is neither right nor wrong as a whole.
 SURE, UNSURE = 0.6, 0.4
 
-#: Of how many answers is kept what was found: as many as are judged side by side.
+#: The number of answers whose findings are kept: as many as are judged at once.
 _KEPT = 16
 
 #: The longest quote, in characters.
@@ -48,16 +48,13 @@ class LexicalJudge:
     version = "1"
 
     def __init__(self) -> None:
-        # What was found in the last answers: their graders ask for the same.
+        # The findings of the last answers: their graders share them.
         self._found: deque[_Findings] = deque(maxlen=_KEPT)
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
         """Return an opinion by the rules of the grader.
 
-        Raises
-        ------
-        ModelError
-            It has no rules for this grader: it is a rubric of the user's own.
+        Raise a ModelError if there are no rules for this grader, such as a user's rubric.
         """
         rule = _RULES.get(prompt.grader)
         if rule is None:
@@ -71,7 +68,7 @@ class LexicalJudge:
 
 @dataclass(frozen=True)
 class _Chunk:
-    """A chunk in the form in which words are looked for."""
+    """A chunk prepared for searching words."""
 
     key: str
     whole: str
@@ -82,7 +79,7 @@ class _Chunk:
 
 @dataclass(frozen=True)
 class _Stated:
-    """What the rules found of a sentence that states something."""
+    """The findings on a sentence that states something."""
 
     sentence: Sentence
     text: str
@@ -97,7 +94,7 @@ class _Stated:
 
 
 class _Findings:
-    """What the rules find in the materials of one answer; each part is computed once."""
+    """The findings on one answer; each part is computed once."""
 
     def __init__(self, materials: Materials) -> None:
         self.materials = materials
@@ -120,9 +117,8 @@ class _Findings:
             if not _WORD.search(text) or text.endswith("?") or text.startswith(("#", "```", "~~~")):
                 continue
             quotes, said_by = self._support(text)
-            found.append(
-                _Stated(sentence, text, _HEDGE.search(text) is not None, quotes, said_by, self._edge_stated(text))
-            )
+            edge = next((one.edge for one in self._edges if one.stated_by(text)), None)
+            found.append(_Stated(sentence, text, _HEDGE.search(text) is not None, quotes, said_by, edge))
         return found
 
     @property
@@ -131,7 +127,7 @@ class _Findings:
 
     @cached_property
     def support(self) -> float:
-        """The share of the claims that is supported; 0 without claims."""
+        """The share of supported claims; 0 without claims."""
         return sum(one.supported for one in self.claims) / len(self.claims) if self.claims else 0.0
 
     @cached_property
@@ -142,7 +138,7 @@ class _Findings:
 
     @cached_property
     def stated(self) -> list[bool]:
-        """Of each claim of the gold answer, whether the answer has its key terms."""
+        """Whether the answer has the key terms of each claim of the gold answer."""
         return by_terms(self.gold, self.materials)
 
     @cached_property
@@ -152,18 +148,18 @@ class _Findings:
 
     @cached_property
     def gold_chunks(self) -> list[list[str]]:
-        """Of each claim of the gold answer, the keys of the chunks that have its key terms."""
+        """The keys of the chunks that have the key terms of each claim of the gold answer."""
         return [[one.key for one in self.chunks if addressed(text, one.whole, names=self.names)] for text in self.gold]
 
     @cached_property
     def on_topic(self) -> float:
-        """The share of the statements that have a word of the question, or are about what another one is about."""
+        """The share of the statements that have a word of the question."""
         asked = content_words(self.materials.question)
         about = [content_words(one.text) for one in self.statements]
         return sum(not words.isdisjoint(asked) for words in about) / len(about) if about else 0.0
 
     def _without_citations(self, sentence: Sentence) -> str:
-        """Return a sentence without its citations, whose numbers would look like what it says."""
+        """Return a sentence without its citations, whose numbers would look like content."""
         text, place, pieces = self.materials.answer, sentence.start, []
         for start, end in self._cited[bisect_left(self._cited, (sentence.start, 0)) :]:
             if end > sentence.end:
@@ -178,7 +174,7 @@ class _Findings:
         return sorted({(one.start, one.end) for one in self.materials.citations if not one.whole})
 
     def _support(self, text: str) -> tuple[dict[str, str], frozenset[str]]:
-        """Return a quote from each chunk that supports a text, and which of them say it in one line."""
+        """Return a quote from each chunk that supports a text, and the chunks that state it in one line."""
         identifiers, wanted = identifiers_in(text), content_words(text)
         quotes, said_by = {}, set()
         for chunk in self.chunks:
@@ -193,10 +189,6 @@ class _Findings:
                     said_by.add(chunk.key)
         return quotes, frozenset(said_by)
 
-    def _edge_stated(self, text: str) -> ShownEdge | None:
-        """Return the walked edge that a text states: source, a word for the relation and target, in this order."""
-        return next((one.edge for one in self._edges if one.stated_by(text)), None)
-
     @cached_property
     def _edges(self) -> list[_Edge]:
         return [
@@ -205,7 +197,7 @@ class _Findings:
         ]
 
     def quote_of(self, wanted: frozenset[str]) -> str:
-        """Return the words of the answer that have most of these words."""
+        """Return the sentence of the answer with most of these words."""
         best, most = "", 0
         for one in self.materials.sentences:
             shared = len(wanted & content_words(one.text))
@@ -235,7 +227,7 @@ def _best_line(chunk: _Chunk, wanted: frozenset[str]) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class _Edge:
-    """A walked edge with what finds its ends and its relation in a text."""
+    """A traversed edge with patterns for its ends and its relation."""
 
     edge: ShownEdge
     source: re.Pattern[str]
@@ -243,14 +235,14 @@ class _Edge:
     target: re.Pattern[str]
 
     def stated_by(self, text: str) -> bool:
-        """Tell whether a text names the source, then a word for the relation, then the target."""
+        """Return whether a text names the source, then a word for the relation, then the target."""
         source = self.source.search(text)
         verb = self.verb.search(text, source.end()) if source else None
         return verb is not None and self.target.search(text, verb.end()) is not None
 
 
 def _names_of(node: str) -> re.Pattern[str]:
-    """Return what finds a node in a text, by any name that it may have there, the longest first."""
+    """Return a pattern for the names of a node, the longest first."""
     symbol, path = symbol_of(node), path_of(node) or node
     names = {node, symbol, last_component(symbol)} if symbol else {node, path, path.rpartition("/")[2]}
     known = sorted((name for name in names if name), key=lambda name: (-len(name), name))
@@ -258,18 +250,18 @@ def _names_of(node: str) -> re.Pattern[str]:
 
 
 def _verb(relation: str | None) -> re.Pattern[str]:
-    """Return what finds a word for a relation: its stem, or another that is usual; any word where there is none."""
+    """Return a pattern for words for a relation: its stem and usual synonyms; any word without a relation."""
     if relation is None:
         return _WORD
     stems = [re.escape(relation.casefold()[:5].removesuffix("s")), *_VERBS.get(relation, ())]
     return re.compile(rf"\b(?:{'|'.join(stems)})", re.IGNORECASE)
 
 
-# Rules of the graders, each giving what its form asks for ------------------------------------------------------------
+# Rules of the graders: each returns a verdict of its form ------------------------------------------------------------
 
 
 def _claims(found: _Findings) -> dict[str, Any]:
-    materials = found.materials
+    gold = found.materials.gold_answer
     return {
         "claims": [
             {
@@ -280,22 +272,16 @@ def _claims(found: _Findings) -> dict[str, Any]:
                 "evidence": [{"chunk": key, "quote": quote, "alone": True} for key, quote in one.quotes.items()],
                 "together": False,
                 "edge": one.edge.key if one.edge is not None else None,
-                "gold": _against_gold(one.text, materials.gold_answer),
+                "gold": None if gold is None else "SUPPORTED" if addressed(one.text, gold) else "NOT_MENTIONED",
             }
             for one in found.statements
         ],
         "gold_claims": [
             {"text": text, "chunks": chunks, "stated": stated}
             for text, chunks, stated in zip(found.gold, found.gold_chunks, found.stated, strict=True)
-            if materials.gold_answer is not None
+            if gold is not None
         ],
     }
-
-
-def _against_gold(text: str, gold: str | None) -> str | None:
-    if gold is None:
-        return None
-    return "SUPPORTED" if addressed(text, gold) else "NOT_MENTIONED"
 
 
 def _rubric(found: _Findings) -> dict[str, Any]:
@@ -316,7 +302,7 @@ def _rubric(found: _Findings) -> dict[str, Any]:
 
 
 def _missing(found: _Findings) -> str:
-    """Return why points are missing: no chunk has them, or chunks do and the answer doesn't say them."""
+    """Return the failure label of missing points: no chunk has them, or chunks do and the answer doesn't."""
     missing = [chunks for chunks, stated in zip(found.gold_chunks, found.stated, strict=True) if not stated]
     if not any(missing):
         return "retrieval_miss"
@@ -372,7 +358,7 @@ def _aggregation(found: _Findings) -> dict[str, Any]:
     addressed_facts = by_terms(materials.facts, materials)
     words = words_of(materials.answer)
     services = materials.services or (None,) * len(materials.facts)
-    # Where the answer names no service at all, it places nothing wrongly.
+    # An answer that names no service places nothing wrongly.
     names_any = any(service and named(service, materials.answer, words) for service in services)
     components = []
     for number, (there, service) in enumerate(zip(addressed_facts, services, strict=True), 1):
@@ -443,7 +429,7 @@ _HEDGE = re.compile(
     r"|(?:do not|don't|cannot|can't) (?:know|tell|say))\b",
     re.IGNORECASE,
 )
-#: Words for relations that don't have the relation's own stem.
+#: Synonyms of relations.
 _VERBS = {
     "QUERIES": ("read", "select", "look", "fetch"),
     "WRITES": ("writ", "insert", "store", "update", "delete", "save"),

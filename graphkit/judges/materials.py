@@ -1,7 +1,7 @@
-"""What a judge is shown of one answer: question, gold answer, answer, chunks and walked edges, each with a short id.
+"""The materials that a judge sees of one answer: question, gold answer, answer, chunks and traversed edges.
 
-A judge names a chunk by ``c3``, an edge by ``e2``, a sentence of the answer by ``s1`` and a required fact by ``f1``:
-short ids are cheaper than paths, and one that isn't there is seen at once.
+Each has a short key: ``c3`` for a chunk, ``e2`` for an edge, ``s1`` for a sentence of the answer, ``f1`` for a fact.
+Short keys are cheaper than paths, and an unknown one is easy to detect.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from graphkit.measures.matching import Edge, contained
 from graphkit.records.ids import split_node
 from graphkit.records.words import counted
 
-#: How many tokens of context a judge is shown where nobody says otherwise.
+#: The default limit of context tokens.
 CONTEXT_TOKENS = 24_000
 
-#: Characters of a token: English text has about four, code about three. Rather too many tokens than too few.
+#: Characters per token: about four in English text, about three in code. The lower number is the safe one.
 CHARACTERS_PER_TOKEN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ShownChunk:
-    """A retrieved chunk as a judge is shown it: under ``key``, such as ``c1``; ``source`` is ``repo/path``."""
+    """A retrieved chunk in the prompt, with its ``key`` such as ``c1``; ``source`` is ``repo/path``."""
 
     key: str
     id: str
@@ -40,7 +40,7 @@ class ShownChunk:
 
 @dataclass(frozen=True, slots=True)
 class ShownEdge:
-    """A walked edge as a judge is shown it: under ``key``, such as ``e1``."""
+    """A traversed edge in the prompt, with its ``key`` such as ``e1``."""
 
     key: str
     source: str
@@ -50,26 +50,25 @@ class ShownEdge:
 
     @property
     def text(self) -> str:
-        """The edge as it is drawn."""
+        """The edge as an arrow."""
         return f"{self.source} -{self.relation or ''}-> {self.target}"
 
 
 @dataclass(frozen=True)
 class Materials:
-    """What there is to judge of one answer.
+    """Everything that a judge may see of one answer.
 
     Attributes
     ----------
     gold_answer, facts, conflicts
-        What the annotation holds; None or empty where it holds none. A conflict is the sources that disagree, and what
-        resolves it (empty where the annotation doesn't say).
+        From the annotation; None or empty if absent. A conflict is the sources that disagree and its resolution, which
+        may be empty.
     services
-        Of each fact, the service or repository that it belongs to, or None.
+        The service or repository of each fact, or None.
     chunks, left_out
-        The chunks that fit into the budget, best first, and the ids of those that a judge can't be shown: they didn't
-        fit, or the record holds no text of them.
+        The chunks that fit into the budget, best first, and the ids of the others: they didn't fit, or have no text.
     chunks_logged
-        Whether the record says what was retrieved: where it doesn't, nothing can be told by its chunks.
+        Whether the record logs its retrieved chunks.
     """
 
     run: str
@@ -99,17 +98,17 @@ class Materials:
 
     @cached_property
     def edge_by_key(self) -> dict[str, ShownEdge]:
-        """The walked edges by their keys."""
+        """The traversed edges by their keys."""
         return {edge.key: edge for edge in self.edges}
 
     @property
     def incomplete(self) -> bool:
-        """Whether there are, or may be, retrieved chunks that a judge isn't shown."""
+        """Whether there are, or may be, retrieved chunks that the judge doesn't see."""
         return bool(self.left_out) or not self.chunks_logged
 
     @property
     def unseen(self) -> str:
-        """Say how many of the retrieved chunks a judge isn't shown, or that nobody knows which they are."""
+        """The reason: how many retrieved chunks the judge didn't see, or that they weren't logged."""
         if not self.chunks_logged:
             return NO_RETRIEVAL
         total = len(self.chunks) + len(self.left_out)
@@ -117,7 +116,7 @@ class Materials:
 
 
 def unjudged(case: Case) -> str | None:
-    """Return why there is nothing to judge: no record, an error, or no text of an answer; None where there is."""
+    """Return why there is nothing to judge: no record, an error, or no answer text; None otherwise."""
     if case.answer is None or case.failure is not None:
         return case.failure
     return NO_ANSWER if case.answer.answer is None else None
@@ -126,15 +125,15 @@ def unjudged(case: Case) -> str | None:
 def materials_of(
     case: Case, run: str, *, context_tokens: int = CONTEXT_TOKENS, pattern: re.Pattern[str] | None = None
 ) -> Materials:
-    """Return what a judge is shown of one answer.
+    """Return the materials of one answer.
 
-    Chunks are shown whole or not at all, best first, each that still fits into ``context_tokens``; one that is
-    retrieved twice is shown once. Edges are shown once each, in the order in which they were walked.
+    Chunks are shown whole or not at all: best first, each that still fits into ``context_tokens``, and once if
+    retrieved twice. Edges are shown once each, in the order of the traversal.
 
     Parameters
     ----------
     pattern
-        What else is a citation, see :func:`graphkit.judges.citations.citation_pattern`.
+        An additional pattern of citations, see :func:`graphkit.judges.citations.citation_pattern`.
     """
     question, record = case.question, case.answer
     answer = (record.answer if record is not None else None) or ""
@@ -161,7 +160,7 @@ def materials_of(
 
 
 def _chunks(case: Case, budget: int) -> tuple[tuple[ShownChunk, ...], tuple[str, ...], list[Place]]:
-    """Return the chunks that are shown, the ids of those that aren't, and where all of them come from."""
+    """Return the shown chunks, the ids of the others, and the places of all."""
     shown: list[ShownChunk] = []
     left_out: list[str] = []
     places: list[Place] = []

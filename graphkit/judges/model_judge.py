@@ -12,7 +12,7 @@ from graphkit.llm.requests import Block, Model, Reply, Request, Turn
 #: Room for a verdict: the claims of a long answer with their quotes take some thousand tokens.
 MAX_TOKENS = 4096
 
-#: What an earlier verdict that couldn't be used is answered with.
+#: The reply to an earlier verdict that can't be used.
 _AGAIN = "That verdict can't be used: {reason}. Give the whole verdict again, as JSON of the given form."
 
 
@@ -22,15 +22,15 @@ class ModelJudge:
     Parameters
     ----------
     name
-        Such as ``anthropic``: it stands beside each score.
+        Such as ``anthropic``; it stands beside each score.
     model_name
-        The model that is asked for; the version of the judge.
+        The model to ask for; the version of the judge.
     max_tokens
         Room for a verdict.
     effort
-        How much a model that thinks may think; None for its default.
+        How much the model may think; None for its default.
     cost
-        Returns what a reply cost, None where its price isn't known.
+        Returns the cost of a reply; None if its price is unknown.
     """
 
     def __init__(
@@ -56,13 +56,7 @@ class ModelJudge:
         return self.model_name
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
-        """Return what the model replies.
-
-        Raises
-        ------
-        ModelError
-            No reply could be had.
-        """
+        """Return the reply of the model; raise a ModelError if there is no reply."""
         request = self.request(prompt, schema)
         reply = await self._model.ask(request)
         return Opinion(
@@ -79,9 +73,9 @@ class ModelJudge:
     def request(self, prompt: Prompt, schema: Mapping[str, Any]) -> Request:
         """Return the request of a prompt.
 
-        What graders share comes first: the system's words, then the data. The instruction is the last thing, so that
-        nothing that is judged comes after it. Asked again, the model sees its earlier verdict and why it can't be used;
-        one that was cut off is asked for anew, with twice the room.
+        The words and data that graders share come first, and the instruction last, so that no judged text follows it.
+        On a second try the model sees its earlier verdict and the reason against it; after a verdict that was cut off
+        it gets twice the room instead.
         """
         data = [Block(text, shared=place == len(prompt.parts)) for place, (_, text) in enumerate(prompt.parts, 1)]
         turns = [Turn("user", (*data, Block(prompt.instruction)))]
@@ -93,7 +87,7 @@ class ModelJudge:
             again = Block(_AGAIN.format(reason=reason))
             if said.strip():
                 turns += [Turn("assistant", (Block(said),)), Turn("user", (again,))]
-            else:  # an empty turn is none
+            else:  # a turn can't be empty
                 turns[-1] = Turn("user", (*turns[-1].blocks, again))
         return Request(
             model=self.model_name,

@@ -1,7 +1,7 @@
-"""A rubric of the user's own: a folder with ``prompt.txt``, what is asked, and ``schema.json``, the form of a verdict.
+"""Graders made of a prompt and a JSON Schema: in a user's folder, or in one file of ``prompts/``.
 
-Each number or boolean of the form is a measure ``FOLDER.property``, and ``FOLDER`` alone where there is only one. Texts
-are kept in the verdict; one called ``reasoning``, ``reason`` or ``explanation`` explains the scores.
+Each number or boolean of the schema is a measure ``NAME.property``, or just ``NAME`` if there is only one. Texts are
+kept in the verdict; one called ``reasoning``, ``reason`` or ``explanation`` explains the scores.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from graphkit.records.scores import LARGEST
 _EXPLAIN = ("reasoning", "reason", "explanation")
 _TYPES: Mapping[str, Any] = {"number": StrictFloat, "integer": StrictInt, "boolean": StrictBool, "string": StrictStr}
 _BOUNDS = {"minimum": "ge", "maximum": "le", "exclusiveMinimum": "gt", "exclusiveMaximum": "lt"}
-#: What a property may say, by its type.
+#: The keywords of a property, by its type.
 _KNOWN = {
     "number": {"type", "description", "title", *_BOUNDS},
     "integer": {"type", "description", "title", *_BOUNDS},
@@ -52,7 +52,9 @@ def load_rubric(folder: Path) -> Grader:
     name = folder.resolve().name
     if not folder.is_dir():
         raise InputError(
-            "there is no such folder", where=str(folder), remedy="A rubric is a folder with prompt.txt and schema.json."
+            "there is no such folder",
+            where=str(folder),
+            remedy="A rubric is a folder with prompt.txt and schema.json.",
         )
     if not _NAME.match(name):
         raise InputError(
@@ -61,15 +63,24 @@ def load_rubric(folder: Path) -> Grader:
             remedy="Give the folder a name of letters, digits and '_'.",
         )
     if name in prompt_names():
-        raise InputError(
-            f"{name!r} is the name of a grader of graphkit's", where=str(folder), remedy="Rename the folder."
-        )
+        raise InputError(f"{name!r} is the name of a built-in grader", where=str(folder), remedy="Rename the folder.")
     if measure_class(name) is not None:
         raise InputError(f"{name!r} is the name of a measure", where=str(folder), remedy="Rename the folder.")
-    instruction = read_text(folder / "prompt.txt", "It holds, in plain words, what the judge is asked.").strip()
+    instruction = read_text(folder / "prompt.txt", "It holds the question to the judge, in plain words.").strip()
     if not instruction:
-        raise InputError("the file is empty", where=str(folder / "prompt.txt"), remedy="Write what the judge is asked.")
-    form = _form(folder / "schema.json", name)
+        raise InputError(
+            "the file is empty", where=str(folder / "prompt.txt"), remedy="Write the question to the judge."
+        )
+    schema = folder / "schema.json"
+    return rubric_of(name, instruction, read_text(schema, _FORM), str(schema))
+
+
+def rubric_of(name: str, instruction: str, schema: str, where: str) -> Grader:
+    """Return the grader that asks an instruction and reads verdicts by a JSON Schema.
+
+    Raise an InputError if the schema can't be used.
+    """
+    form = _form(schema, where, name)
     scored = [key for key, field in form.model_fields.items() if field.annotation in (float, int, bool)]
     measures = {key: f"{name}.{key}" if len(scored) > 1 else name for key in scored}
     explained = next((key for key in _EXPLAIN if key in form.model_fields), None)
@@ -89,14 +100,13 @@ def load_rubric(folder: Path) -> Grader:
     return Grader(name, form, PARTS, tuple(measures.values()), read, instruction=instruction)
 
 
-def _form(path: Path, name: str) -> type[BaseModel]:
+def _form(text: str, where: str, name: str) -> type[BaseModel]:
     """Return the form that a JSON Schema describes: an object of numbers, booleans and texts."""
-    where, text = str(path), read_text(path, _FORM)
     try:
         schema = json.loads(text)
     except (ValueError, RecursionError) as error:
         line = f"{where}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else where
-        raise InputError(f"the file is no JSON: {error}", where=line, remedy=_FORM) from None
+        raise InputError(f"the file isn't JSON: {error}", where=line, remedy=_FORM) from None
     try:
         json.dumps(schema, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -106,14 +116,13 @@ def _form(path: Path, name: str) -> type[BaseModel]:
         raise InputError("the schema describes no object with properties", where=where, remedy=_FORM)
     if strange := sorted(
         set(schema)
-        - {"$schema", "$id", "title", "description", "type", "properties", "required"}
-        - {"additionalProperties"}
+        - {"$schema", "$id", "title", "description", "type", "properties", "required", "additionalProperties"}
     ):
-        raise InputError(f"the schema says {', '.join(strange)}, which isn't supported", where=where, remedy=_FORM)
+        raise InputError(f"the schema uses {', '.join(strange)}, which isn't supported", where=where, remedy=_FORM)
     fields: dict[str, Any] = {key: _property(key, value, where) for key, value in properties.items()}
     if not any(value.get("type") in ("number", "integer", "boolean") for value in properties.values()):
         raise InputError(
-            "the schema has no number and no boolean, so that nothing would be scored",
+            "the schema has no number and no boolean, so nothing would be scored",
             where=where,
             remedy='Add one, such as "tone": {"type": "number", "minimum": 0, "maximum": 1}.',
         )
@@ -123,7 +132,7 @@ def _form(path: Path, name: str) -> type[BaseModel]:
 
 
 def _property(key: str, schema: Any, where: str) -> Any:
-    """Return type and default of one property, for pydantic."""
+    """Return the type and the default of one property, for pydantic."""
     place = f"{where}: properties.{key}"
     if not _NAME.match(key) or key.startswith("_") or hasattr(BaseModel, key):
         raise InputError(f"a property can't be called {key!r}", where=place, remedy="Use letters, digits and '_'.")
@@ -134,7 +143,7 @@ def _property(key: str, schema: Any, where: str) -> Any:
         )
     if strange := sorted(set(schema) - _KNOWN[kind]):
         known = ", ".join(sorted(_KNOWN[kind]))
-        raise InputError(f"{', '.join(strange)} isn't supported", where=place, remedy=f"A {kind} may say: {known}.")
+        raise InputError(f"{', '.join(strange)} isn't supported", where=place, remedy=f"A {kind} may have: {known}.")
     if "enum" in schema:
         choices = schema["enum"]
         if not isinstance(choices, list) or not choices or not all(isinstance(one, str) for one in choices):

@@ -1,7 +1,9 @@
-"""Prompts: our words in files, the text under judgement between delimiters that it can't close.
+"""Prompts: instructions from files, and the text under judgement between delimiters that it can't close.
 
-Each part of the materials stands between ``<answer-NONCE>`` and ``</answer-NONCE>``. The nonce is taken from the text
-itself, so that the same text makes the same request, and occurs nowhere in it: no text can close what it stands in.
+Each part of the materials stands between ``<answer-NONCE>`` and ``</answer-NONCE>``. The nonce is a hash of the text:
+the same text makes the same request. It occurs nowhere in the text, so that no text can close its delimiter.
+
+A file ``prompts/NAME.txt`` that begins with a JSON Schema and a line ``---`` is a whole grader: see ``own_rubric``.
 """
 
 from __future__ import annotations
@@ -18,10 +20,10 @@ from typing import Any
 from graphkit.errors import InputError, did_you_mean
 from graphkit.judges.materials import Materials
 
-#: What a prompt may show, in the order in which it is shown: what most graders share comes first.
+#: The parts that a prompt may show, in order: the parts that most graders share come first.
 PARTS = ("question", "gold_answer", "facts", "conflicts", "answer", "context", "edges")
 
-#: What is said of an opinion that was cut off; a judge that can gives the next one more room.
+#: The reason against an opinion that was cut off; a model gets more room for the next one.
 TRUNCATED = "the verdict was cut off before its end"
 
 _FOLDER = Path(__file__).parent / "prompts"
@@ -29,18 +31,16 @@ _FOLDER = Path(__file__).parent / "prompts"
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a judge is asked.
+    """The question to a judge about one answer.
 
     Attributes
     ----------
     grader, digest
-        The grader that asks, and the SHA-256 of its words (not of the text under judgement).
+        The grader, and the SHA-256 of its words (without the text under judgement).
     system
-        What holds for every grader: who the judge is, and that what stands between delimiters is data.
+        The rules for every grader: the role of the judge, and that the text between delimiters is data.
     parts
-        Name and text of what is judged, delimited; the last thing before the instruction.
-    instruction
-        What is asked.
+        Name and delimited text of each part, in front of the instruction.
     unusable
         Earlier opinions on the same prompt that couldn't be used, each with the reason.
     """
@@ -61,19 +61,27 @@ class Prompt:
 
 @lru_cache(maxsize=64)
 def text_of(name: str) -> str:
-    """Return the words of a prompt: ``system``, which every grader's begins with, or what the grader of a name asks.
+    """Return the words of a prompt: those of a grader, or ``system``, with which every prompt begins.
 
-    Raises
-    ------
-    InputError
-        There is no such prompt.
+    Raise an InputError if there is no such prompt.
     """
     if name not in prompt_names():
         known = prompt_names()
         raise InputError(
             f"no prompt is called {name!r}", remedy=f"{did_you_mean(name, known)}There are: {', '.join(known)}."
         )
-    return (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
+    return _file(name)[1]
+
+
+def form_of(name: str) -> str | None:
+    """Return the JSON Schema at the head of a prompt's file; None if Python code holds the form."""
+    return _file(name)[0]
+
+
+def _file(name: str) -> tuple[str | None, str]:
+    text = (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
+    head, line, words = text.partition("\n---\n")
+    return (head, words.strip()) if line and head.startswith("{") else (None, text)
 
 
 @lru_cache(maxsize=1)
@@ -83,7 +91,7 @@ def prompt_names() -> tuple[str, ...]:
 
 
 def digest_of(grader: str, shows: tuple[str, ...], schema: Mapping[str, Any], instruction: str | None = None) -> str:
-    """Return the SHA-256 of what a grader asks: the words, the parts that are shown, and the form of the verdict."""
+    """Return the SHA-256 of a grader's words, the parts that it shows, and the form of its verdict."""
     asked = instruction if instruction is not None else text_of(grader)
     words = json.dumps([text_of("system"), asked, shows, schema], ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
@@ -97,9 +105,9 @@ def prompt_for(
     Parameters
     ----------
     digest
-        Of what it asks, see :func:`digest_of`.
+        See :func:`digest_of`.
     instruction
-        What is asked, where no file of the grader's name says it.
+        The words of a grader without a file.
     """
     system, asked = text_of("system"), instruction if instruction is not None else text_of(grader)
     nonce = nonce_of(materials)
@@ -108,12 +116,12 @@ def prompt_for(
 
 
 def nonce_of(materials: Materials) -> str:
-    """Return 16 hexadecimal characters that occur nowhere in the text under judgement, nor in what looks like it."""
+    """Return 16 hexadecimal characters that occur nowhere in the text under judgement, nor in its normalised form."""
     texts = [text for text in _texts(materials) if text]
     whole = "\n".join(texts)
     folded = unicodedata.normalize("NFKC", whole).casefold()
     state = hashlib.sha256()
-    for text in texts:  # each with its length: texts that are cut in another way are other texts
+    for text in texts:  # with its length: the same characters cut otherwise are other texts
         data = text.encode("utf-8", "surrogatepass")
         state.update(b"%d:" % len(data) + data)
     nonce, turn = state.hexdigest()[:16], 0
@@ -138,7 +146,7 @@ def _texts(materials: Materials) -> Iterator[str]:
 
 
 def _shown(materials: Materials, nonce: str) -> Iterator[tuple[str, str]]:
-    """Yield each part with what stands in it; no gold answer, facts or conflicts: no such part."""
+    """Yield the name and content of each part; parts without gold answer, facts or conflicts are absent."""
     yield "question", materials.question
     if materials.gold_answer is not None:
         yield "gold_answer", materials.gold_answer
@@ -165,7 +173,7 @@ def _shown(materials: Materials, nonce: str) -> Iterator[tuple[str, str]]:
 
 
 def _sentences(materials: Materials, nonce: str) -> str:
-    """Return the answer with each sentence between delimiters; without these it is the answer, to the character."""
+    """Return the answer with each sentence between delimiters; without the delimiters it is exactly the answer."""
     answer, place, pieces = materials.answer, 0, []
     for sentence in materials.sentences:
         pieces.append(answer[place : sentence.start])

@@ -1,4 +1,4 @@
-"""The grader ``rubric``: one of four grades, with what went wrong and how sure the judge is."""
+"""The grader ``rubric``: one of four grades, with a failure label and the judge's confidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphkit.records.words import shortened
 #: The grades with their values, best first.
 GRADES = {"fully_correct": 1.0, "partially_correct": 0.5, "unsupported": 0.0, "wrong": 0.0}
 
-#: What may have gone wrong.
+#: The labels of failures.
 FAILURES = (
     "hallucination",
     "missing_evidence",
@@ -23,7 +23,7 @@ FAILURES = (
     "scope_confusion",
 )
 
-#: The label of a failure that is none of these.
+#: The label of any other failure.
 GRADING_ERROR = "grading_error"
 
 

@@ -1,4 +1,4 @@
-"""The sentences of an answer, so that a claim and a citation can be placed."""
+"""Splits an answer into sentences, so that claims and citations have a place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence: its ``key`` such as ``s1``, and from which to which character of the answer it goes."""
+    """A sentence, with its ``key`` such as ``s1`` and its range of characters."""
 
     key: str
     start: int
@@ -17,10 +17,10 @@ class Sentence:
 
 
 def sentences_of(text: str) -> list[Sentence]:
-    """Return the sentences of a text in order; white space between them belongs to none.
+    """Return the sentences of a text in order, without the white space between them.
 
-    A sentence ends at a full stop, a question or exclamation mark, where white space follows, and with its paragraph,
-    list item, heading or row of a table. Citations right after its end belong to it. A block of code is one.
+    A sentence ends at a full stop, question mark or exclamation mark before white space, and with its paragraph, list
+    item, heading or table row. Citations right after its end belong to it. A block of code is one sentence.
 
     >>> [one.text for one in sentences_of("It reads orders.total, e.g. at 1.5. [1] Then `a.b` ends.")]
     ['It reads orders.total, e.g. at 1.5. [1]', 'Then `a.b` ends.']
@@ -39,7 +39,7 @@ def sentences_of(text: str) -> list[Sentence]:
 
 
 def _blocks(text: str) -> list[tuple[int, int, bool]]:
-    """Return paragraphs, list items, headings, rows and blocks of code: from where to where, and whether it is code."""
+    """Return the range of each paragraph, list item, heading, row and block of code, and whether it is code."""
     blocks: list[tuple[int, int, bool]] = []
     start, fence, place = 0, "", 0
     for line in text.splitlines(keepends=True):
@@ -64,7 +64,7 @@ def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
     spans = []
     item = _ITEM.match(text, start, end)
     for stop in _END.finditer(text, item.end() if item else start, end):
-        if stop.start() < start:  # inside a citation that is part of the sentence before
+        if stop.start() < start:  # inside a citation of the sentence before
             continue
         place = stop.end()
         while (after := _AFTER.match(text, place, end)) and _CITES.search(after[1]):
@@ -82,12 +82,12 @@ def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"[ \t]*(?:[-*+][ \t]|\d{1,4}[.)][ \t]|#{1,6}[ \t]|\|)")
-#: An end with what closes quotes and emphasis, and what may be a citation after it, on the same line.
+#: An end with closing quotes and emphasis, and a possible citation after it on the same line.
 _END = re.compile(r"([.!?…。！？])[.!?…。！？]*[\"'”’»)*_]{0,8}")
 _AFTER = re.compile(r"[ \t]{0,8}\[([^\[\]\n]{1,400})\](?![(:])")
 _CITES = re.compile(r"\A\s*\d[\d,;–\s-]*\Z|[/:#]")
 _CLOSING = (".", ",", ";")
-#: Ends behind which white space has to follow; those of Chinese and Japanese need none.
+#: Ends that need white space after them; those of Chinese and Japanese don't.
 _SPACED = ".!?…"
 #: A heading, or a row of a table: it ends with its line.
 _LINE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\|)")

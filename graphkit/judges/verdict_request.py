@@ -1,4 +1,4 @@
-"""Asking a judge: once, once more with the reason where the verdict can't be used, and then it is kept as a failure."""
+"""Asks a judge for a verdict: once, and once more with the reason if the verdict can't be used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from graphkit.judges.contract import Finding, Grader, Judge, Opinion, Reading, UnusableVerdictError
 from graphkit.judges.forms import unscored
@@ -21,20 +21,20 @@ from graphkit.records.words import shortened
 #: How many times a judge is asked for one verdict.
 TRIES = 2
 
-#: What pydantic calls a number that lies beyond its bounds.
+#: Pydantic's error types for a number outside its bounds.
 _OUT_OF_RANGE = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"})
 
-#: How much of what is wrong a judge is told, and a verdict keeps.
+#: Limits of the complaint that a judge is sent, and that a verdict keeps.
 _MOST_PROBLEMS = 5
 _LONGEST_REASON = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What came of one grader and one answer: its scores, and what the judge said; None where no judge was asked.
+    """The findings of one grader about one answer, and the verdict; None if no judge was asked.
 
-    ``requests`` are the digests of those requests whose replies made it a failure. Where the second reply couldn't be
-    had, the first isn't among them: the next grading goes on from there.
+    ``requests`` are the digests of the requests whose replies made it a failure. If there was no second reply, the
+    first isn't among them: the next grading continues from there.
     """
 
     findings: tuple[Finding, ...]
@@ -43,54 +43,50 @@ class Judged:
 
 
 def prompt_of(grader: Grader, materials: Materials) -> Prompt:
-    """Return what a grader asks about an answer."""
+    """Return the prompt of a grader about an answer."""
     return prompt_for(grader.name, prompt_hash(grader), grader.shows, materials, grader.instruction)
 
 
 @lru_cache(maxsize=256)
 def prompt_hash(grader: Grader) -> str:
-    """Return the SHA-256 of what a grader asks, whatever the answer."""
+    """Return the SHA-256 of a grader's words and form, whatever the answer."""
     return digest_of(grader.name, grader.shows, schema_of(grader), grader.instruction)
 
 
 @lru_cache(maxsize=256)
-def _schema(form: type[BaseModel]) -> Mapping[str, Any]:
-    return form.model_json_schema()
-
-
 def schema_of(grader: Grader) -> Mapping[str, Any]:
     """Return the JSON Schema of a grader's verdict."""
-    return _schema(grader.verdict)
+    return grader.verdict.model_json_schema()
 
 
 async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
-    """Return what a judge says of an answer, checked; a verdict that can't be used gives no value.
+    """Ask a judge about an answer, and check its verdict; one that can't be used gives no value.
 
-    No judge is asked where the grader lacks something, or needs none. A ``ModelError`` is kept as a failure, too.
+    No judge is asked if the grader lacks something or needs none. A ``ModelError`` is kept as a failure.
     """
     if (lack := grader.lacks(materials)) is not None:
         return Judged(unscored(grader.measures, lack))
-    if (settled := grader.settled(materials)) is not None:
-        return Judged(tuple(settled.findings))
+    if (reading := grader.unasked(materials)) is not None:
+        return Judged(tuple(reading.findings))
     prompt = prompt_of(grader, materials)
     opinions: list[Opinion] = []
     failure, reason, extra_attempts = "unreadable", "", 0
-    blamed: tuple[str, ...] = ()
+    blamed: list[str] = []
     while len(opinions) < TRIES:
         try:
             opinion = await judge.judge(prompt, schema_of(grader))
         except ModelError as error:
-            # What a server or a judge's exception says may be of any length, and hold what no file takes.
+            # The message of a server or an exception may have any length, and hold characters that no file can.
             reason = shortened(str(error).encode(errors="replace").decode(), _LONGEST_REASON)
             failure, extra_attempts = error.label, error.attempts
-            blamed = ()
+            blamed.clear()
             break
         opinions.append(opinion)
         try:
             said, reading = read(grader, materials, opinion)
         except _FailureError as error:
             failure, reason = error.label, shortened(error.what, _LONGEST_REASON)
-            blamed = (*blamed, *([opinion.request] if opinion.request is not None else []))
+            blamed += [opinion.request] if opinion.request is not None else []
             prompt = replace(prompt, unusable=(*prompt.unusable, (opinion.text, reason)))
             continue
         verdict = _verdict(grader, materials, judge, prompt, opinions, said, reading)
@@ -99,7 +95,7 @@ async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
     verdict = verdict.model_copy(
         update={"failure": failure, "reason": reason, "attempts": verdict.attempts + extra_attempts}
     )
-    return Judged(unscored(grader.measures, f"{failure}: {reason}"), verdict, blamed)
+    return Judged(unscored(grader.measures, f"{failure}: {reason}"), verdict, tuple(blamed))
 
 
 class _FailureError(Exception):
@@ -110,7 +106,7 @@ class _FailureError(Exception):
 
 
 def read(grader: Grader, materials: Materials, opinion: Opinion) -> tuple[dict[str, Any], Reading]:
-    """Return a verdict as it was said and what it is worth."""
+    """Return a verdict as JSON, and its reading; raise a _FailureError if the verdict can't be used."""
     if opinion.stop_reason in ("max_tokens", "model_context_window_exceeded"):
         raise _FailureError("truncated", TRUNCATED)
     if opinion.stop_reason == "refusal":
@@ -130,7 +126,7 @@ def read(grader: Grader, materials: Materials, opinion: Opinion) -> tuple[dict[s
 
 
 def _complaint(details: Iterable[Mapping[str, Any]]) -> str:
-    """Return what is wrong with a verdict by its form, without the text that was said."""
+    """Return how a verdict breaks its form, without quoting it."""
     found = [f"{shortened('.'.join(map(str, one['loc']))) or 'the verdict'}: {one['msg']}" for one in details]
     more = f" (and {len(found) - _MOST_PROBLEMS} more)" if len(found) > _MOST_PROBLEMS else ""
     return "; ".join(found[:_MOST_PROBLEMS]) + more
@@ -145,12 +141,12 @@ def _verdict(
     said: dict[str, Any] | None,
     reading: Reading,
 ) -> Verdict:
-    """Return the record of what was said, with what all tries took."""
+    """Return the record of a verdict, with the usage and cost of all tries."""
     last = opinions[-1] if opinions else None
     used = [one.usage for one in opinions if one.usage is not None]
     usage = sum(used, Usage()) if used else None
     costs = [one.cost for one in opinions]
-    one = reading.findings[0] if len(reading.findings) == 1 else None  # what is said of the whole answer
+    whole = reading.findings[0] if len(reading.findings) == 1 else Finding("", None)
     known = [cost for cost in costs if cost is not None]
     return Verdict(
         run=materials.run,
@@ -160,10 +156,10 @@ def _verdict(
         model=last.model if last else None,
         prompt_hash=prompt.digest,
         verdict=said,
-        grade=one.grade if one is not None else None,
-        label=one.label if one is not None else None,
-        explanation=one.explanation if one is not None else None,
-        confidence=one.confidence if one is not None else None,
+        grade=whole.grade,
+        label=whole.label,
+        explanation=whole.explanation,
+        confidence=whole.confidence,
         claims=reading.claims,
         citations=reading.citations,
         left_out=materials.left_out,

@@ -1,4 +1,4 @@
-"""What a measure is: a frozen value that scores one case, and prints to the text it is parsed from."""
+"""The base class of measures: frozen values that score one case and print to the text that names them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_GOLD = "no gold path with a required step"
 NO_RELEVANT = "no relevant ids"
 NOTHING_TRAVERSED = "nothing was traversed"
 
-# What a record doesn't say isn't known, and not nothing: an empty list says that.
+# A field that a record doesn't log is unknown. An empty list says that nothing was retrieved, traversed or called.
 NO_TRAVERSAL = "the record has no traversal (not logged)"
 NO_RETRIEVAL = "the record has no retrieved chunks (not logged)"
 NO_ORDER = "the traversal is a set of edges: it has no order"
@@ -27,9 +27,9 @@ NEITHER_LOGGED = "the record doesn't say what was retrieved, or what was travers
 
 @dataclass(frozen=True, slots=True)
 class Unscored:
-    """No value, and the reason why. Never 0: a mean leaves it out, and says how many it left out.
+    """The reason why a case has no value. It never counts as 0: a mean ignores it and shows how many it ignored.
 
-    ``of_question`` says that the reason lies in the question alone, such as missing gold: no answer could be scored.
+    ``of_question`` marks a reason that lies in the question alone, such as missing gold: no answer could be scored.
     """
 
     reason: str
@@ -55,26 +55,26 @@ class Measure(ABC):
     A measure is a value: two with the same parameters are equal, ``str(measure)`` is its name with the parameters that
     differ from their defaults, and :func:`graphkit.parse_measure` reads that text back.
 
-    A subclass defines :meth:`value`, and as class attributes what is known of the measure, here and nowhere else:
+    A subclass defines :meth:`value` and declares the rest as class attributes:
 
-    - ``definition``: the formula in one sentence; by default the first line of the docstring
-    - ``source``: where it comes from; by default its module
-    - ``layer``: the layer that it belongs to
+    - ``definition``: the formula in one sentence; by default the first paragraph of the docstring
+    - ``source``: its origin in the literature; by default its module
+    - ``layer``: its layer
     - ``higher_is_better``: its direction
-    - ``lowest``, ``highest``: the bounds of its values; None where there is none
-    - ``target``, ``severe``: its :class:`Thresholds`, with ``target_parameters`` where they are those of the measure
-      with other parameters than the defaults, such as ``{"k": 10}``
+    - ``lowest``, ``highest``: the bounds of its values; None if unbounded
+    - ``target``, ``severe``: its :class:`Thresholds`; ``target_parameters`` names the parameters that they apply to,
+      such as ``{"k": 10}``, unless these are the defaults
     - ``aliases``: other names for it
-    - ``query``: the Cypher text in ``cypher/measures/`` that computes it over all questions, or None where Cypher has
-      no means (text normalisation), and ``query_parameters``
-    - ``needs_commits``: whether it asks which commits belong together
-    - ``computed``: False where a judge gives its values, and graphkit has only the declaration
+    - ``query``: the Cypher text in ``cypher/measures/`` that computes it over all questions, with
+      ``query_parameters``; None if Cypher can't (text normalisation)
+    - ``needs_commits``: whether it reads which commits belong together
+    - ``computed``: False if a judge gives its values
 
-    A measure of one's own is known by its module and class, as ``my_module:MyMeasure``, or by a name that
-    :func:`graphkit.register` or an entry point gave it; that is what ``str`` prints.
+    ``str`` prints a user's measure as ``my_module:MyMeasure``, or by the name that :func:`graphkit.register` or an
+    entry point gave it.
     """
 
-    #: The name that its text begins with, and that it is found by.
+    #: The name that its text begins with.
     name: ClassVar[str]
 
     definition: ClassVar[str]
@@ -96,24 +96,26 @@ class Measure(ABC):
         super().__init_subclass__(**more)
         cls.name = f"{cls.__module__}:{cls.__qualname__}" if cls.is_custom() else cls.__name__
         if cls.is_custom() and "value" in cls.__dict__:
-            # What another value is computed by isn't the Cypher of the measure that was taken as its base.
+            # The base's Cypher query doesn't compute what this class computes.
             cls.query = cls.__dict__.get("query")
             cls.aliases = cls.__dict__.get("aliases", ())
-        if not hasattr(cls, "definition"):
-            cls.definition = (cls.__dict__.get("__doc__") or "").strip().partition("\n")[0].rstrip(".") or cls.__name__
+        if "definition" not in cls.__dict__:
+            first = (cls.__dict__.get("__doc__") or "").partition("\n\n")[0]
+            if first or not hasattr(cls, "definition"):
+                cls.definition = " ".join(first.split()).rstrip(".") or cls.__name__
         if not hasattr(cls, "source"):
             cls.source = cls.__module__
 
     @classmethod
     def is_custom(cls) -> bool:
-        """Tell whether somebody else than graphkit defines it, so that its mistakes are told as theirs."""
+        """Return whether a user or a plugin defines it: its exceptions are then reported as theirs."""
         return cls.__module__.partition(".")[0] != "graphkit"
 
     def score(self, case: Case) -> float | Unscored:
         """Return the value for one case, or the reason why there is none.
 
-        A question without a record in the run, or with a record that carries an error, is not scored: the reason is
-        that of the question where no answer to it could be scored, and the failure otherwise.
+        A question without a record in the run, or whose record carries an error, is not scored. The reason is the
+        question's own if no answer to it could be scored, and the failure otherwise.
         """
         failure = case.failure
         if failure is None:
@@ -134,7 +136,7 @@ class Measure(ABC):
     def value(self, case: Case) -> float | Unscored:
         """Return the value for a case whose record exists and carries no error, or the reason why there is none.
 
-        This is what a measure defines; who wants the value of any case asks :meth:`score`.
+        A measure defines this method; callers use :meth:`score`, which accepts any case.
         """
 
     def settings(self) -> dict[str, object]:
@@ -142,13 +144,13 @@ class Measure(ABC):
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def parameters(self) -> dict[str, object]:
-        """Return what the Cypher query takes: every parameter, and what it is told besides."""
+        """Return the parameters of the Cypher query: those of the measure and ``query_parameters``."""
         return {**self.query_parameters, **self.settings()}
 
     def thresholds(self) -> Thresholds:
-        """Return the target and the severe threshold; none where its parameters aren't those that they are meant for.
+        """Return the target and the severe threshold; empty if they apply to other parameters than these.
 
-        A cut-off that neither the defaults nor ``target_parameters`` name may be any.
+        They apply to any cut-off if neither the defaults nor ``target_parameters`` name one.
         """
         for field in dataclasses.fields(self):
             wanted = self.target_parameters.get(field.name, field.default)
@@ -158,10 +160,16 @@ class Measure(ABC):
 
     @classmethod
     def engines(cls) -> tuple[str, ...]:
-        """Return what gives its values: Python, Cypher too, or a judge."""
+        """Return the engines that give its values: Python, Cypher, or a judge."""
         if not cls.computed:
             return ("judge",)
         return ("python", "cypher") if cls.query is not None else ("python",)
+
+    def undirected(self) -> Measure:
+        """Return the measure that ignores the direction of edges; one that compares no edges returns itself."""
+        if self.is_custom() or all(field.name != "directed" for field in dataclasses.fields(self)):
+            return self
+        return dataclasses.replace(self, directed=False)  # type: ignore[call-arg]
 
     def __str__(self) -> str:
         given = [

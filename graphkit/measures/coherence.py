@@ -1,4 +1,4 @@
-"""Measures of versions: do the retrieved commits belong together, and are they those of the annotation?"""
+"""Measures of versions: whether the retrieved commits belong together, and whether they are the annotated ones."""
 
 from __future__ import annotations
 
@@ -20,19 +20,17 @@ NOTHING_VERSIONED = "nothing retrieved or traversed carries a commit"
 
 @dataclass(frozen=True)
 class Coherence(Measure):
-    """Compatible pairs over all unordered pairs of retrieved chunks, each id once; 1 for a single chunk.
+    """Compatible pairs / all unordered pairs of retrieved chunks.
 
     A pair fits by the first rule that applies: the same commit (yes), an explicit incompatibility (no), an explicit
     compatibility or a common deployment (yes), the same repository and branch (yes), both on default branches and
     committed less than 24 h apart (yes), both pinned by the question itself (yes), otherwise no. The question's own
-    pins fit each other also where the graph does not know them; other pairs with an unknown commit don't fit.
+    pins fit each other even if the graph doesn't know them; other pairs with an unknown commit don't fit.
 
-    Here and in the other measures of commits, a commit is named by its sha, by a tag of its repository, or by at least
-    four digits with which no other known sha begins; and a chunk that names none has that of its artifact in the
-    dataset's graph.
+    In all measures of commits, a commit may be named by its sha, by a tag of its repository, or by at least four digits
+    with which no other known sha begins. A chunk without a commit has that of its artifact in the dataset's graph.
     """
 
-    definition = "compatible pairs / all unordered pairs of retrieved chunks"
     source = "version coherence over commit nodes"
     layer = "reasoning"
     query = "coherence"
@@ -84,13 +82,12 @@ def version_pairs(case: Case) -> list[tuple[Version, Version, Fit, int]]:
 
 @dataclass(frozen=True)
 class Incoherent(Measure):
-    """1 if no compatible row or deployment holds the commits of everything retrieved and traversed, else 0.
+    """1 if no compatible row or deployment holds all commits retrieved and traversed, else 0.
 
-    What the question itself pins belongs together, where no row says that two of these commits clash. Else it is not
-    scored where the dataset has no compatible row or deployment at all.
+    The question's own pins belong together unless a row says that two of them clash. Other questions are not scored if
+    the dataset has no compatible row or deployment at all.
     """
 
-    definition = "1 if no compatible row or deployment holds all commits retrieved and traversed, else 0"
     source = "version coherence over commit nodes"
     layer = "reasoning"
     query = "incoherent"
@@ -117,12 +114,11 @@ class Incoherent(Measure):
 
 @dataclass(frozen=True)
 class OffPin(Measure):
-    """1 if a commit retrieved or traversed differs from the one its repository is pinned to, else 0.
+    """1 if a commit retrieved or traversed differs from the question's pins, else 0.
 
-    Pins are the commits of the question's stack and the question's own. A repository without a pin is off pin.
+    Pins are the commits of the question's stack and the question's own. A repository without a pin counts as off pin.
     """
 
-    definition = "1 if a commit retrieved or traversed differs from the question's pins, else 0"
     source = "version coherence over commit nodes"
     layer = "reasoning"
     query = "off_pin"

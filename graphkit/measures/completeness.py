@@ -1,15 +1,15 @@
-"""Measures of what the answer says, by the key terms of what it should say: repeatable, and without a judge.
+"""Completeness and conflict resolution by key terms: repeatable, and without a judge.
 
-A text is addressed when the answer contains its key terms. The key terms of a text are its identifiers, where it has
-any: what stands in backticks or double quotes; words with an underscore between letters (``price_cents``), with a
+The answer addresses a text if it contains its key terms. The key terms of a text are its identifiers, if it has any:
+quotations in backticks or double quotes; words with an underscore between letters (``price_cents``), with a
 capital behind a small letter or in front of one (``OutOfStock``, ``HTTPServer``), of more than four capitals
 (``MESSAGES``), with a dot inside (``api/auth.py``, ``orders.total``), with a digit (``409``, ``1.x``), or with a slash
 in front (``/login``); and words that are a symbol of the question (one of its expected symbols, or of its gold steps):
-the table ``stock`` is a name, though it looks like a word. All of them must occur in the answer as whole words, in the
-same case. A text without identifiers is addressed when at least ``threshold`` of its content words do, whatever their
-case: all its words but stop words, or all its words where these are nothing else.
+the table ``stock`` is a name, although it looks like a word. All of them must occur in the answer as whole words, in
+the same case. A text without identifiers is addressed if at least ``threshold`` of its content words occur, in any
+case: all its words except stop words, or all its words if there are no others.
 
-That a term occurs doesn't say that what the answer says about it is true: a judge tells that.
+A term that occurs doesn't make a true statement: only a judge can decide that.
 """
 
 from __future__ import annotations
@@ -53,15 +53,14 @@ class _KeyTerms(Measure):
 
 @dataclass(frozen=True)
 class Completeness(_KeyTerms):
-    """Required facts that the answer addresses over the required facts, told by key terms and without a judge.
+    """Required facts whose key terms the answer contains / required facts (deterministic).
 
-    A fact is addressed when all its identifiers (names in code, paths, numbers, quoted text, and words that are a
-    symbol of the question's gold) occur in the answer as whole words; a fact without identifiers, when at least
+    A fact is addressed if all its identifiers (names in code, paths, numbers, quoted text, and words that are a symbol
+    of the question's gold) occur in the answer as whole words; a fact without identifiers, if at least
     ``threshold`` of its content words do. A record without an answer is not scored; an empty answer addresses nothing.
     """
 
-    definition = "required facts whose key terms the answer contains / required facts (deterministic)"
-    source = "deterministic key-term form of nugget recall (TREC QA); a judge's verdict is another thing"
+    source = "nugget recall (TREC QA) by key terms"
     layer = "reasoning"
     target = 0.75
     severe = 0.5
@@ -73,14 +72,13 @@ class Completeness(_KeyTerms):
 
 @dataclass(frozen=True)
 class ConflictResolution(_KeyTerms):
-    """Conflicts whose resolution the answer addresses over the annotated conflicts, told by key terms.
+    """Annotated conflicts whose resolution's key terms the answer contains / conflicts (deterministic).
 
-    The rule is that of Completeness, applied to the text of the resolution. Conflicts without such a text are left
-    out; where none has one, the question is not scored.
+    The rule is that of Completeness, applied to the text of the resolution. Conflicts without a resolution are ignored;
+    without any, the question is not scored.
     """
 
-    definition = "annotated conflicts whose resolution's key terms the answer contains / conflicts (deterministic)"
-    source = "deterministic key-term form of conflict resolution; a judge's verdict is another thing"
+    source = "conflict resolution by key terms"
     layer = "reasoning"
     target = 0.6
 
@@ -102,7 +100,7 @@ def symbols_of(case: Case) -> frozenset[str]:
 
 
 def addressed(text: str, answer: str, threshold: float = THRESHOLD, names: frozenset[str] = frozenset()) -> bool:
-    """Tell whether an answer contains the key terms of a text; ``names`` are words known to be identifiers.
+    """Return whether an answer contains the key terms of a text; ``names`` are words known to be identifiers.
 
     >>> addressed("charge raises PaymentDeclined", "It ends in PaymentDeclined."), addressed("19 percent", "at 1.19")
     (True, False)
@@ -134,7 +132,7 @@ def identifiers_in(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
-    """Return the words of a text without stop words, or all of them where there are no others; case is folded.
+    """Return the words of a text without stop words, or all of them if there are no others; case is folded.
 
     >>> sorted(content_words("The table is payments")), sorted(content_words("it is"))
     (['payments', 'table'], ['is', 'it'])
@@ -144,7 +142,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 _WORD = re.compile(r"\w+")
-#: No quotation holds another opener, so that many of them without an end are passed over in one step each.
+#: No quotation contains another opener, so that unclosed ones are skipped in one step each.
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^“”\n]+)”")
 _AROUND = ".,;:!?()[]{}<>\"'`*“”‘’…"
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -163,7 +161,7 @@ _IDENTIFIER = re.compile(
 
 @lru_cache(maxsize=4096)
 def _term(term: str) -> re.Pattern[str]:
-    """Return what finds a term as a whole word; a number is not found inside a longer number."""
+    """Return a pattern for a term as a whole word; a number doesn't match inside a longer number."""
     before, after = r"(?<!\w)", r"(?!\w)"
     if term[0].isdigit():
         before += r"(?<!\d[.,])"

@@ -1,4 +1,4 @@
-"""Measures of edges: which gold edges a traversal contains, and which traversed edges are gold."""
+"""Measures of edges: the gold edges that a traversal contains, and the traversed edges that are gold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_BOUNDARY_WALKED = "no traversed edge crosses a repository boundary"
 class EdgeMeasure(Measure):
     """Base of the measures of edges.
 
-    With ``relation=False`` only the two ends of an edge are compared, with ``directed=False`` not which is which.
+    ``relation=False`` compares only the two ends of an edge; ``directed=False`` ignores its direction.
     """
 
     relation: bool = True
@@ -28,7 +28,7 @@ class EdgeMeasure(Measure):
 
 
 def _required(gold: Gold, static: bool) -> set[Edge]:
-    """Return the edges that a path requires: all of them, or those that a static graph has to hold."""
+    """Return the edges that a path requires; with ``static``, those that a static graph must hold."""
     if not static:
         return gold.needed
     marks = zip(gold.edges, gold.optional, gold.manual, strict=True)
@@ -59,7 +59,7 @@ def edge_recall(
 
 
 def _share_of_files(case: Case, static: bool) -> float | Unscored:
-    """Return the share of the required gold edges of which the files of both ends are evidence files."""
+    """Return the share of the required gold edges with the files of both ends among the evidence files."""
 
     known = case.known_files
 
@@ -76,7 +76,7 @@ def _share_of_files(case: Case, static: bool) -> float | Unscored:
 
 
 def edge_precision(case: Case, relation: bool, boundary: bool, directed: bool = True) -> tuple[int, int, bool]:
-    """Return how many distinct traversed edges a gold path holds, how many there are, and whether gold has an edge."""
+    """Return the numbers of distinct traversed edges in gold and in all, and whether gold has an edge."""
     walked = case.walked_boundary if boundary else case.walked
     gold = case.gold_boundary if boundary else case.gold_edges
     if relation and directed and not case.untyped:
@@ -94,20 +94,19 @@ def _share(found: int, required: int, case: Case, none_required: str) -> float |
 
 @dataclass(frozen=True)
 class EdgeRecall(EdgeMeasure):
-    """Traversal accuracy: required gold edges that the traversal contains over all required gold edges.
+    """Required gold edges that the traversal contains / required gold edges, each edge once.
 
-    Each edge counts once, over the union of the retrieved paths. With ``static`` the gold steps are left out that no
-    static graph has to hold: those with any ``evidence`` but ``"static"``, such as ``"manual"`` or ``"trace"``.
+    Edges count over the union of the retrieved paths. ``static`` ignores gold steps that no static graph must hold:
+    those whose ``evidence`` is not ``"static"``, such as ``"manual"`` or ``"trace"``.
 
-    With ``files=True`` an edge counts where the files of both its ends are among the evidence files, as FileRecall has
-    them, whatever was traversed: that is what can be said of an agent that opens whole files where gold names symbols.
-    Gold edges with an end that names no file are left out.
+    With ``files=True`` an edge counts if the files of both ends are among the evidence files of FileRecall,
+    whatever was traversed. Use it for agents that open whole files while gold names symbols. Gold edges with an end
+    outside any file are ignored.
     """
 
     static: bool = False
     files: bool = False
 
-    definition = "required gold edges that the traversal contains / required gold edges, each edge once"
     query = "edge_recall"
     query_parameters = {"boundary": False, "unscored": NO_GOLD, "unlogged": NO_TRAVERSAL}
     target = 0.8
@@ -127,9 +126,8 @@ class EdgeRecall(EdgeMeasure):
 
 @dataclass(frozen=True)
 class EdgePrecision(EdgeMeasure):
-    """Distinct traversed edges that are in any gold path, optional steps included, over distinct traversed edges."""
+    """Distinct traversed edges that are in any gold path / distinct traversed edges."""
 
-    definition = "distinct traversed edges that are in any gold path / distinct traversed edges"
     query = "edge_precision"
     query_parameters = {
         "boundary": False,
@@ -149,9 +147,8 @@ class EdgePrecision(EdgeMeasure):
 
 @dataclass(frozen=True)
 class EdgeF1(EdgeMeasure):
-    """Harmonic mean of edge recall and edge precision, 0 where nothing was traversed or nothing matched."""
+    """Harmonic mean of EdgeRecall and EdgePrecision."""
 
-    definition = "harmonic mean of EdgeRecall and EdgePrecision"
     query = "edge_f1"
     query_parameters = {"unscored": NO_GOLD, "unlogged": NO_TRAVERSAL}
 
@@ -170,9 +167,8 @@ class EdgeF1(EdgeMeasure):
 
 @dataclass(frozen=True)
 class BoundaryRecall(EdgeMeasure):
-    """Edge recall over the edges whose ends lie in different repositories."""
+    """EdgeRecall over edges whose ends lie in different repositories."""
 
-    definition = "EdgeRecall over edges whose ends lie in different repositories"
     query = "edge_recall"
     query_parameters = {"boundary": True, "static": False, "unscored": NO_BOUNDARY, "unlogged": NO_TRAVERSAL}
 
@@ -183,9 +179,8 @@ class BoundaryRecall(EdgeMeasure):
 
 @dataclass(frozen=True)
 class BoundaryPrecision(EdgeMeasure):
-    """Edge precision over the edges whose ends lie in different repositories."""
+    """EdgePrecision over edges whose ends lie in different repositories."""
 
-    definition = "EdgePrecision over edges whose ends lie in different repositories"
     query = "edge_precision"
     query_parameters = {
         "boundary": True,

@@ -1,4 +1,4 @@
-"""Measures of files and symbols: what was expected against what the run holds as evidence."""
+"""Measures of files and symbols: the expected ones against the evidence of the run."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ def expected_files(case: Case) -> set[str]:
 
 @dataclass(frozen=True)
 class FilePrecision(Measure):
-    """Expected files among the evidence files, over the evidence files.
+    """Expected files among the evidence files / evidence files.
 
     Evidence files are those the run names, else the files of the retrieved chunks.
     """
 
-    definition = "expected files among the evidence files / evidence files"
     source = "file localisation of code retrieval benchmarks"
     query = "file_precision"
     query_parameters = {"unscored": NO_FILES, "unlogged": NO_RETRIEVAL}
@@ -44,9 +43,8 @@ class FilePrecision(Measure):
 
 @dataclass(frozen=True)
 class FileRecall(Measure):
-    """Expected files among the evidence files, over the expected files."""
+    """Expected files among the evidence files / expected files."""
 
-    definition = "expected files among the evidence files / expected files"
     source = "file localisation of code retrieval benchmarks"
     query = "file_recall"
     query_parameters = {"unscored": NO_FILES, "unlogged": NO_RETRIEVAL}
@@ -60,19 +58,17 @@ class FileRecall(Measure):
 
 @dataclass(frozen=True)
 class SymbolRecall(Measure):
-    """Expected symbols among the retrieved symbols, over the expected symbols.
+    """Expected symbols among the retrieved symbols / expected symbols.
 
-    Symbols are compared as they are written. A question whose ``symbol_match`` is ``"last_component"`` (gold of a diff
-    that was imported without a checkout) names symbols without what they are in: an expected ``handle`` is then found
-    where the last component of a retrieved symbol is ``handle``.
+    Symbols are compared literally. If the question's ``symbol_match`` is ``"last_component"`` (gold imported from a
+    diff without a checkout), the last component of a retrieved symbol is compared: ``handle`` matches ``Api.handle``.
 
-    With ``where="answer"`` a symbol counts where the answer's text holds it as a whole word; a record without an answer
-    isn't scored then.
+    With ``where="answer"`` a symbol counts if the answer contains it as a whole word; a record without an answer is not
+    scored.
     """
 
     where: str = "retrieved"
 
-    definition = "expected symbols among the retrieved symbols / expected symbols"
     source = "symbol localisation of code retrieval benchmarks"
     query = "symbol_recall"
     query_parameters = {"unscored": NO_SYMBOLS, "unlogged": NO_RETRIEVAL}

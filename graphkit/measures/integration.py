@@ -1,4 +1,4 @@
-"""Measures of how many of the retrieved sources the answer draws on."""
+"""Measure of how many of the retrieved sources the answer uses."""
 
 from __future__ import annotations
 
@@ -20,17 +20,15 @@ DEFAULT_SOURCES = 3
 
 @dataclass(frozen=True)
 class Integration(Measure):
-    """Distinct sources that the answer uses over the sources expected, at most 1.
+    """min(distinct sources used / sources expected, 1).
 
-    A source, ``repo/path``, is used when the answer contains, as a whole word and in the same case, an identifier
-    longer than 4 characters that one of its retrieved chunks defines: in its text, as tree-sitter reads it, or as the
-    last component of its symbol. Expected is the question's ``min_sources``, else the number of its facts, else 3.
-    Nothing retrieved is 0; a chunk with neither text nor symbol is not used; a record without an answer or without
-    retrieved chunks (not logged) is not scored, and an empty answer uses nothing. Without the extra ``code`` the
-    identifiers are found by regular expressions.
+    The answer uses a source, ``repo/path``, if it contains, as a whole word and in the same case, an identifier longer
+    than 4 characters that a retrieved chunk of the source defines: in its text, as tree-sitter reads it, or as the last
+    component of its symbol. The number of expected sources is the question's ``min_sources``, else the number of its
+    facts, else 3. Nothing retrieved gives 0; an empty answer uses nothing. A record that logs no answer or no retrieved
+    chunks is not scored. Without the extra ``code``, regular expressions find the identifiers.
     """
 
-    definition = "min(distinct sources used / sources expected, 1)"
     source = "multi-source integration; identifiers by tree-sitter"
     layer = "reasoning"
     target = 0.7
@@ -48,7 +46,7 @@ class Integration(Measure):
 
 
 def sources_expected(case: Case) -> int:
-    """Return how many sources an answer should draw on."""
+    """Return how many sources an answer should use."""
     wanted = case.question.min_sources
     return wanted if wanted is not None else len(list(case.question.facts)) or DEFAULT_SOURCES
 

@@ -1,4 +1,4 @@
-"""Measures of a user's own: found by ``my_module:MyMeasure`` or an entry point, and checked before they are used."""
+"""Users' measures: found as ``my_module:MyMeasure`` or by an entry point, and checked before use."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _NAME = re.compile(r"[^\W\d]\w*\Z")
 
 
 def checked(kind: object, where: str) -> type[Measure]:
-    """Return a class that a user gives as a measure.
+    """Check and return a user's measure class.
 
     Raises
     ------
     MeasureError
-        It isn't a subclass of :class:`graphkit.Measure`, or lacks ``value``, a layer that there is, or possible bounds.
+        It isn't a subclass of :class:`graphkit.Measure`, lacks ``value``, or has an unknown layer or impossible bounds.
     """
     if not inspect.isclass(kind) or not issubclass(kind, Measure):
         what = (
@@ -49,7 +49,7 @@ def checked(kind: object, where: str) -> type[Measure]:
 
 
 def checked_name(name: str, where: str) -> str:
-    """Return a name that can stand at the head of a measure's text.
+    """Check and return a name that a measure's text may begin with.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def checked_name(name: str, where: str) -> str:
 
 
 def import_kind(text: str) -> type[Measure]:
-    """Import the measure that ``my_module:MyMeasure`` names; modules of the working folder are found, too.
+    """Import the measure that ``my_module:MyMeasure`` names; modules of the working folder are found as well.
 
     Raises
     ------
@@ -76,9 +76,9 @@ def import_kind(text: str) -> type[Measure]:
 
 
 def loaded_kind(text: str) -> type[Measure] | None:
-    """Return the measure that ``my_module:MyMeasure`` names where its module is already imported, else None.
+    """Return the measure that ``my_module:MyMeasure`` names if its module is already imported, else None.
 
-    Texts from data ask here: no file decides which modules are imported.
+    Texts from data use this function: no file may decide which modules are imported.
     """
     module, _, path = text.partition(":")
     found = sys.modules.get(module)
@@ -89,12 +89,12 @@ def loaded_kind(text: str) -> type[Measure] | None:
 
 @cache
 def installed() -> dict[str, EntryPoint]:
-    """Return the entry points that name measures, by their names, case folded."""
+    """Return the entry points of measures by case-folded name."""
     return {point.name.casefold(): point for point in entry_points(group=GROUP)}
 
 
 def load_installed(point: EntryPoint) -> type[Measure]:
-    """Import the measure of an entry point, which is known by the name of it.
+    """Import the measure of an entry point, and name it after the entry point.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Measures of whole paths, and the first divergence: where a walk left the gold path."""
+"""Measures of whole paths, and the first divergence of a traversal from the gold path."""
 
 from __future__ import annotations
 
@@ -136,9 +136,8 @@ def longest_followed(gold: Gold, case: Case, same: SamePair) -> int:
 
 @dataclass(frozen=True)
 class PathExact(PathMeasure):
-    """Share of required paths that some retrieved path equals step by step, optional steps present or absent."""
+    """Share of required paths that some retrieved path equals step by step."""
 
-    definition = "share of required paths that some retrieved path equals step by step"
     query = "path_exact"
     query_parameters = {"unscored": NO_GOLD, "unlogged": NO_TRAVERSAL, "unordered": NO_ORDER}
 
@@ -150,9 +149,8 @@ class PathExact(PathMeasure):
 
 @dataclass(frozen=True)
 class PathInOrder(PathMeasure):
-    """Share of required paths whose required steps appear in this order in one retrieved path."""
+    """Share of required paths whose required steps appear in order in one retrieved path."""
 
-    definition = "share of required paths whose required steps appear in order in one retrieved path"
     query = "path_prefix"
     query_parameters = {"complete": True, "unscored": NO_GOLD, "unlogged": NO_TRAVERSAL, "unordered": NO_ORDER}
 
@@ -162,12 +160,11 @@ class PathInOrder(PathMeasure):
 
 @dataclass(frozen=True)
 class PathPrefix(PathMeasure):
-    """Required steps of the gold path followed from its start without a miss, over its required steps.
+    """Required steps followed from the start without a miss / required steps, best retrieved path.
 
     The best retrieved path counts; other steps may lie between two followed ones, as in ``PathInOrder``.
     """
 
-    definition = "required steps followed from the start without a miss / required steps, best retrieved path"
     query = "path_prefix"
     query_parameters = {"complete": False, "unscored": NO_GOLD, "unlogged": NO_TRAVERSAL, "unordered": NO_ORDER}
 

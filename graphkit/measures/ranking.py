@@ -30,7 +30,6 @@ _DISCOUNTS = _discounts(1000)
 class Success(CutMeasure):
     """1 if a relevant id is in the top k, else 0."""
 
-    definition = "1 if a relevant id is in the top k, else 0"
     source = "hit rate; TREC success@k"
     query = "success"
     query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
@@ -46,9 +45,8 @@ class Success(CutMeasure):
 
 @dataclass(frozen=True)
 class Recall(CutMeasure):
-    """Relevant ids in the top k over all relevant ids."""
+    """Relevant ids in the top k / all relevant ids."""
 
-    definition = "relevant ids in the top k / all relevant ids"
     source = "trec_eval recall_k"
     query = "recall"
     query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
@@ -67,9 +65,8 @@ class Recall(CutMeasure):
 
 @dataclass(frozen=True)
 class P(CutMeasure):
-    """Relevant ids in the top k over k, also where fewer than k were retrieved."""
+    """Relevant ids in the top k / k."""
 
-    definition = "relevant ids in the top k / k"
     source = "trec_eval P_k"
     query = "precision"
     query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
@@ -86,9 +83,8 @@ class P(CutMeasure):
 
 @dataclass(frozen=True)
 class RR(Measure):
-    """Reciprocal rank of the first relevant id, 0 if none was retrieved. Its mean is the MRR."""
+    """1 / rank of the first relevant id, 0 if none."""
 
-    definition = "1 / rank of the first relevant id, 0 if none"
     source = "trec_eval recip_rank; the mean is MRR"
     query = "reciprocal_rank"
     query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
@@ -106,9 +102,8 @@ class RR(Measure):
 
 @dataclass(frozen=True)
 class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
-    """Discounted cumulative gain over that of the best order of all relevant gains, both cut at k; linear gains."""
+    """Sum of gain / log2(rank + 1) over ranks 1..k, over the same sum for the best order of all gains."""
 
-    definition = "sum of gain / log2(rank + 1) over ranks 1..k, over the same sum for the best order of all gains"
     source = "Järvelin and Kekäläinen 2002, linear gains as in trec_eval ndcg_cut"
     query = "ndcg"
     query_parameters = {"unscored": NO_RELEVANT, "unlogged": NO_RETRIEVAL}
@@ -142,7 +137,6 @@ class AnswerContainment(CutMeasure):
 
     exact: bool = False
 
-    definition = "1 if the expected answer span occurs in the text of a top-k chunk, else 0"
     source = "answer recall of open-domain question answering (DPR)"
 
     def value(self, case: Case) -> float | Unscored:

@@ -1,4 +1,4 @@
-"""Every measure by its name, and the text form that they are parsed from."""
+"""All measures by name, and the parser of their text form."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from graphkit.measures.tools import ArgumentMatch, ToolExact, ToolInOrder, ToolP
 
 Kind = TypeVar("Kind", bound=Measure)
 
-#: Every measure of graphkit's, in the order in which they are shown; those that a judge gives come last.
+#: All built-in measures in the order of display; those from a judge come last.
 MEASURES: tuple[type[Measure], ...] = (
     EdgeRecall,
     EdgePrecision,
@@ -108,7 +108,7 @@ MEASURES: tuple[type[Measure], ...] = (
     JudgedConflictResolution,
 )
 
-#: What ``evaluate`` computes where no measure is named.
+#: The default measures of ``evaluate``.
 DEFAULT_MEASURES = (
     "EdgeRecall",
     "EdgePrecision",
@@ -134,20 +134,20 @@ DEFAULT_MEASURES = (
 
 NOT_COMPUTED = "aren't computed from records: a judge gives them"
 
-#: How the scores of a judge are given.
+#: The remedy if someone asks for a computed value of a judged measure.
 GIVEN = (
-    "`graphkit grade RUN.jsonl` has a judge give them. What it keeps beside the run, or lines "
-    '{"run", "question", "measure", "value"} of your own, goes to `graphkit evaluate RUN.jsonl --scores FILE`, or to '
+    "Run `graphkit grade RUN.jsonl` to have a judge give them. Pass the file that it writes beside the run, or lines "
+    '{"run", "question", "measure", "value"} of your own, to `graphkit evaluate RUN.jsonl --scores FILE`, or to '
     "`graphkit load-scores FILE` for comparisons."
 )
 
-#: Every kind that a text may name: graphkit's own, those that were registered, and those that the user has named.
+#: The classes that a text may name: built-in, registered, and named by the user before.
 _BY_NAME = {name.casefold(): kind for kind in MEASURES for name in (kind.__name__, *kind.aliases)}
 _TEXT = re.compile(r"\s*(?P<name>\w+|[\w.]+:[\w.<>]+)\s*(?:\((?P<args>.*)\))?\s*(?:@\s*(?P<k>-?\d+))?\s*\Z", re.DOTALL)
 
 
 def register(kind: type[Kind]) -> type[Kind]:
-    """Make a measure of one's own known by the name of its class and its aliases, in this process; a decorator, too.
+    """Register a measure by its class name and aliases in this process; also usable as a decorator.
 
     A command imports what ``--measure my_module:MyMeasure`` or an entry point of the group ``graphkit.measures`` names.
 
@@ -164,7 +164,7 @@ def register(kind: type[Kind]) -> type[Kind]:
 
 
 def _enter(kind: type[Measure], names: Iterable[str], where: str) -> None:
-    """Let names lead to a kind, in the place of an earlier form of the same class."""
+    """Register names for a class, replacing an earlier definition of it."""
     folded = [checked_name(name, where).casefold() for name in names]
     for name in folded:
         taken = _BY_NAME.get(name)
@@ -181,12 +181,12 @@ def _enter(kind: type[Measure], names: Iterable[str], where: str) -> None:
 
 
 def _same(first: type[Measure], second: type[Measure]) -> bool:
-    """Tell whether two classes are one, perhaps defined anew, as a notebook does."""
+    """Return whether two classes are the same, perhaps redefined as in a notebook."""
     return (first.__module__, first.__qualname__) == (second.__module__, second.__qualname__)
 
 
 def measure_kinds() -> tuple[list[type[Measure]], list[MeasureError]]:
-    """Return every kind that a name leads to, of graphkit and of other packages, and what is wrong with theirs."""
+    """Return all measure classes, of graphkit and of other packages, and the errors of the latter."""
     wrong = []
     for name, point in installed().items():
         try:
@@ -204,7 +204,7 @@ def _by_entry_point(name: str, point: EntryPoint) -> type[Measure]:
 
 
 def _known(name: str) -> type[Measure] | None:
-    """Return the kind of a name: one that is known, or that an installed package brings."""
+    """Return the class of a name: a known one, or one that an installed package provides."""
     if ":" in name:
         return loaded_kind(name) or _BY_NAME.get(name)
     folded = name.casefold()
@@ -214,7 +214,7 @@ def _known(name: str) -> type[Measure] | None:
 
 
 def parse_measure(text: str) -> Measure:
-    """Return the measure that a text names; one of the user's own, ``my_module:MyMeasure``, is imported.
+    """Return the measure that a text names; a user's, ``my_module:MyMeasure``, is imported.
 
     >>> parse_measure("ndcg@10"), str(parse_measure("hit@5"))
     (nDCG(k=10), 'Success@5')
@@ -224,14 +224,14 @@ def parse_measure(text: str) -> Measure:
     Raises
     ------
     MeasureError
-        The name or a parameter isn't known (the closest name is suggested), a value doesn't fit, or a measure of the
-        user's own can't be imported.
+        The name or a parameter is unknown (the closest name is suggested), a value doesn't fit, or a user's measure
+        can't be imported.
     """
     match = _TEXT.match(text)
     kind = None
     if match is not None:
         name = match["name"]
-        # A class within a function can't be imported: it is known where its value was used.
+        # A class inside a function can't be imported: it is known once its value was used.
         kind = import_kind(name) if ":" in name and name not in _BY_NAME else _known(name)
     if match is None or kind is None:
         name = match["name"] if match else text
@@ -244,19 +244,19 @@ def parse_measure(text: str) -> Measure:
 
 
 def measure_class(text: str) -> type[Measure] | None:
-    """Return the kind of measure that a text from data names, whatever its parameters; None for any other text.
+    """Return the class of the measure that a text from data names, whatever its parameters; None for any other text.
 
-    A score by another tool may carry any text: that isn't a mistake, only nothing is known of its measure. Data decides
-    on no import: a measure of the user's own is known once the user has named it.
+    A score by another tool may carry any text; its measure is then unknown, which isn't an error. Data causes no
+    import: a user's measure is known once the user has named it.
     """
     match = _TEXT.match(text)
     try:
         return _known(match["name"]) if match else None
-    except MeasureError:  # what an installed package calls a measure is none
+    except MeasureError:  # an installed package registers something else
         return None
 
 
-def declared(text: str) -> Measure | None:
+def known_measure(text: str) -> Measure | None:
     """Return the measure that a text from data names, or None for any other text."""
     try:
         return parse_measure(text) if measure_class(text) is not None else None
@@ -265,7 +265,7 @@ def declared(text: str) -> Measure | None:
 
 
 def lower_is_better(measure: str) -> bool:
-    """Tell whether less of a measure is better, whatever its parameters; of a measure that isn't known, more is.
+    """Return whether lower values of a measure are better; for an unknown measure, higher ones are.
 
     >>> lower_is_better("OffPin"), lower_is_better("a score of another tool")
     (True, False)
@@ -275,7 +275,7 @@ def lower_is_better(measure: str) -> bool:
 
 
 def bounds_of(measure: str) -> tuple[float | None, float | None]:
-    """Return the lowest and the highest value of a measure, None where it is unbounded or isn't known.
+    """Return the lowest and the highest value of a measure; None if unbounded or unknown.
 
     >>> bounds_of("EdgeRecall"), bounds_of("a score of another tool")
     ((0.0, 1.0), (None, None))
@@ -285,7 +285,7 @@ def bounds_of(measure: str) -> tuple[float | None, float | None]:
 
 
 def worst_of(measure: str) -> float | None:
-    """Return the worst value of a measure, by its direction; None where it has no bound there, or isn't known.
+    """Return the worst value of a measure; None if it is unbounded there or unknown.
 
     >>> worst_of("EdgeRecall"), worst_of("HallucinationRate"), worst_of("StepsToGold")
     (0.0, 1.0, None)
@@ -295,7 +295,7 @@ def worst_of(measure: str) -> float | None:
 
 
 def is_judged(measure: str) -> bool:
-    """Tell whether a measure is one that a judge gives; a text that isn't known is of another tool.
+    """Return whether a judge gives a measure; an unknown text belongs to another tool.
 
     >>> is_judged("Groundedness"), is_judged("EdgeRecall"), is_judged("tone")
     (True, False, False)
@@ -304,20 +304,10 @@ def is_judged(measure: str) -> bool:
     return kind is not None and not kind.computed
 
 
-def undirected_form(measure: Measure) -> Measure:
-    """Return a measure that doesn't compare the direction of edges; one that doesn't compare edges as it is."""
-    fields = {field.name for field in dataclasses.fields(measure)}
-    own = measure.is_custom() or "directed" not in fields
-    return measure if own else dataclasses.replace(measure, directed=False)  # type: ignore[call-arg]
-
-
 def require_computed(measures: Iterable[Measure]) -> None:
-    """Refuse measures that a judge gives, where values are to be computed.
+    """Refuse measures whose values can't be computed from records.
 
-    Raises
-    ------
-    MeasureError
-        One isn't computed from records. The remedy says how its scores are given.
+    Raise a MeasureError if a judge gives one of them; the remedy says how.
     """
     judged = [str(measure) for measure in measures if not measure.computed]
     if judged:
@@ -373,7 +363,7 @@ def _is_required(field: dataclasses.Field[object]) -> bool:
 
 
 def _remembered(measure: Measure) -> Measure:
-    """Return a measure whose text is understood from now on, also where it comes from data."""
+    """Remember the class of a measure, so that its text is understood in data as well."""
     kind = type(measure)
     if ":" in kind.name:
         _BY_NAME[kind.name] = checked(kind, kind.name)
@@ -381,9 +371,9 @@ def _remembered(measure: Measure) -> Measure:
 
 
 def resolve_measures(measures: Iterable[str | Measure] = (), *, k: int | None = None) -> tuple[Measure, ...]:
-    """Return measures by name or value, each once, in order; the defaults where none is given.
+    """Return measures by name or value, each once, in order; by default the default measures.
 
-    A measure with a cut-off that names none gets ``k``, else 5, so that its name says what was computed.
+    A measure without its cut-off gets ``k``, else 5, so that its name says what was computed.
     """
     found: dict[Measure, None] = {}
     for asked in tuple(measures) or DEFAULT_MEASURES:

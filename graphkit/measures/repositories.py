@@ -1,4 +1,4 @@
-"""Measures of repositories: did retrieval and traversal stay in those that matter, and reach them all?"""
+"""Measures of repositories: whether retrieval and traversal stay in the relevant ones, and reach them all."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ def relevant_repositories(case: Case) -> set[str]:
 
 @dataclass(frozen=True)
 class CrossRepoPrecision(Measure):
-    """Retrieved repositories that are relevant over retrieved repositories, each counted once.
+    """Retrieved repositories that are relevant / retrieved repositories.
 
-    Retrieved are the repositories of the chunks and of the ends of the traversed edges, as far as the record logs them:
-    it isn't scored where no repository is known, and chunks or traversal weren't logged.
+    The retrieved repositories are those of the chunks and of the ends of the traversed edges, as far as the record logs
+    them. It is not scored if no repository is known and chunks or traversal weren't logged.
     """
 
-    definition = "retrieved repositories that are relevant / retrieved repositories"
     source = "set precision over the repositories of both subgraphs"
     query = "cross_repo_precision"
     query_parameters = {"unscored": NO_REPOSITORY, "unlogged": NEITHER_LOGGED}
@@ -56,13 +55,12 @@ class CrossRepoPrecision(Measure):
 
 @dataclass(frozen=True)
 class CrossRepoRecall(Measure):
-    """Relevant repositories retrieved over relevant repositories.
+    """Relevant repositories retrieved / relevant repositories.
 
-    Required are those of the relevant ids and of the required gold steps; of alternatives the best one's. What counts
-    as retrieved, and what isn't scored, is as in ``CrossRepoPrecision``.
+    The relevant repositories are those of the relevant ids and of the required gold steps; of alternatives the best
+    one counts. Retrieved repositories and unscored cases are those of ``CrossRepoPrecision``.
     """
 
-    definition = "relevant repositories retrieved / relevant repositories"
     source = "set recall over the repositories of both subgraphs"
     query = "cross_repo_recall"
     query_parameters = {"unscored": NO_REPOSITORY, "unlogged": NEITHER_LOGGED}

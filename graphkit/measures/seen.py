@@ -1,4 +1,4 @@
-"""Measures of what the calls of tools showed: how soon all gold, how often again, and what of it the answer uses."""
+"""Measures of the ids that tool calls showed: how soon all gold, how often again, and how many the answer uses."""
 
 from __future__ import annotations
 
@@ -26,18 +26,16 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class StepsToGold(Measure):
-    """Calls of tools until all gold ids were seen: opened by a call, or found in its result.
+    """Number of tool calls until all gold ids were seen.
 
-    Gold ids are the nodes of the required gold steps, of alternative paths those that were all seen first; without
-    gold paths they are the relevant ids. Where not all of them were seen it is not scored, and the reason says how many
-    were. Nor is it where a call came before that of which it isn't known what it showed (a search whose result is plain
-    text): all gold may have been seen earlier. With ``upper=True`` such a call counts as having shown nothing, and the
-    value is an upper bound.
+    Gold ids are the nodes of the required gold steps, of alternative paths those that were all seen first; without gold
+    paths they are the relevant ids. If some were never seen, the question is not scored, and the reason says how many.
+    Nor is it scored if an earlier call showed unknown ids (a search whose result is plain text): it may have shown
+    gold. With ``upper=True`` such a call counts as showing nothing, and the value is an upper bound.
     """
 
     upper: bool = False
 
-    definition = "number of tool calls until all gold ids were seen"
     source = "search length (Cooper 1968), in calls of tools"
     higher_is_better = False
     lowest = 1.0
@@ -67,13 +65,11 @@ class StepsToGold(Measure):
 
 @dataclass(frozen=True)
 class Redundancy(Measure):
-    """Ids that a call showed though a call before it had, over the ids that the calls showed; each once a call.
+    """Ids that a tool call showed again / ids that the tool calls showed, each once a call.
 
-    Calls of which it isn't known what they showed are left out; without any other it is not scored, nor where nothing
-    was shown.
+    Calls that showed unknown ids are ignored. If there are no others, or they showed nothing, it is not scored.
     """
 
-    definition = "ids that a tool call showed again / ids that the tool calls showed, each once a call"
     source = "share of repeated work in an agent's trajectory"
     higher_is_better = False
 
@@ -87,17 +83,15 @@ class Redundancy(Measure):
 
 @dataclass(frozen=True)
 class UsedShare(Measure):
-    """Distinct ids that the calls of tools showed and the answer names, over the distinct ids that they showed.
+    """Distinct ids that the tool calls showed and the answer names / distinct ids that they showed.
 
-    An answer names an id that it cites, and one whose text it holds as a whole word and in the same case, or the path
-    of a file, or the last component of a symbol of more than 4 characters. Ids that are numbers (``7``, ``7.5``,
-    ``1e30``) have to be cited: in a text the same digits are mostly a figure. Calls
-    of which it isn't known what they showed are left out; without any other it is not scored, nor where nothing was
-    shown, or no answer was logged.
+    An answer names an id if it cites it, or contains, as a whole word and in the same case, its text, the path of its
+    file, or the last component of its symbol if that has more than 4 characters. Numeric ids (``7``, ``7.5``, ``1e30``)
+    must be cited: in text, the same digits are mostly a figure. Calls that showed unknown ids are ignored. If there are
+    no others, they showed nothing, or no answer was logged, it is not scored.
     """
 
-    definition = "distinct ids that the tool calls showed and the answer names / distinct ids that they showed"
-    source = "share of what was read that the answer draws on; names as for Integration"
+    source = "share of the seen ids that the answer uses; names as for Integration"
     layer = "reasoning"
 
     def value(self, case: Case) -> float | Unscored:
@@ -115,13 +109,13 @@ class UsedShare(Measure):
 
 
 def _progress(ids: list[str], first: dict[str, int]) -> tuple[int, int]:
-    """Return how many of some ids weren't seen, and the call after which the others were."""
+    """Return how many of some ids were never seen, and the call after which the others were."""
     there = [first[one] for one in ids if one in first]
     return len({one for one in ids if one not in first}), max(there, default=0)
 
 
 def gold_ids(case: Case) -> list[list[list[str]]]:
-    """Return the ids that have to be seen: of each unit of gold its alternatives, else the relevant ids as one."""
+    """Return the required ids: the alternatives of each unit of gold, else the relevant ids as one unit."""
     units = []
     for unit in case.units:
         options = [[end for source, _, target in path.required for end in (source, target)] for path in unit]
@@ -134,7 +128,7 @@ def gold_ids(case: Case) -> list[list[list[str]]]:
 
 
 def _shown(case: Case) -> list[set[str]] | Unscored:
-    """Return what each call showed of which that is known, or why nothing can be told."""
+    """Return the ids that each call showed, if known, or why all are unknown."""
     calls: list[ToolCallStruct] | None = case.answer.tool_calls if case.answer is not None else None
     if calls is None:
         return Unscored(NO_CALLS)
@@ -147,7 +141,7 @@ def _shown(case: Case) -> list[set[str]] | Unscored:
 
 
 def _names(one: str, files: KnownFiles) -> Iterator[str]:
-    """Yield what an answer may call an id by."""
+    """Yield the names that an answer may use for an id."""
     if one and not _NUMBER.fullmatch(one):
         yield one
     path, symbol = split_node(one, files)

@@ -1,8 +1,8 @@
-"""Measures of which tools were called, with what, and in which order: the calls of a run against those expected.
+"""Measures of tool calls against the expected ones: tools, arguments and order.
 
-A failed call is a call, unless ``failed=False`` leaves those out. Two arguments are equal where their JSON is: whatever
-the order of an object's keys, and 1 equals 1.0, but not true. An expected call whose arguments are null takes any; one
-whose arguments are ``{}`` asks for a call without arguments.
+A failed call counts unless ``failed=False``. Two arguments are equal if their JSON is, whatever the order of an
+object's keys; 1 equals 1.0, but not true. An expected call whose arguments are null accepts any arguments; ``{}``
+requires a call without arguments.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Calls = Sequence[ToolCallStruct]
 
 @dataclass(frozen=True)
 class CallMeasure(Measure):
-    """Base of the measures that compare calls with those expected."""
+    """Base of the measures that compare calls with the expected ones."""
 
     failed: bool = True
 
@@ -49,27 +49,26 @@ class CallMeasure(Measure):
 
     @abstractmethod
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
-        """Return the value, where something is expected and the calls are known."""
+        """Return the value if calls are expected and the record logs its calls."""
 
 
 @dataclass(frozen=True)
 class ToolMeasure(CallMeasure):
-    """Base of those that match calls by the tool's name, and with ``arguments=True`` by all arguments as well."""
+    """Base of the measures that match calls by tool, and with ``arguments=True`` by all arguments as well."""
 
     arguments: bool = False
 
 
 @dataclass(frozen=True)
 class ToolRecall(ToolMeasure):
-    """Expected calls that were made, over the expected calls; each call is one expected call at most.
+    """Expected tool calls that were made / expected tool calls.
 
-    Calls match by the tool's name; with ``arguments=True`` their arguments have to be equal as well, unless the
-    expected call names none (null); ``{}`` asks for a call without arguments. With ``failed=False`` calls that failed
-    aren't counted. No call is 0. It is 1 just where
-    the trajectory match of agentevals is true in the mode "superset" (tool arguments "ignore", or "exact").
+    Calls match by tool; with ``arguments=True`` their arguments must be equal as well, unless those of the expected
+    call are null; ``{}`` requires a call without arguments. ``failed=False`` ignores failed calls. Without a call it is
+    0. It is 1 exactly if the trajectory match of agentevals is true in the mode "superset" (tool arguments "ignore", or
+    "exact").
     """
 
-    definition = "expected tool calls that were made / expected tool calls"
     source = 'agentevals trajectory match "superset"; pydantic-evals TrajectoryMatch "any_order", its recall'
 
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
@@ -78,13 +77,12 @@ class ToolRecall(ToolMeasure):
 
 @dataclass(frozen=True)
 class ToolPrecision(ToolMeasure):
-    """Calls that were expected, over the calls; an expected call is one call at most.
+    """Tool calls that were expected / tool calls.
 
-    Calls match as for ToolRecall. Without a call it is not scored. It is 1 just where the trajectory match of
-    agentevals is true in the mode "subset" and there is a call.
+    Calls match as for ToolRecall. Without a call it is not scored. It is 1 exactly if there is a call and the
+    trajectory match of agentevals is true in the mode "subset".
     """
 
-    definition = "tool calls that were expected / tool calls"
     source = 'agentevals trajectory match "subset"; pydantic-evals TrajectoryMatch "any_order", its precision'
 
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
@@ -93,12 +91,11 @@ class ToolPrecision(ToolMeasure):
 
 @dataclass(frozen=True)
 class ToolExact(ToolMeasure):
-    """1 if the calls are the expected ones in the same order, and no other, else 0.
+    """1 if the tool calls are the expected ones in order with nothing else, else 0.
 
     Calls match as for ToolRecall.
     """
 
-    definition = "1 if the tool calls are the expected ones in order with nothing else, else 0"
     source = 'agentevals trajectory match "strict" of one call a message; pydantic-evals TrajectoryMatch "exact"'
 
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
@@ -109,13 +106,12 @@ class ToolExact(ToolMeasure):
 
 @dataclass(frozen=True)
 class ToolInOrder(ToolMeasure):
-    """The most expected calls that were made in their order, others in between, over the expected calls.
+    """Longest common subsequence of the expected and the made tool calls / expected tool calls.
 
-    It is the longest common subsequence of both. Calls match as for ToolRecall. No call is 0. Which expected call was
-    the first that wasn't made, or only before its turn, the report's page says.
+    Calls match as for ToolRecall. Without a call it is 0. The report shows the first expected call that was not made,
+    or only before its turn.
     """
 
-    definition = "longest common subsequence of the expected and the made tool calls / expected tool calls"
     source = 'pydantic-evals TrajectoryMatch "in_order", its recall'
 
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
@@ -124,16 +120,14 @@ class ToolInOrder(ToolMeasure):
 
 @dataclass(frozen=True)
 class ArgumentMatch(CallMeasure):
-    """Expected arguments that the matched calls have, equal in value, over the expected arguments of these calls.
+    """Expected arguments that the matched tool calls have, equal in value / expected arguments of these.
 
-    Expected calls that name arguments are matched with calls of the same tool, one with one and as many as can be, so
-    that most arguments are equal, and of such matchings so that fewest are expected. Arguments beyond the expected ones
-    don't matter, but where ``{}`` is expected: it asks for a call without arguments, and counts as one argument that
-    such a call has. Where no such tool was called it is not scored: ToolRecall tells that. With ``failed=False`` calls
-    that failed aren't matched.
+    Expected calls with arguments are matched one to one with as many calls of the same tool as possible, so that most
+    arguments are equal and, among such matchings, fewest are expected. Additional arguments don't matter, except that
+    ``{}`` requires a call without arguments and counts as one argument. If no such tool was called it is not scored:
+    ToolRecall shows that. ``failed=False`` ignores failed calls.
     """
 
-    definition = "expected arguments that the matched tool calls have, equal in value / expected arguments of these"
     source = "pydantic-evals ArgumentCorrectness (subset), graded; BFCL compares calls in this way, all or nothing"
 
     def _compared(self, expected: Expected, calls: Calls) -> float | Unscored:
@@ -175,7 +169,7 @@ def _texts(arguments: dict[str, Any]) -> dict[str, str]:
 
 
 def fits(expected: ExpectedToolCallStruct, call: ToolCallStruct, arguments: bool) -> bool:
-    """Tell whether a call is one that is expected: of the same tool and, where that counts, with equal arguments."""
+    """Return whether a call matches an expected one: the same tool and, if asked, equal arguments."""
     if call.name != expected.name:
         return False
     if not arguments or expected.arguments is None:
@@ -191,7 +185,7 @@ def matched(expected: Expected, calls: Calls, arguments: bool) -> int:
     either = Counter(one.name for one in expected if one.arguments is None)
     names = {one.name for one in expected}
     made = Counter((call.name, canonical(call.arguments)) for call in calls if call.name in names)
-    # What asks for certain arguments first: what takes any takes what is left.
+    # Calls with given arguments first: those that accept any take the rest.
     found = exact & made
     left = Counter[str]()
     for (name, _), count in (made - found).items():
@@ -244,10 +238,10 @@ class Lack:
 
 
 def first_lack(case: Case) -> Lack | None:
-    """Return the first expected call that wasn't made after those expected before it; None where none is lacking.
+    """Return the first expected call that wasn't made after those expected before it; None if none is missing.
 
-    By its tool, as :class:`ToolInOrder` counts them, and where none is lacking so, by its arguments as well. Each
-    expected call is looked for behind the call that was taken for the one before.
+    Calls are compared by tool, as in :class:`ToolInOrder`, and if none is missing so, by arguments as well. Each
+    expected call is searched after the call that matched the one before.
     """
     calls = case.answer.tool_calls if case.answer is not None and case.answer.error is None else None
     if calls is None:

@@ -21,7 +21,7 @@ from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.outcome import STAGES, outcome
-from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures, undirected_form
+from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
 from graphkit.records.commits import CommitGraph
 from graphkit.records.executions import Execution
 from graphkit.records.model_families import judges_of, self_evaluations
@@ -76,8 +76,8 @@ def gather(
     called = [name for file in runs if file.exists() for name in tool_measures(_dataset(options, file), file)]
     computed, config = _measures(options.config, [*called, *options.measures]), options.config
     if options.undirected:
-        computed = tuple(dict.fromkeys(undirected_form(one) for one in computed))
-        config = config.renamed(lambda name: str(undirected_form(parse_measure(name))))
+        computed = tuple(dict.fromkeys(one.undirected() for one in computed))
+        config = config.renamed(lambda name: str(parse_measure(name).undirected()))
     data: ReportData | None = None
     dataset_problems = Problems(options.on_error, strict=options.strict)
     for file, name in zip_longest(runs, options.names):

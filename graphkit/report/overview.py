@@ -7,7 +7,7 @@ from typing import Any
 
 from graphkit.analysis.layers import Layer
 from graphkit.measures.outcome import STAGES
-from graphkit.measures.registry import bounds_of, declared, lower_is_better
+from graphkit.measures.registry import bounds_of, known_measure, lower_is_better
 from graphkit.report.data import ReportData, RunData
 from graphkit.report.escaping import visible
 from graphkit.report.execution_view import WORDS
@@ -67,7 +67,7 @@ def _measure_names(data: ReportData) -> list[str]:
 
 
 def _definition(name: str) -> str:
-    measure = declared(name)
+    measure = known_measure(name)
     return measure.definition if measure is not None else "given by others"
 
 

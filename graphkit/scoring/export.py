@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 from graphkit.errors import InputError, one_line
 from graphkit.files.atomic import written
 from graphkit.files.tables import write_table
-from graphkit.measures.registry import declared
+from graphkit.measures.registry import known_measure
 from graphkit.records.unanswered import FAILED
 from graphkit.records.words import counted, shown
 from graphkit.scoring.results import FAILURES_UNSCORED, Evaluation, scored_in_words
@@ -59,7 +59,7 @@ Writer = Callable[[Path, Sequence[Evaluation], Sequence[HeldGate]], None]
 def records(results: Iterable[Evaluation]) -> Iterator[dict[str, Any]]:
     """Yield one record a run, question and measure: the score, and how a measure of graphkit's own was set."""
     for result in results:
-        known = {name: declared(name) for name in result.measures}
+        known = {name: known_measure(name) for name in result.measures}
         parameters = {name: {} if measure is None else measure.settings() for name, measure in known.items()}
         for score in result.records():
             plain = score.model_dump()

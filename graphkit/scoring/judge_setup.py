@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.errors import InputError, did_you_mean
+from graphkit.errors import InputError
 from graphkit.judges.contract import Judge
-from graphkit.judges.lexical import LexicalJudge
+from graphkit.judges.known_judges import ANTHROPIC as ANTHROPIC_BACKEND
+from graphkit.judges.known_judges import backend_of, open_judge
 from graphkit.judges.model_judge import ModelJudge
 from graphkit.llm.requests import Model, ModelError, Reply, Request
 from graphkit.scoring.verdict_job import CONCURRENCY
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 LEXICAL = "lexical"
 ANTHROPIC = "anthropic"
 
-#: The model that judges where nobody names another.
-JUDGE_MODEL = "claude-sonnet-5-5"
+#: The default model of the judge ``anthropic``.
+JUDGE_MODEL = ANTHROPIC_BACKEND.model
 
 EFFORTS = ("low", "medium", "high")
 
@@ -61,29 +62,23 @@ class JudgeOptions:
     prices: Path | None = None
 
     def __post_init__(self) -> None:
-        if self.judge == ANTHROPIC:
-            if self.effort not in (None, *EFFORTS):
-                raise InputError(f"--effort is {self.effort!r}", remedy=f"There are: {', '.join(EFFORTS)}.")
-            return
         asked: dict[str, object] = {"--model": self.model, "--effort": self.effort, "--replay": self.replay or None}
         asked |= {"--cache": self.cache, "--max-cost": self.max_cost, "--prices": self.prices}
         of_model = [name for name, value in asked.items() if value is not None]
-        if of_model:
+        if backend_of(self.judge) is not None:
+            if self.effort not in (None, *EFFORTS):
+                raise InputError(f"--effort is {self.effort!r}", remedy=f"There are: {', '.join(EFFORTS)}.")
+        elif of_model:
             raise InputError(
-                f"{', '.join(of_model)}: the judge {self.judge!r} asks no model that graphkit knows of",
-                remedy=f"Take --judge {ANTHROPIC}, or leave it out.",
-            )
-        if ":" not in self.judge and self.judge != LEXICAL:
-            hint = did_you_mean(self.judge, (LEXICAL, ANTHROPIC))
-            raise InputError(
-                f"no judge is called {self.judge!r}",
-                remedy=f"{hint}There are {LEXICAL}, {ANTHROPIC}, and your own as package.module:callable.",
+                f"{', '.join(of_model)}: the judge {self.judge!r} asks no model that graphkit knows",
+                remedy=f"Use --judge {ANTHROPIC}, or remove the option.",
             )
 
     @property
     def model_name(self) -> str:
-        """The model that is asked for."""
-        return self.model or JUDGE_MODEL
+        """The model to ask for."""
+        backend = backend_of(self.judge)
+        return self.model or (JUDGE_MODEL if backend is None else backend.model)
 
 
 @dataclass
@@ -113,15 +108,9 @@ async def opened(options: JudgeOptions, budget: Budget | None = None) -> AsyncIt
     InputError
         The judge can't be asked: a package, a key, a file of replies or a price is missing.
     """
-    if options.judge == LEXICAL:
-        yield OpenedJudge(LexicalJudge())
+    if (backend := backend_of(options.judge)) is None:
+        yield OpenedJudge(open_judge(options.judge))
         return
-    if options.judge != ANTHROPIC:
-        from graphkit.judges.callable_judge import load_judge
-
-        yield OpenedJudge(load_judge(options.judge))
-        return
-    from graphkit.llm.anthropic_model import AnthropicModel
     from graphkit.llm.budget import BudgetedModel
     from graphkit.llm.cache import CachedModel
     from graphkit.llm.replay import RecordedModel
@@ -133,7 +122,7 @@ async def opened(options: JudgeOptions, budget: Budget | None = None) -> AsyncIt
             recorded = RecordedModel(replies)
             yield OpenedJudge(model_judge(recorded, options, prices), prices=prices)
             return
-        client = AnthropicModel(concurrency=options.concurrency)
+        client = backend.client(options.concurrency)
         try:
             model: Model = client if budget is None else BudgetedModel(client, budget)
             if replies is None:
@@ -278,7 +267,7 @@ def model_judge(model: Model, options: JudgeOptions, prices: PriceTable) -> Mode
     name = options.model_name
     return ModelJudge(
         model,
-        ANTHROPIC,
+        options.judge,
         name,
         effort=options.effort,
         cost=lambda reply: prices.cost(name, reply.usage, reply.batch),

@@ -16,7 +16,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.measures.edges import EdgeMeasure
 from graphkit.measures.paths import PathMeasure
-from graphkit.measures.registry import declared
+from graphkit.measures.registry import known_measure
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
 
@@ -57,7 +57,7 @@ class KnownShare:
 
     def explains(self, measure: str) -> bool:
         """Tell whether a bad score by a measure follows from what isn't known."""
-        named = declared(measure)
+        named = known_measure(measure)
         if self.meaning is None or named is None or not named.computed or named.layer != "retrieval":
             return False
         return self.meaning.of == "ids" or (self.meaning.of == "edges") == isinstance(named, EdgeMeasure | PathMeasure)

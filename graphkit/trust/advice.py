@@ -1,4 +1,4 @@
-"""What to change about a judge that disagrees with a person, by where the two disagree."""
+"""Advice on how to change a judge, based on its disagreements with a person."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Sequence
 from graphkit.records.words import counted
 from graphkit.trust.label_scales import GradeScale
 
-#: With fewer labels than these, the first advice is to give more.
+#: With fewer labels than these, the advice is to grade more answers.
 FEW = 15
 
 
 def advice(scale: GradeScale, person: Sequence[str], judge: Sequence[str]) -> tuple[str, ...]:
-    """Return what to change, most important first, from the labels of the same answers."""
+    """Return the suggested changes, most important first, from labels of the same answers."""
     pairs = [(one, two) for one, two in zip(person, judge, strict=True) if one != two]
     higher = sum(scale.categories.index(two) > scale.categories.index(one) for one, two in pairs) if scale.labels else 0
     if not scale.labels:
         higher = sum(float(two) > float(one) for one, two in pairs)
     said = _leaning(higher, len(pairs), scale.lower) + _confused(scale, pairs, len(person)) + _one_grade(judge)
     if len(person) < FEW:
-        said.append(f"{counted(len(person), 'label')} tell little: grade more answers before the judge is changed")
+        said.append(f"{counted(len(person), 'label')} show little: grade more answers before you change the judge")
     return tuple(said)
 
 
 def _leaning(higher: int, apart: int, lower_is_better: bool) -> list[str]:
-    """Advise where the judge is mostly too lenient, or mostly too strict."""
+    """Advise if the judge is mostly too lenient, or mostly too strict."""
     lower = apart - higher
     words = ("lower", "higher") if lower_is_better else ("higher", "lower")
     better, worse = (lower, higher) if lower_is_better else (higher, lower)
@@ -45,7 +45,7 @@ def _leaning(higher: int, apart: int, lower_is_better: bool) -> list[str]:
 
 
 def _confused(scale: GradeScale, pairs: Sequence[tuple[str, str]], labelled: int) -> list[str]:
-    """Advise on the pair of labels that is confused most, where it isn't a single case or there are only two labels."""
+    """Advise on the pair of labels that is confused most, unless it is a single case or there are only two labels."""
     counts = Counter(pairs)
     if not scale.ordered or not counts:
         return []
@@ -59,10 +59,10 @@ def _confused(scale: GradeScale, pairs: Sequence[tuple[str, str]], labelled: int
 
 
 def _one_grade(judge: Sequence[str]) -> list[str]:
-    """Advise where the judge gives the same label to nearly everything."""
+    """Advise if the judge gives the same label to nearly everything."""
     label, count = Counter(judge).most_common(1)[0]
     if len(judge) < 5 or count < 0.9 * len(judge):
         return []
     return [
-        f"the judge calls {count} of {len(judge)} answers {label}: it hardly tells answers apart; try another model"
+        f"the judge calls {count} of {len(judge)} answers {label}: it hardly distinguishes answers; try another model"
     ]

@@ -1,4 +1,4 @@
-"""Whether a judge says the same when it is asked again."""
+"""Measures whether a judge repeats its verdicts when it is asked again."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.agreement import alpha
-from graphkit.analysis.estimates import Estimate, proportion
+from graphkit.analysis.estimates import Estimate, as_plain, fields_of, proportion
 from graphkit.records.scores import Score
 from graphkit.trust.label_scales import scale_of
-from graphkit.trust.rejudge_contract import Regrade, by_measure
+from graphkit.trust.rejudge_contract import Rejudge, by_measure
 
-#: How many gradings are compared where nobody says otherwise.
+#: The default number of gradings.
 REPEAT = 3
 
 AGAIN = "no answer was graded twice"
@@ -20,19 +20,19 @@ AGAIN = "no answer was graded twice"
 
 @dataclass(frozen=True, slots=True)
 class Consistency:
-    """How alike several gradings of the same answers are by one measure.
+    """The agreement of several gradings of the same answers by one measure.
 
     Attributes
     ----------
     stable
-        The share of answers, among those that were graded at least twice, whose grade was the same each time.
+        The share of the answers with at least two grades whose grades are equal.
     alpha
-        Krippendorff's: ordinal where grades have an order, of numbers that of intervals.
+        Krippendorff's alpha: ordinal for ordered grades, interval for numbers.
     flips
-        The questions whose grade changed with their grades in the order of the gradings, None where there was none;
-        those that changed most come first.
+        The questions whose grade changed, with their grades in order and None for a missing one; the largest change
+        comes first.
     unscored
-        How often a grading had no value for an answer.
+        The number of missing values.
     """
 
     measure: str
@@ -44,21 +44,14 @@ class Consistency:
 
     def as_json(self) -> dict[str, Any]:
         """Return all figures."""
-        return {
-            "measure": self.measure,
-            "gradings": self.gradings,
-            "stable": self.stable.as_json(),
-            "alpha": self.alpha.as_json(),
-            "flips": {question: list(grades) for question, grades in self.flips},
-            "unscored": self.unscored,
-        }
+        return {**fields_of(self), "flips": as_plain(dict(self.flips))}
 
 
 async def consistency(
-    regrade: Regrade, repeat: int = REPEAT, questions: Sequence[str] | None = None
+    rejudge: Rejudge, repeat: int = REPEAT, questions: Sequence[str] | None = None
 ) -> list[Consistency]:
-    """Have the same answers graded several times, one after the other, and compare."""
-    return compare_gradings([await regrade(questions, variant="same") for _ in range(repeat)])
+    """Grade the same answers several times, one after the other, and compare."""
+    return compare_gradings([await rejudge(questions, variant="same") for _ in range(repeat)])
 
 
 def compare_gradings(gradings: Sequence[Sequence[Score]]) -> list[Consistency]:

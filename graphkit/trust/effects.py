@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from graphkit.analysis.estimates import Estimate, proportion
+from graphkit.analysis.estimates import Estimate, fields_of, proportion
 from graphkit.records.scores import Score
 from graphkit.trust.inflation import mean_difference
 from graphkit.trust.rejudge_contract import by_measure, values
@@ -14,22 +14,22 @@ from graphkit.trust.rejudge_contract import by_measure, values
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """How a second grading differs from a first by one measure.
+    """The difference of a second grading from a first by one measure.
 
     Attributes
     ----------
     of
-        What differs between the two, such as ``"swapped"`` or the names of two judges.
+        The variation, such as ``"swapped"`` or the names of two judges.
     first, second
-        The means over the questions that both have a value for.
+        The means over the questions with a value in both.
     difference
-        Second minus first, with its interval over these questions.
+        Second minus first, with its interval.
     changed
-        The share of these questions whose value changed.
+        The share of questions whose value changed.
     versions
-        Who gave the two.
+        The judges and versions of the two.
     unpaired
-        How many questions only one of the two has a value for.
+        The number of questions with a value in only one.
     """
 
     of: str
@@ -43,23 +43,13 @@ class Effect:
 
     @property
     def shows(self) -> bool:
-        """Tell whether the interval of the difference leaves out 0."""
+        """Whether the interval of the difference excludes 0."""
         low, high = self.difference.low, self.difference.high
         return low is not None and high is not None and (low > 0 or high < 0)
 
     def as_json(self) -> dict[str, Any]:
         """Return all figures."""
-        return {
-            "of": self.of,
-            "measure": self.measure,
-            "first": self.first,
-            "second": self.second,
-            "difference": self.difference.as_json(),
-            "changed": self.changed.as_json(),
-            "shows": self.shows,
-            "versions": list(self.versions),
-            "unpaired": self.unpaired,
-        }
+        return {**fields_of(self), "shows": self.shows}
 
 
 def effects(of: str, first: Iterable[Score], second: Iterable[Score]) -> list[Effect]:
@@ -72,6 +62,10 @@ def _effect(of: str, measure: str, first: dict[str, Score], second: dict[str, Sc
     one, two = values(first), values(second)
     both = [question for question in one if question in two]
     before, after = [one[question] for question in both], [two[question] for question in both]
+
+    def versions(scores: dict[str, Score]) -> str:
+        return ", ".join(dict.fromkeys(score.given_by for score in scores.values()))
+
     difference = mean_difference(before, after)
     changed = sum(abs(x - y) > 1e-9 for x, y in zip(before, after, strict=True))
     return Effect(
@@ -81,10 +75,6 @@ def _effect(of: str, measure: str, first: dict[str, Score], second: dict[str, Sc
         sum(after) / len(after) if after else None,
         difference,
         proportion(changed, len(both), "no answer was graded by both"),
-        (_given_by(list(first.values())), _given_by(list(second.values()))),
+        (versions(first), versions(second)),
         len(one.keys() ^ two.keys()),
     )
-
-
-def _given_by(scores: Sequence[Score]) -> str:
-    return ", ".join(dict.fromkeys(score.given_by for score in scores))

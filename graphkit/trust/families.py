@@ -1,4 +1,4 @@
-"""What made the answers of a run, who judges their own kind, and how a second judge grades them beside a first."""
+"""Model families: warns if a judge and the answering model are related, and compares two judges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphkit.trust.effects import Effect, effects
 
 
 def answering_model(run_file: Path, answered_by: str | None = None) -> str | None:
-    """Return what made a run: what the user says, else what `graphkit run` noted beside the file; None if unknown."""
+    """Return the model that answered a run: the user's statement, else the note of `graphkit run`; None if unknown."""
     if answered_by:
         return answered_by
     note = run_file.with_name(f"{stem_of(run_file)}.made-by")
@@ -24,14 +24,14 @@ def answering_model(run_file: Path, answered_by: str | None = None) -> str | Non
 def own_kind(
     run_file: Path, scores: Iterable[Score], answered_by: str | None = None, score_files: Iterable[Path] = ()
 ) -> tuple[str, ...]:
-    """Return the warnings where the judge of some scores and the answering model are of one family.
+    """Return warnings if the judge of some scores and the answering model are of one family.
 
     Parameters
     ----------
     scores
-        Of this run.
+        The scores of this run.
     score_files
-        Where neither the user nor a note says what answered, the verdicts beside these files may.
+        Files whose verdicts may name the answering model if neither the user nor a note does.
     """
     given = list(scores)
     judges = [name for name in judges_of(given) if family_of(name) is not None]
@@ -46,7 +46,7 @@ def own_kind(
 
 
 def between_judges(first: Iterable[Score], second: Iterable[Score]) -> list[Effect]:
-    """Return how a second judge grades the same answers compared with a first, by each measure that both gave."""
+    """Return the difference of a second judge from a first on the same answers, by each common measure."""
     one, two = list(first), list(second)
     names = (next((score.grader or "nobody named" for score in some), "nobody") for some in (one, two))
     return effects(" against ".join(names), one, two)

@@ -1,34 +1,35 @@
-"""How far a judge inflates: its mean against a person's on the same answers, and what the true accuracy is by both."""
+"""Compares a judge's mean with a person's on the same answers, and estimates the true accuracy from both."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.calibration import Corrected, PredictionPowered, prediction_powered, rogan_gladen
-from graphkit.analysis.estimates import Estimate, proportion
+from graphkit.analysis.estimates import Estimate, fields_of, proportion
 from graphkit.analysis.paired import interval
 from graphkit.trust.label_scales import GradeScale
 
 
 @dataclass(frozen=True, slots=True)
 class Inflation:
-    """Means and accuracies of a judge's grades, beside what a person's labels make of them.
+    """Means and accuracies of a judge's grades, raw and corrected by a person's labels.
 
     Attributes
     ----------
     judge, person
-        The means on the answers that both graded.
+        The means over the answers that both graded.
     excess
-        Judge minus person on these, with its interval over the answers.
+        Judge minus person on these answers, with its interval.
     raw, calibrated
-        The mean of all of the judge's grades, and what a person's would be by prediction-powered inference.
+        The mean of all of the judge's grades, and a person's by prediction-powered inference.
     accuracy
         The share of all answers that the judge calls right.
     calibrated_accuracy, corrected_accuracy
-        The true share by prediction-powered inference, and by Rogan and Gladen's correction. None of values that are
-        neither right nor wrong.
+        The true share by prediction-powered inference, and by Rogan and Gladen's correction; None if the scale has no
+        right and wrong.
     """
 
     judge: float | None
@@ -42,28 +43,17 @@ class Inflation:
 
     def as_json(self) -> dict[str, Any]:
         """Return all figures."""
-        more = {
-            "accuracy": self.accuracy,
-            "calibrated_accuracy": self.calibrated_accuracy,
-            "corrected_accuracy": self.corrected_accuracy,
-        }
-        return {
-            "judge_mean": self.judge,
-            "person_mean": self.person,
-            "excess": self.excess.as_json(),
-            "raw_mean": self.raw,
-            "calibrated_mean": self.calibrated.as_json(),
-            **{name: None if one is None else one.as_json() for name, one in more.items()},
-        }
+        names = {"judge": "judge_mean", "person": "person_mean", "raw": "raw_mean", "calibrated": "calibrated_mean"}
+        return {names.get(name, name): value for name, value in fields_of(self).items()}
 
 
 def inflation(scale: GradeScale, judged: Mapping[str, str], labels: Mapping[str, str]) -> Inflation:
-    """Return how far a judge inflates.
+    """Return by how much a judge inflates.
 
     Parameters
     ----------
     judged, labels
-        The judge's and the person's label by question; of the person's, those that the judge graded count.
+        The judge's and the person's label by question; answers without a judge's label don't count.
     """
     both = [question for question in labels if question in judged]
     others = [question for question in judged if question not in labels]
@@ -85,12 +75,8 @@ def inflation(scale: GradeScale, judged: Mapping[str, str], labels: Mapping[str,
     hits = sum(called[question] and known for question, known in zip(both, right, strict=True))
     rejected = sum(not called[question] and not known for question, known in zip(both, right, strict=True))
     passed = sum(called.values())
-    return Inflation(
-        means.judge,
-        means.person,
-        means.excess,
-        means.raw,
-        means.calibrated,
+    return dataclasses.replace(
+        means,
         accuracy=proportion(passed, len(called), "the judge graded nothing"),
         calibrated_accuracy=prediction_powered(
             [float(known) for known in right],

@@ -1,4 +1,4 @@
-"""What a person may say of an answer, by the scale on which a judge graded it."""
+"""The scale of labels that a person may give, by the scores of a judge."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from graphkit.records.scores import Score
 #: The grades of the rubric with their values, lowest first.
 RUBRIC = {"wrong": 0.0, "unsupported": 0.0, "partially_correct": 0.5, "fully_correct": 1.0}
 
-#: What a person says for right and wrong.
+#: A person's words for right and wrong.
 _YES = frozenset({"1", "1.0", "y", "yes", "true", "right"})
 _NO = frozenset({"0", "0.0", "n", "no", "false", "wrong"})
 
-#: Numbers between 0 and 1 that lie no further apart than this agree.
+#: Numbers from 0 to 1 agree up to this distance.
 NEAR = 0.1
 
 
@@ -29,11 +29,11 @@ class GradeScale:
     Attributes
     ----------
     labels
-        With their values; empty where any number from 0 to 1 may be given.
+        With their values; empty if any number from 0 to 1 is allowed.
     right
-        The labels, or the values from this bound on, that call an answer right.
+        The labels of a right answer.
     lower
-        Whether lower values are the better ones.
+        Whether lower values are better.
     """
 
     labels: dict[str, float]
@@ -47,12 +47,12 @@ class GradeScale:
 
     @property
     def ordered(self) -> bool:
-        """Tell whether a label can be closer to one than to another."""
+        """Whether labels can be closer to some labels than to others."""
         return len(self.labels) > 2
 
     @property
     def numeric(self) -> bool:
-        """Tell whether the labels are whole grades, and not words."""
+        """Whether the labels are whole grades instead of words."""
         return bool(self.labels) and all(label.isdigit() for label in self.labels)
 
     @property
@@ -66,7 +66,7 @@ class GradeScale:
         return min(self.labels.values(), default=0.0)
 
     def label_of(self, score: Score) -> str | None:
-        """Return the label that a score gives; None where it gives none."""
+        """Return the label of a score; None if it has no value."""
         if score.number is None:
             return None
         if score.grade is not None and score.grade in self.labels:
@@ -74,22 +74,19 @@ class GradeScale:
         return _number_text(score.number)
 
     def value(self, label: str) -> float:
-        """Return what a label is worth."""
+        """Return the value of a label."""
         return self.labels[label] if label in self.labels else float(label)
 
     def read(self, text: str) -> str | None:
-        """Return the label that a person means; None where it can't be told.
-
-        The beginning of a label does where no other begins alike.
-        """
+        """Return the label that a person means, or None; an unambiguous beginning of a label is enough."""
         text = _plain(text)
         if not text:
             return None
+        number = _number(text)
         if not self.labels:
-            return _share(text)
+            return _number_text(number) if number is not None and 0 <= number <= 1 else None
         if tuple(self.labels) == ("0", "1"):
             return "1" if text in _YES else "0" if text in _NO else None
-        number = _number(text)
         if number is not None and _number_text(number) in self.labels:
             return _number_text(number)
         words = {label: _plain(label) for label in self.labels if not label.isdigit()}
@@ -99,7 +96,7 @@ class GradeScale:
 
     @property
     def choices(self) -> str:
-        """What may be said, in words."""
+        """The allowed labels, in words."""
         if not self.labels:
             return "a number from 0 to 1"
         if tuple(self.labels) == ("0", "1"):
@@ -112,20 +109,20 @@ class GradeScale:
 def scale_of(
     measure: str, scores: Iterable[Score], said: Iterable[float] = (), grades: range | None = None
 ) -> GradeScale:
-    """Return the scale of a measure: that of the grades in words where it has them, else of all of its values.
+    """Return the scale of a measure: of its grades in words if it has them, else of its values.
 
     Parameters
     ----------
     said
-        What a person gave: it tells the scale, too.
+        A person's grades, which also decide the scale.
     grades
-        The whole grades that may be given, where the user says so.
+        The whole grades of the scale, if the user names them.
     """
     given = [score for score in scores if score.number is not None]
     words = {score.grade: float(score.number or 0.0) for score in given if score.grade is not None}
     lower = lower_is_better(measure)
     if grades is not None or any(score.grade is None for score in given):
-        words = {}  # a value without its word stands on no scale of words
+        words = {}  # values without words have no scale of words
     if words and words.keys() <= RUBRIC.keys():
         return GradeScale(RUBRIC, frozenset({"fully_correct"}))
     if len(words) > 1:
@@ -145,13 +142,10 @@ def scale_of(
 def persons_scale(
     measure: str, scores: Iterable[Score], said: Iterable[float] = (), grades: range | None = None
 ) -> GradeScale:
-    """Return the scale of a measure on which a person can be asked; the parameters are those of :func:`scale_of`.
+    """Return the scale of a measure for a person's grades; the parameters are those of :func:`scale_of`.
 
-    Raises
-    ------
-    InputError
-        A value isn't on the scale that the user names, or values are numbers beyond 0 to 1, so that nothing tells
-        between which ones a person's would lie.
+    Raise an InputError if a value isn't on the scale that the user names, or values are numbers outside 0 to 1 without
+    a known scale.
     """
     given = [score for score in scores if score.number is not None]
     scale = scale_of(measure, given, said, grades)
@@ -172,7 +166,7 @@ def persons_scale(
 
 
 def numbers_in(texts: Iterable[str]) -> list[float]:
-    """Return the numbers among some grades that a person gave.
+    """Return the numbers among some grades of a person.
 
     >>> numbers_in(["4", "y", "0,5", "nan"])
     [4.0, 0.5]
@@ -186,17 +180,12 @@ def _plain(text: str) -> str:
 
 
 def _number(text: str) -> float | None:
-    """Return the number that a person wrote, with a point or, as in a sheet between semicolons, a comma."""
+    """Return the number that a person wrote with a decimal point or comma."""
     try:
         number = float(text.strip().replace(",", "."))
     except ValueError:
         return None
     return number if math.isfinite(number) else None
-
-
-def _share(text: str) -> str | None:
-    number = _number(text)
-    return _number_text(number) if number is not None and 0 <= number <= 1 else None
 
 
 def _number_text(number: float) -> str:

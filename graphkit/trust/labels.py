@@ -1,4 +1,4 @@
-"""A sheet of answers for a person to grade: a CSV file that a spreadsheet opens, or that is filled in the terminal."""
+"""Sheets of answers for a person to grade: CSV files for a spreadsheet or the terminal."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 COLUMNS = ("run", "question_id", "measure", "grade", "note", "question", "gold_answer", "answer")
 
-#: What may stand between the cells of a sheet.
+#: The delimiters that a sheet may use.
 _DELIMITERS = (",", ";", "\t")
 
-#: How many columns a refusal names.
+#: The number of columns that an error names.
 _SHOWN = 10
 
-#: What a spreadsheet would take for a formula, where a text begins with it.
+#: Characters that make a spreadsheet read a cell as a formula.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
 class SheetRow:
-    """An answer on a sheet; ``grade`` is empty as long as nobody graded it, and what the judge said isn't shown."""
+    """An answer on a sheet, without the judge's verdict; ``grade`` is empty until somebody grades it."""
 
     run: str
     question: str
@@ -48,14 +48,14 @@ class SheetRow:
 
 
 def row_of(score: Score, question: QuestionStruct | None, answer: str | None) -> SheetRow:
-    """Return the row on which a person grades what a judge gave a score."""
+    """Return the row of an answer that a judge scored."""
     text, gold = ("", None) if question is None else (question.question, question.gold_answer)
     return SheetRow(score.run, score.question, score.measure, text=text, gold=gold or "", answer=answer or "")
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What a person said: label and note by question, and the questions whose answer has changed since."""
+    """A person's labels and notes by question, and the questions whose answer has changed since."""
 
     labels: dict[str, str]
     notes: dict[str, str]
@@ -63,13 +63,7 @@ class Labels:
 
 
 def write_sheet(path: Path, rows: Iterable[SheetRow]) -> None:
-    """Write a sheet; the file appears whole, or not at all.
-
-    Raises
-    ------
-    InputError
-        The file can't be written.
-    """
+    """Write a sheet atomically; raise an InputError if the file can't be written."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with written(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream)
@@ -80,15 +74,12 @@ def write_sheet(path: Path, rows: Iterable[SheetRow]) -> None:
 
 
 def read_sheet(path: Path) -> list[tuple[str, dict[str, str]]]:
-    """Return the rows of a sheet with their places; a column may be missing but the id of the question.
+    """Return the rows of a sheet with their places; only the column of question ids is required.
 
-    Commas, semicolons or tabs stand between the cells. Where there is no column ``question_id``, the column
-    ``question`` holds the ids.
+    The delimiter is a comma, a semicolon or a tab. Without a column ``question_id``, the column ``question`` holds the
+    ids.
 
-    Raises
-    ------
-    InputError
-        The file is no table in UTF-8 with a column of question ids.
+    Raise an InputError if the file isn't a table in UTF-8 with a column of question ids.
     """
     try:
         text = whole(path, records=False).decode("utf-8-sig")
@@ -114,12 +105,12 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _table(path: Path, text: str) -> tuple[list[str], CsvReader]:
-    """Return the columns of a sheet, and its reader behind them: by the first delimiter that gives a column of ids."""
+    """Return the columns of a sheet and a reader of its rows, by the first delimiter that gives a column of ids."""
     widest: list[str] = []
     for delimiter in _DELIMITERS:
-        # Not by the lines of the text: what Python takes for their ends isn't all that of a table.
+        # The csv module splits the lines: Python's line ends aren't those of a table.
         table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        with contextlib.suppress(csv.Error):  # quotes may stand otherwise between other delimiters
+        with contextlib.suppress(csv.Error):  # quotes may be wrong for another delimiter
             names = [_column(name) for name in next(table, [])]
             if "question_id" in names:
                 return names, table
@@ -133,13 +124,13 @@ def _table(path: Path, text: str) -> tuple[list[str], CsvReader]:
 
 
 def _column(name: str) -> str:
-    """Return the name of a column; those of a sheet are known in any case, and with spaces."""
+    """Return the name of a column; known ones match in any case, and with spaces."""
     known = name.strip().casefold().replace(" ", "_")
     return known if known in COLUMNS else name.strip()
 
 
 def rows_of(sheet: Sequence[tuple[str, dict[str, str]]]) -> list[SheetRow]:
-    """Return the rows of a sheet as they were written."""
+    """Return the rows of a sheet as records."""
     return [
         SheetRow(*(row.get(name, "") for name in COLUMNS))  # in the order of the fields
         for _, row in sheet
@@ -155,14 +146,10 @@ def labels_of(
 ) -> Labels:
     """Return a person's labels of a run's answers by a measure.
 
-    The grade stands in the column of the measure's name, in any case, else in the column ``grade``. A row of another
-    run or measure is for another spot check, an empty grade for another day; a row of an answer that has changed since
-    isn't used, and told.
+    The grade is in the column with the measure's name, in any case, else in the column ``grade``. Rows of other runs or
+    measures and empty grades are ignored; questions whose answer has changed since are returned as ``changed``.
 
-    Raises
-    ------
-    InputError
-        A grade isn't on the scale, a question isn't in the run, or is graded twice.
+    Raise an InputError if a grade isn't on the scale, or a question isn't in the run or is graded twice.
     """
     labels: dict[str, str] = {}
     notes: dict[str, str] = {}
@@ -193,7 +180,7 @@ def labels_of(
 def graded_rows(
     sheet: Iterable[tuple[str, dict[str, str]]], run: str, measure: str
 ) -> Iterator[tuple[str, dict[str, str], str]]:
-    """Yield the places and rows of a sheet that grade a run by a measure, with the grades as they are written."""
+    """Yield the places and rows of a sheet that grade a run by a measure, with the grades as written."""
     for where, row in sheet:
         of_measure = row.get("measure", "").casefold() in (measure.casefold(), "")
         if row.get("run", run) in (run, "") and of_measure and (said := _grade(row, measure)):
@@ -201,10 +188,10 @@ def graded_rows(
 
 
 def graded_measures(sheet: Sequence[tuple[str, dict[str, str]]], run: str, given: Iterable[str]) -> list[str]:
-    """Return the measures that a sheet grades a run by, or is to, as far as it names them.
+    """Return the measures by which a sheet grades a run, or is meant to.
 
-    The column ``measure`` names them. Where a sheet has no such column and no column ``grade``, the columns do that are
-    called like one of the ``given`` measures.
+    The column ``measure`` names them. In a sheet without that column and without ``grade``, they are the columns with
+    the name of a ``given`` measure.
     """
     rows = [row for _, row in sheet if row.get("run", run) in (run, "")]
     to_grade = [row for row in rows if row.get("measure")]
@@ -220,7 +207,7 @@ def _grade(row: dict[str, str], measure: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text, whichever way a spreadsheet ends them."""
+    """Return the lines of a text with any line ends."""
     return text.strip().splitlines()
 
 
@@ -229,7 +216,7 @@ def _escape_formula(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a cell without the quote that keeps a spreadsheet from taking text as a formula."""
+    """Return a cell without the quote that escapes a formula."""
     return text[1:] if _quoted(text) else text
 
 

@@ -1,4 +1,4 @@
-"""Grading once more: what the procedures here need of whoever grades."""
+"""The protocol for grading answers again."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Literal, Protocol
 
 from graphkit.records.scores import Score
 
-#: What is changed about a grading: nothing; the order of the parts that a prompt shows; the answers, which are padded.
+#: The variation of a grading: none, the parts of the prompt in reverse order, or padded answers.
 Variant = Literal["same", "swapped", "padded"]
 
 
-class Regrade(Protocol):
-    """Something that has a judge grade answers of a run anew: asked again, and not read from a cache."""
+class Rejudge(Protocol):
+    """A function that has a judge grade answers of a run again, without a cache."""
 
     async def __call__(self, questions: Sequence[str] | None, *, variant: Variant) -> Sequence[Score]:
-        """Return the scores of these questions, of all where there is None.
+        """Return the scores of these questions; None means all.
 
-        For ``swapped`` the judge is asked through :class:`graphkit.trust.bias.Swapped`, for ``padded`` the answers are
-        those of :func:`graphkit.trust.bias.padded`.
+        ``swapped`` asks the judge through :class:`graphkit.trust.bias.Swapped`, ``padded`` changes the answers by
+        :func:`graphkit.trust.bias.padded`.
         """
         ...
 
@@ -33,5 +33,5 @@ def by_measure(scores: Iterable[Score]) -> dict[str, dict[str, Score]]:
 
 
 def values(scores: Mapping[str, Score]) -> dict[str, float]:
-    """Return the values by question, of those that have one."""
+    """Return the values by question, without missing ones."""
     return {question: score.number for question, score in scores.items() if score.number is not None}

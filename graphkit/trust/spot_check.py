@@ -1,7 +1,7 @@
-"""A spot check: a person grades some of the answers that a judge graded, and the two are compared.
+"""Spot checks: a person grades some of the answers that a judge graded, and the two are compared.
 
-The sample is drawn by equal steps through the answers in the order of their grades, so that each grade has its share in
-it and every answer the same chance: what is found holds for all without weights.
+The sample is drawn by equal steps through the answers in the order of their grades: each grade has its share, and every
+answer the same chance. The figures hold for all answers without weights.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from graphkit.analysis.agreement import alpha, gwet, kappa, raw_agreement
 from graphkit.analysis.calibration import sensitivity, specificity
-from graphkit.analysis.estimates import Estimate, needed, proportion
+from graphkit.analysis.estimates import Estimate, as_plain, fields_of, needed, proportion
 from graphkit.analysis.spot_check_files import KeptCheck
 from graphkit.records.bounds import over, under
 from graphkit.records.scores import Score
@@ -22,14 +22,17 @@ from graphkit.trust.advice import advice
 from graphkit.trust.inflation import Inflation, inflation
 from graphkit.trust.label_scales import NEAR, GradeScale, numbers_in, persons_scale
 
-#: How many answers are drawn where nobody says otherwise.
+#: The default number of answers.
 SIZE = 15
 
-#: The width of an interval that the number of labels still needed is told for, where nobody says otherwise.
+#: The default width of the interval for which the number of needed labels is computed.
 WIDTH = 0.2
 
-#: Agreement under this share calls for a change of the judge.
+#: Below this agreement the spot check advises to change the judge.
 ENOUGH = 0.8
+
+#: The figures of agreement, by their names.
+_FIGURES = ("agreement", "kappa", "weighted_kappa", "ac1", "ac2", "alpha", "sensitivity", "specificity")
 
 NO_CATEGORIES = "the grades are numbers, not categories; see alpha"
 
@@ -47,45 +50,36 @@ class Disagreement:
     explanation: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return all that is known of it."""
-        return {
-            "question": self.question,
-            "judge": self.judge,
-            "person": self.person,
-            "distance": self.distance,
-            "confidence": self.confidence,
-            "note": self.note,
-            "explanation": self.explanation,
-        }
+        """Return the fields by name."""
+        return fields_of(self)
 
 
 @dataclass(frozen=True)
 class SpotCheck:
-    """What a spot check found.
+    """The result of a spot check.
 
     Attributes
     ----------
     judged
-        How many answers the judge graded.
+        The number of answers that the judge graded.
     agreement
-        The share of equal labels; of numbers from 0 to 1, the share of those that lie no further apart than 0.1.
+        The share of equal labels; for numbers from 0 to 1, the share of those at most 0.1 apart.
     kappa, weighted_kappa
-        Cohen's; weighted linearly, where the labels have an order.
+        Cohen's; weighted linearly if the labels are ordered.
     ac1, ac2, alpha
-        Gwet's, the second weighted linearly; Krippendorff's, ordinal where the labels have an order, of numbers that
-        of intervals.
+        Gwet's, the second weighted linearly; Krippendorff's, ordinal for ordered labels, interval for numbers.
     sensitivity, specificity
-        Of the judge as a test for right answers.
+        The judge as a test for right answers.
     confusion
-        By the person's label and then the judge's, how often.
+        Counts by the person's label and then the judge's.
     disagreements
-        The widest apart first, then those of which the judge was most sure.
+        The widest apart first, then by the judge's confidence.
     advice
-        What to change; empty where nothing is to be.
+        Suggested changes, if any.
     needed
-        By the name of a figure, how many labels in all an interval of the wanted ``width`` takes.
+        By figure, how many labels in all an interval of the wanted ``width`` takes.
     scale
-        All grades that could be given.
+        The scale of the grades.
     """
 
     run: str
@@ -112,36 +106,24 @@ class SpotCheck:
 
     @property
     def figures(self) -> dict[str, Estimate]:
-        """The figures that there are, by their names."""
-        named = {
-            "agreement": self.agreement,
-            "kappa": self.kappa,
-            "weighted_kappa": self.weighted_kappa,
-            "ac1": self.ac1,
-            "ac2": self.ac2,
-            "alpha": self.alpha,
-            "sensitivity": self.sensitivity,
-            "specificity": self.specificity,
-        }
+        """The figures that have an estimate, by name."""
+        named = {name: getattr(self, name) for name in _FIGURES}
         return {name: one for name, one in named.items() if one is not None}
 
     @property
     def gated(self) -> Estimate:
-        """The kappa that a gate looks at: weighted where the labels have an order."""
+        """The kappa that gates use: weighted if the labels are ordered."""
         return self.kappa if self.weighted_kappa is None else self.weighted_kappa
 
     def as_json(self) -> dict[str, Any]:
         """Return everything, as it is kept and printed."""
+        names = ("run", "measure", "judge", "version", "judged")
         return {
-            "run": self.run,
-            "measure": self.measure,
-            "judge": self.judge,
-            "version": self.version,
-            "judged": self.judged,
+            **{name: getattr(self, name) for name in names},
             "n": self.labelled,
-            **{name: one.as_json() for name, one in self.figures.items()},
-            "confusion": {person: dict(row) for person, row in self.confusion.items()},
-            "disagreements": [one.as_json() for one in self.disagreements],
+            **as_plain(self.figures),
+            "confusion": as_plain(self.confusion),
+            "disagreements": as_plain(self.disagreements),
             "inflation": self.inflation.as_json(),
             "advice": list(self.advice),
             "needed": {"width": self.width, **self.needed},
@@ -149,7 +131,7 @@ class SpotCheck:
         }
 
     def kept(self) -> KeptCheck:
-        """Return what is kept for gates."""
+        """Return the record that is kept for gates."""
         found = self.gated
         return KeptCheck(
             run=self.run,
@@ -168,7 +150,7 @@ class SpotCheck:
 def draw(scores: Sequence[Score], size: int, seed: int) -> list[Score]:
     """Return a sample of one judge's scores by one measure, each grade in proportion, in a random order.
 
-    A score without a value isn't drawn.
+    Scores without a value are ignored.
     """
     graded = sorted((score for score in scores if score.number is not None), key=lambda score: score.question)
     source = random.Random(seed)  # noqa: S311 - a sample that can be drawn again, not a secret
@@ -213,19 +195,9 @@ def check(
     both = [question for question in labels if question in judged]
     person, own = [labels[question] for question in both], [judged[question] for question in both]
     found = _coefficients(scale, person, own)
-    right = [label in scale.right for label in person]
-    called = [label in scale.right for label in own]
-    hits = sum(one and two for one, two in zip(right, called, strict=True))
-    rejected = sum(not one and not two for one, two in zip(right, called, strict=True))
-    tests = (
-        (sensitivity(hits, sum(right)), specificity(rejected, len(right) - sum(right))) if scale.right else (None, None)
-    )
-    confusion = _confusion(scale, person, own)
-    measured = inflation(scale, judged, labels)
-    disagreements = _disagreements(scale, both, scores, judged, labels, notes or {})
     agreement = found["agreement"]
     assert agreement is not None
-    counted = ("agreement", "weighted_kappa" if scale.ordered else "kappa")
+    gated = ("agreement", "weighted_kappa" if scale.ordered else "kappa")
     return SpotCheck(
         run=first.run,
         measure=first.measure,
@@ -239,30 +211,41 @@ def check(
         ac1=found["ac1"] or Estimate(None, reason=NO_CATEGORIES, size=len(both)),
         ac2=found["ac2"],
         alpha=found["alpha"] or Estimate(None, reason="no item has two grades"),
-        sensitivity=tests[0],
-        specificity=tests[1],
-        confusion=confusion,
-        disagreements=disagreements,
-        inflation=measured,
+        sensitivity=found["sensitivity"],
+        specificity=found["specificity"],
+        confusion=_confusion(scale, person, own),
+        disagreements=_disagreements(scale, both, scores, judged, labels, notes or {}),
+        inflation=inflation(scale, judged, labels),
         advice=advice(scale, person, own) if agreement.value is not None and under(agreement.value, ENOUGH) else (),
         width=width,
-        needed={name: needed(one, width) for name in counted if (one := found[name]) is not None},
+        needed={name: needed(one, width) for name in gated if (one := found[name]) is not None},
         scale=scale,
     )
 
 
+def _as_a_test(scale: GradeScale, person: list[str], own: list[str]) -> dict[str, Estimate | None]:
+    """Return sensitivity and specificity of the judge as a test for right answers."""
+    if not scale.right:
+        return {"sensitivity": None, "specificity": None}
+    pairs = [(one in scale.right, two in scale.right) for one, two in zip(person, own, strict=True)]
+    right = sum(truth for truth, _ in pairs)
+    hits, rejected = pairs.count((True, True)), pairs.count((False, False))
+    return {"sensitivity": sensitivity(hits, right), "specificity": specificity(rejected, len(pairs) - right)}
+
+
 def _coefficients(scale: GradeScale, person: list[str], own: list[str]) -> dict[str, Estimate | None]:
-    """Return the figures of agreement that the scale allows."""
+    """Return the figures of agreement that the scale allows, by name."""
     pairs, names = list(zip(person, own, strict=True)), scale.categories
     if not names:
         near = sum(not over(abs(float(one) - float(two)), NEAR) for one, two in pairs)
-        found: dict[str, Estimate | None] = dict.fromkeys(("kappa", "weighted_kappa", "ac1", "ac2"))
+        found: dict[str, Estimate | None] = dict.fromkeys(_FIGURES)
         numbers = [(float(one), float(two)) for one, two in pairs]
         return found | {
             "agreement": proportion(near, len(pairs), "no item was graded by both"),
             "alpha": alpha(numbers, "interval"),
         }
     return {
+        **_as_a_test(scale, person, own),
         "agreement": raw_agreement(person, own),
         "kappa": kappa(person, own, names),
         "weighted_kappa": kappa(person, own, names, "linear") if scale.ordered else None,
@@ -273,7 +256,7 @@ def _coefficients(scale: GradeScale, person: list[str], own: list[str]) -> dict[
 
 
 def _confusion(scale: GradeScale, person: list[str], own: list[str]) -> dict[str, dict[str, int]]:
-    """Return how often each label of the judge stands against each of the person; empty of numbers."""
+    """Return the counts of each pair of labels; empty for numbers."""
     if not scale.labels:
         return {}
     counts = Counter(zip(person, own, strict=True))
@@ -289,7 +272,7 @@ def _disagreements(
     labels: Mapping[str, str],
     notes: Mapping[str, str],
 ) -> list[Disagreement]:
-    """Return the answers that are graded differently, worst first."""
+    """Return the answers with different grades, worst first."""
     said = {score.question: score for score in scores}
     places = {label: place for place, label in enumerate(scale.categories)}
     found = []

@@ -1,4 +1,4 @@
-"""What a judge gave a run, read from the files beside it: what the procedures here are about."""
+"""Reads the scores that a judge gave a run from the files beside it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from graphkit.records.judge_versions import JudgeVersion
 from graphkit.records.scores import Score
 from graphkit.records.structs import QuestionStruct
 
-#: The measure that is looked at where nobody says which, if the judge gave it.
+#: The default measure, if the judge gave it.
 FIRST = "RubricGrade"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What one judge gave one run.
+    """The scores that one judge gave one run.
 
     Attributes
     ----------
     scores
-        By all of its measures.
+        By all measures.
     strangers
-        Scores in the files that are of other runs.
+        The number of scores of other runs in the files.
     """
 
     run: str
@@ -38,12 +38,9 @@ class Subject:
     strangers: int = 0
 
     def measure(self, name: str | None) -> str:
-        """Return the measure that is meant: the named one, else the rubric's grade, else the only one.
+        """Return the named measure, else the rubric's grade, else the only one.
 
-        Raises
-        ------
-        InputError
-            The judge didn't give it, or there are several.
+        Raise an InputError if the judge didn't give it, or gave several.
         """
         given = list(dict.fromkeys(score.measure for score in self.scores))
         if name is None and FIRST in given:
@@ -63,7 +60,7 @@ class Subject:
         Raises
         ------
         InputError
-            They were given by several versions of the judge.
+            Several versions of the judge gave them.
         """
         scores = [score for score in self.scores if score.measure == measure]
         versions = list(dict.fromkeys(score.version for score in scores if score.number is not None))
@@ -76,25 +73,25 @@ class Subject:
 def subject(
     run_file: Path, run: str, judge: str | None, files: Iterable[Path], problems: Problems, model: str | None = None
 ) -> Subject:
-    """Return what a judge gave a run: the named one, else the only one.
+    """Return the scores of the named judge, else of the only one.
 
     Parameters
     ----------
     files
-        Of scores; where there is none, those that gradings left beside the run.
+        Files of scores; by default those beside the run.
     model
-        Whose grades, where several models of the judge gave the same measure.
+        The model, if several models of the judge gave the same measure.
 
     Raises
     ------
     InputError
-        There are no such files, nobody gave this run a score, or there are several judges, or several models of one.
+        There are no files or no scores of this run, or several judges or models to choose from.
     """
     read = list(files) or graded_files(run_file, SCORES)
     if not read:
-        remedy = "Have it graded first (`graphkit grade`), or name the scores by --scores."
+        remedy = "Grade it first (`graphkit grade`), or name the scores with --scores."
         raise InputError("no judge has graded this run", where=str(run_file), remedy=remedy)
-    # Each file by itself: two judges may both have given a measure.
+    # Each file separately: two judges may have given the same measure.
     every = [score for path in read for score in read_scores([path], problems)]
     own = [score for score in every if score.run == run and score.judged]
     judges = list(dict.fromkeys(str(score.grader) for score in own))
@@ -117,7 +114,7 @@ def subject(
 
 
 def _given_twice(scores: Iterable[Score]) -> Score | None:
-    """Return the first score of an answer that has one by the same measure already."""
+    """Return the first score that repeats an answer and a measure."""
     seen: set[tuple[str, str]] = set()
     for score in scores:
         if (score.question, score.measure) in seen:
@@ -127,12 +124,9 @@ def _given_twice(scores: Iterable[Score]) -> Score | None:
 
 
 def _of_model(run_file: Path, judge: str, scores: Sequence[Score], model: str | None) -> list[Score]:
-    """Return the scores that one model of a judge gave.
+    """Return the scores of one model of a judge.
 
-    Raises
-    ------
-    InputError
-        The model isn't named, gave none, or gave an answer two by one measure.
+    Raise an InputError if the model isn't named, gave no score, or scored an answer twice by one measure.
     """
     by_model: dict[str | None, list[Score]] = {}
     for score in scores:
@@ -151,18 +145,15 @@ def _of_model(run_file: Path, judge: str, scores: Sequence[Score], model: str | 
 
 
 def read_answers(run_file: Path, problems: Problems) -> tuple[str, dict[str, str | None]]:
-    """Return the name of a run and its answers by question; a record with an error has none.
+    """Return the name of a run and its answers by question, None for a record with an error.
 
-    Raises
-    ------
-    InputError
-        A record can't be used, or the file doesn't hold just one run.
+    Raise an InputError if a record can't be used, or the file doesn't hold just one run.
     """
     run, answers = read_run(run_file, problems)
     return run, {name: None if one.error is not None else one.answer for name, one in answers.items()}
 
 
 def read_questions(run_file: Path, dataset: Path | None, problems: Problems) -> Mapping[str, QuestionStruct]:
-    """Return the questions of a run's dataset by their ids."""
+    """Return the questions of a run's dataset by id."""
     source = Dataset.of_run(run_file, dataset)
     return {question.id: question for _, question in source.questions(problems)}

@@ -148,7 +148,7 @@ def test_no_item_and_one_item() -> None:
     for figure in (kappa(["y"], ["n"], YES_NO), gwet(["y"], ["n"], YES_NO), alpha([("y", "n")])):
         assert figure.value is not None
         assert figure.low is None
-        assert figure.reason == "one item says nothing of the spread"
+        assert figure.reason == "one item doesn't show the spread"
     assert alpha([("y", None), (None, "n")]).reason == "no item has two grades"
 
 

@@ -40,11 +40,11 @@ def test_the_share_of_grading() -> None:
 @pytest.mark.parametrize(
     ("costs", "run", "cost", "spent", "told"),
     [
-        ([None], RUN, None, None, "grading: 1 verdict at a cost that isn't known; the run cost 8.00"),
-        ([0.5, None], RUN, 0.5, None, "for 0.5000, the cost of 1 isn't known; the run cost 8.00"),
+        ([None], RUN, None, None, "grading: 1 verdict at an unknown cost; the run cost 8.00"),
+        ([0.5, None], RUN, 0.5, None, "for 0.5000, the cost of 1 is unknown; the run cost 8.00"),
         ([0.5] * 3, RUN, 1.5, 1.5, "for 1.50; the run cost 8.00 (known of 2 answers)"),
-        ([0.5], FREE, 0.5, 0.5, "for 0.5000; what the run cost isn't known"),
-        ([0.5], None, 0.5, 0.5, "for 0.5000; what the run cost isn't known"),
+        ([0.5], FREE, 0.5, 0.5, "for 0.5000; the cost of the run is unknown"),
+        ([0.5], None, 0.5, 0.5, "for 0.5000; the cost of the run is unknown"),
         ([0.5], summarised([Figures(1.0, None, None, None, 0.0)])["cost"], 0.5, 0.5, "the run cost 0.0000"),
     ],
 )

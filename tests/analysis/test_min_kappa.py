@@ -46,7 +46,7 @@ def test_an_unchecked_judge_does_not_pass() -> None:
 def test_another_version_is_another_judge() -> None:
     """A check of another model or prompt doesn't count, and says so."""
     [sentence] = broken(kept(version="m p0"))
-    assert "the spot check is of version m p0, the scores are of m p1: check it anew" in sentence
+    assert "the spot check is of version m p0, the scores are of m p1: repeat the check" in sentence
     [sentence] = broken(kept(version=None))
     assert "version None" in sentence
     two = [*SCORES, *values("Correct", {"c": 1.0}, judge="j", version="m p2")]

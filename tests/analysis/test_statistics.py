@@ -148,7 +148,7 @@ def test_no_effect_size_of_a_constant_difference() -> None:
     assert result.effect is None
     assert result.delta == pytest.approx(0.1)
     assert (result.low, result.high) == pytest.approx((0.1, 0.1))
-    assert result.caution == "all differences are equal, so nothing tells how far others may lie"
+    assert result.caution == "all differences are equal, so nothing shows how far others may lie"
 
 
 def test_caution_beside_intervals_of_few() -> None:

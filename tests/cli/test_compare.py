@@ -238,7 +238,7 @@ def test_gold_that_is_not_told_is_a_word_only_where_one_side_tells_it(tmp_path: 
     assert inside("compare", "a", "b", "--scores", file, "--strict", cwd=tmp_path, code=0).err == ""
     file = scored(tmp_path, {"q1": ("1", None), "q2": ("2", "2"), "q3": (None, None)})
     done = inside("compare", "a", "b", "--scores", file, "--json", cwd=tmp_path, code=0)
-    assert done.err == "warning: by what gold b was scored isn't told of 1 question: it may be other gold\n"
+    assert done.err == "warning: the gold that b was scored by is unknown for 1 question: it may differ\n"
     assert done.object()["groups"][0]["measures"][0]["questions"] == 3
 
 
@@ -330,7 +330,7 @@ def test_compare_results_of_evaluate(tmp_path: Path) -> None:
         (("a", "a"), "is compared with itself"),
         (("a", "bb"), "Did you mean b?"),
         (("a", "b", "-m", "scor"), "Did you mean score?"),
-        (("a", "b", "--by", "repo"), "scores don't tell the repo of a question"),
+        (("a", "b", "--by", "repo"), "scores don't say the repo of a question"),
         (("a", "b"), "no question was scored in both runs"),
     ],
 )

@@ -341,7 +341,7 @@ def test_judge_that_always_fails(run: Path, tmp_path: Path) -> None:
         (["-j", "no_such_module:judge"], "no_such_module"),
         (["--rubric", "nowhere"], "there is no such folder"),
         (["--rubric", "a/same", "--rubric", "b/same"], "two rubrics are called 'same'"),
-        (["--citations", "("], "the pattern of citations is no regular expression"),
+        (["--citations", "("], "the pattern of citations isn't a regular expression"),
     ],
 )
 def test_what_can_not_be_done_is_told(options: list[str], words: str, run: Path, tmp_path: Path) -> None:

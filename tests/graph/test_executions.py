@@ -216,7 +216,7 @@ def test_failed_code_is_asked_by_name(empty_store: Store, tmp_path: Path) -> Non
     ]
     assert [sentence("failed-executions", row) for row in rows] == [
         "its code passed 1 of 3 tests; 'raises' failed at line 3: 5 instead of 6",
-        "was to give code (javascript), and gave none",
+        "should have given code (javascript), but gave none",
     ]
     assert graphkit.failures(empty_store, "s", "failed-executions") == []
     assert graphkit.failures(empty_store, "r", "failed-executions", question="q2") == rows[1:]
@@ -238,7 +238,7 @@ def test_failed_code_is_asked_by_name(empty_store: Store, tmp_path: Path) -> Non
         ),
         (result("t", "timeout"), "'t' took too long"),
         (result("t", "memory"), "'t' took too much memory"),
-        (result("t", "refused", message="no network"), "'t' tried what the sandbox refuses: no network"),
+        (result("t", "refused", message="no network"), "'t' tried something that the sandbox refuses: no network"),
     ],
 )
 def test_each_way_to_fail_has_its_words(failed: CodeTestResult, told: str) -> None:
@@ -267,8 +267,8 @@ def test_what_code_tried_is_asked_by_name(empty_store: Store, tmp_path: Path) ->
         },
     ]
     assert [sentence("forbidden-attempts", row) for row in rows[1:]] == [
-        "its code tried what the sandbox doesn't allow: open /etc/passwd, in the test 'reads'",
-        "its code tried what the sandbox doesn't allow: fork, in the tests 'first', 'second'",
+        "its code tried something that the sandbox forbids: open /etc/passwd, in the test 'reads'",
+        "its code tried something that the sandbox forbids: fork, in the tests 'first', 'second'",
     ]
 
 

@@ -186,8 +186,8 @@ def test_unknown_commits_are_told_in_words(empty_store: Store, tmp_path: Path) -
     graphkit.evaluate(file, store=empty_store, measures=["Coherence"])
     told = [sentence("unknown-commits", row) for row in graphkit.failures(empty_store, "r", "unknown-commits")]
     assert told == [
-        "1 chunk of x comes from abcd, which nothing is known of (ambiguous prefix: 2 commits)",
-        "1 chunk of x comes from v9, which nothing is known of",
+        "1 chunk of x comes from abcd, which is unknown (ambiguous prefix: 2 commits)",
+        "1 chunk of x comes from v9, which is unknown",
         "1 chunk of x names no commit",
     ]
 

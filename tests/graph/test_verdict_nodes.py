@@ -239,9 +239,9 @@ def test_claims_are_asked_by_name(empty_store: Store, tmp_path: Path) -> None:
     ]
     told = {
         "unsupported-claims": "nothing retrieved supports the claim in sentence 3: b calls z "
-        "(the quote doesn't occur), though lexical named y:b at 2",
+        "(the quote doesn't occur), although lexical named y:b at 2",
         "bad-citations": "the citation [y:b] is wrong: claim not supported, at the claim: b calls d",
-        "claims-off-gold": "the claim in sentence 2 rests on an edge that gold doesn't hold, y:b -R-> y:d: b calls d",
+        "claims-off-gold": "the claim in sentence 2 rests on an edge outside gold, y:b -R-> y:d: b calls d",
         "failed-verdicts": "lexical gave no verdict by claims after 2 tries: truncated, no room",
     }
     for kind, text in told.items():
@@ -300,7 +300,7 @@ def test_a_right_answer_by_a_wrong_path(
     found = graphkit.failures(empty_store, "r", "right-answer-wrong-path")
     assert found == ([expected] if judged else [])
     assert [sentence("right-answer-wrong-path", row) for row in found] == (
-        ["was judged right, but step 1 was not walked (y at 2): y:b -R-> y:c; went to y:d instead"] if judged else []
+        ["was judged right, but step 1 was not traversed (y at 2): y:b -R-> y:c; went to y:d instead"] if judged else []
     )
 
 

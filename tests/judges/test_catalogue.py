@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from graphkit.errors import InputError
-from graphkit.judges.catalogue import GRADERS, graders_named
+from graphkit.judges import prompts
+from graphkit.judges.catalogue import GRADERS, graders_named, known_graders
 from graphkit.judges.contract import UnusableVerdictError
 from graphkit.judges.forms import NEITHER, NO_GOLD_ANSWER
 from graphkit.judges.key_terms import BY_KEY_TERMS
@@ -29,7 +31,8 @@ def test_every_grader(name: str) -> None:
     assert grader.name == name
     assert len(text_of(name)) > 100
     assert PARTS[: len(grader.shows)] == grader.shows
-    assert all(not parse_measure(measure).computed for measure in grader.measures)
+    if grader.instruction is None:  # the measures of a prompt with a schema need no declaration
+        assert all(not parse_measure(measure).computed for measure in grader.measures)
     schema = schema_of(grader)
     assert schema["additionalProperties"] is False
     assert sorted(schema["required"]) == sorted(schema["properties"])
@@ -42,6 +45,24 @@ def test_prompts() -> None:
         text_of("rubrik")
     with pytest.raises(InputError, match="no prompt"):
         text_of("../system")
+
+
+def test_a_prompt_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prompt file that begins with a JSON Schema is a grader: nothing else has to be written."""
+    monkeypatch.setattr(prompts, "_FOLDER", tmp_path)
+    (tmp_path / "system.txt").write_text("You judge.")
+    schema = '{"type": "object", "properties": {"reason": {"type": "string"}, "calm": {"type": "boolean"}}}'
+    (tmp_path / "tone.txt").write_text(f"{schema}\n---\nIs the tone calm?\n")
+    prompts.prompt_names.cache_clear()
+    try:
+        tone = known_graders()["tone"]
+        assert (tone.measures, text_of("tone")) == (("tone",), "Is the tone calm?")
+        assert prompt_of(tone, GOLD).text.endswith("Is the tone calm?")
+        done = judged(tone, GOLD, {"reason": "r", "calm": True})
+        assert [(one.measure, one.value, one.explanation) for one in done.findings] == [("tone", 1.0, "r")]
+    finally:
+        prompts.prompt_names.cache_clear()
+        prompts.text_of.cache_clear()
 
 
 def test_digest_of_a_prompt() -> None:
@@ -259,15 +280,15 @@ def test_aggregation(components: list[Any], errors: list[Any], completeness: flo
 @pytest.mark.parametrize(
     ("components", "errors", "message"),
     [
-        ([component("f1"), component("f2")], [], "nothing is said of f3"),
-        ([component("f1"), component("f2"), component("f3"), component("f3")], [], "f3 is told of twice"),
+        ([component("f1"), component("f2")], [], "f3 is missing"),
+        ([component("f1"), component("f2"), component("f3"), component("f3")], [], "f3 is listed twice"),
         ([component("f1"), component("f2"), component("f3"), component("f4")], [], "there is no f4"),
         ([component("f1"), component("f2"), component("f3")], [error("INVENTED_STEP", "f9")], "about f9"),
         ([component("f1"), component("f2"), component("f3")], [error("OMITTED_COMPONENT", "f2")], "both addressed and"),
     ],
 )
 def test_aggregation_that_can_not_be_used(components: list[Any], errors: list[Any], message: str) -> None:
-    """A component that isn't there, is missing, is told of twice, or is said to be there and not there."""
+    """A component that isn't there, is missing, is listed twice, or is said to be there and not there."""
     with pytest.raises(UnusableVerdictError, match=message):
         read(GRADERS["aggregation"], FACTS, {"components": components, "errors": errors})
 
@@ -288,7 +309,7 @@ def test_completeness_by_a_judge() -> None:
     found = read(GRADERS["completeness"], shown, said)
     assert values(found.findings) == {"JudgedCompleteness": pytest.approx(2 / 3)}
     assert found.notes == ("f3: the answer has no words '19 percent'",)
-    with pytest.raises(UnusableVerdictError, match="nothing is said of f3"):
+    with pytest.raises(UnusableVerdictError, match="f3 is missing"):
         read(GRADERS["completeness"], shown, {"facts": said["facts"][:2]})
     settled = judged(GRADERS["completeness"], materials("charge_card.", facts=["charge_card pays"]))
     assert settled.verdict is None

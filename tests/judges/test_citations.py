@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphkit.errors import InputError
 from graphkit.judges.citations import Place, citation_pattern, find_citations, resolved
-from graphkit.judges.quotes import occurs
+from graphkit.judges.forms import occurs
 from graphkit.judges.sentences import sentences_of
 
 

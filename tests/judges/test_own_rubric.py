@@ -106,7 +106,7 @@ def test_folders_that_can_not_be_used(tmp_path: Path) -> None:
         load_rubric(folder)
     (folder / "prompt.txt").write_text("x")
     (folder / "schema.json").write_text('{\n"type": }')
-    with pytest.raises(InputError, match=r"schema\.json:2: the file is no JSON"):
+    with pytest.raises(InputError, match=r"schema\.json:2: the file isn't JSON"):
         load_rubric(folder)
     (folder / "schema.json").write_text('{"type": "object", "properties": {"a": {"type": "number"}}, "oneOf": []}')
     with pytest.raises(InputError, match="says oneOf"):

@@ -22,7 +22,7 @@ from graphkit.files.dataset import Dataset
 from graphkit.graph.opening import prepared
 from graphkit.measures import own
 from graphkit.measures.registry import (
-    declared,
+    known_measure,
     lower_is_better,
     measure_class,
     measure_kinds,
@@ -228,8 +228,8 @@ def test_data_imports_nothing(folder: Path) -> None:
     assert "own_words" not in sys.modules
     parse_measure("own_words:Words")
     assert lower_is_better("own_words:Words(allowed=3)")
-    assert declared("own_words:Words(allowed=3)") == parse_measure("own_words:Words(allowed=3)")
-    assert declared("own_words:Nothing") is None
+    assert known_measure("own_words:Words(allowed=3)") == parse_measure("own_words:Words(allowed=3)")
+    assert known_measure("own_words:Nothing") is None
 
 
 def test_a_registered_name(folder: Path) -> None:

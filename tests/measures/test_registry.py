@@ -21,7 +21,7 @@ from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success,
 from graphkit.measures.registry import (
     DEFAULT_MEASURES,
     MEASURES,
-    declared,
+    known_measure,
     measure_class,
     parse_measure,
     require_computed,
@@ -218,8 +218,8 @@ def test_a_measure_of_another_tool_is_not_known() -> None:
     assert measure_class("answer relevance (0..10)") is None
     assert measure_class("") is None
     assert measure_class("OffPin(unheard=3)") is parse_measure("OffPin").__class__
-    assert declared("OffPin(unheard=3)") is None
-    assert declared("ndcg@10") == nDCG(10)
+    assert known_measure("OffPin(unheard=3)") is None
+    assert known_measure("ndcg@10") == nDCG(10)
 
 
 def test_no_two_measures_share_a_name() -> None:

@@ -108,7 +108,7 @@ def test_the_drawing_tells_left_from_never_entered(opened: Opened, storefront_pa
     opened.open(storefront_page, "#storefront-bm25/sf-04")
     marks = opened.page.locator("#drawing .node .left")
     assert marks.all_text_contents() == ["never entered"]
-    assert opened.page.locator("#divergence li").inner_text().startswith("never entered gold path a, which begins at ")
+    assert opened.page.locator("#divergence li").inner_text().startswith("never entered gold path a, which starts at ")
     assert "where a gold path begins that no walk came to" in opened.page.locator("#marks").inner_text()
     opened.page.evaluate("location.hash = '#storefront-graph/sf-04'")
     opened.page.locator("#d-title", has_text="storefront-graph").wait_for()

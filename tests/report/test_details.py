@@ -58,8 +58,8 @@ def test_a_path_that_was_never_entered_was_not_left() -> None:
     )
     shown, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y)])), ())
     assert shown["words"] == [
-        f"left gold path one at step 1, at {Y}: expected to go by CALLS to {Z}, but walked no further from there",
-        f"never entered gold path two, which begins at {W}",
+        f"left gold path one at step 1, at {Y}: expected to go by CALLS to {Z}, but stopped there",
+        f"never entered gold path two, which starts at {W}",
     ]
     assert {node[0]: node[7] & (LEFT | NEVER_ENTERED) for node in shown["nodes"]} == {
         **{X: 0, Y: LEFT, Z: 0, W: NEVER_ENTERED},
@@ -184,7 +184,7 @@ def test_a_set_of_edges_takes_no_wrong_turn() -> None:
     shown, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y), (Y, "READS", W)], ordered=False)), ())
     assert (flags, shown["ordered"]) == (0, False)
     assert shown["words"] == [
-        f"came to {Y}, but lacks step 1 of gold path 0 by CALLS to {Z}; from there it also went by READS to {W}"
+        f"reached {Y}, but missed step 1 of gold path 0 by CALLS to {Z}; from there it also went by READS to {W}"
     ]
     assert (Y, "READS", W, "extra") in edges_of(shown)
     assert not any(node[7] & (LEFT | NEVER_ENTERED) for node in shown["nodes"])

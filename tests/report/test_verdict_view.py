@@ -99,7 +99,7 @@ def test_the_page_names_its_judges(tmp_path: Path) -> None:
         "grading: 3 verdicts for 0.3000; the run cost 2.00 (known of 2 answers), so grading is 15.0% of that." in text
     )
     assert "lexical (no model is named) judged 1 answer by claims" in text
-    assert "grading: 1 verdict at a cost that isn't known" in text
+    assert "grading: 1 verdict at an unknown cost" in text
 
 
 def test_the_page_warns_of_a_judge_of_ones_own_kind(tmp_path: Path) -> None:

@@ -231,7 +231,7 @@ def test_advice_by_where_they_disagree() -> None:
     rubric = GradeScale(RUBRIC, frozenset({"fully_correct"}))
     confused = advice(rubric, ["wrong"] * 5 + ["fully_correct"] * 15, ["unsupported"] * 5 + ["fully_correct"] * 15)
     assert "5 answers that the person calls wrong the judge calls unsupported" in confused[1]
-    assert "2 labels tell little" in advice(BINARY, ["0", "0"], ["1", "1"])[-1]
+    assert "2 labels show little" in advice(BINARY, ["0", "0"], ["1", "1"])[-1]
 
 
 def test_lenient_is_lower_where_lower_is_better() -> None:

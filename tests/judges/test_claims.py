@@ -9,12 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphkit.judges.claim_forms import MEASURES, NO_CLAIMS
-from graphkit.judges.claims import CLAIMS
+from graphkit.judges.claims import (
+    CLAIMS,
+    MEASURES,
+    NO_CITATIONS,
+    NO_CLAIM_AT_IT,
+    NO_CLAIMS,
+    NO_GOLD_CLAIMS,
+    NOT_RETRIEVED,
+    NOT_SHOWN,
+    NOT_SUPPORTED,
+)
 from graphkit.judges.contract import Reading
 from graphkit.judges.forms import NO_GOLD_ANSWER
 from graphkit.judges.materials import Materials, materials_of
-from graphkit.judges.matrix import NO_CITATIONS, NO_CLAIM_AT_IT, NO_GOLD_CLAIMS, NOT_RETRIEVED, NOT_SHOWN, NOT_SUPPORTED
 from graphkit.measures.base import NO_RETRIEVAL
 from graphkit.measures.case import Case
 from tests.helpers.cases import answer, question, unlogged
