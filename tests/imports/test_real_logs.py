@@ -52,7 +52,7 @@ def test_each_log_by_one_command(name: str, tmp_path: Path) -> None:
     """Its ids and edges are found, what it lost is given back, and what it doesn't tell isn't scored."""
     ids, edges, given_back, recall, precision = FOUND[name]
     outcome = imported(name, tmp_path)
-    told = outcome.summary
+    told = outcome.told
     assert (told["ids"]["known"], told["ids"]["all"]) == ids
     assert tuple(told["edges"].values()) == edges
     assert (told["turned"], told["related"]) == given_back
@@ -67,7 +67,7 @@ def test_each_log_by_one_command(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", LOGS)
 def test_each_log_is_recognised(name: str, tmp_path: Path) -> None:
     """``auto`` reads each log as its own format does."""
-    assert imported(name, tmp_path, auto=True).summary == imported(name, tmp_path).summary
+    assert imported(name, tmp_path, auto=True).told == imported(name, tmp_path).told
 
 
 def test_what_can_only_mislead_is_refused(tmp_path: Path) -> None:
