@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_json, print_line, print_problems, say, with_json
+from graphkit.cli.base import as_json, print_json, print_line, print_problems, say, say_text, with_json
 from graphkit.cli.options import ON_ERROR, OnErrorOption, on_error_value
 
 if TYPE_CHECKING:
@@ -84,9 +84,12 @@ def _with_checkouts(form: GoldFormat, given: list[str]) -> GoldFormat:
 
 
 def _list() -> None:
-    from graphkit.gold.formats import FORMATS
+    from graphkit.gold.formats import gold_formats
 
-    for one in FORMATS:
+    formats, errors = gold_formats()
+    for error in errors:
+        say_text(f"warning: {error}")
+    for one in formats:
         if as_json():
             print_json({"format": one.name, "title": one.title, "lacks": one.lacks})
         else:

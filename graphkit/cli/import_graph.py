@@ -73,7 +73,7 @@ def import_graph(
     if as_json():
         print_json({"dataset": str(dataset), **made.figures})
         return
-    for line in made.told:
+    for line in made.summary:
         print_line(line)
     print_line(f"{made.artifacts_file}, {made.edges_file}")
 

@@ -79,7 +79,7 @@ def as_runs(
             run.parent.mkdir()
             name = first_run(file) if format is None else None
             read_as = "graphkit" if format is None else format
-            for line in import_log(file, read_as, dataset, out=run, run=name, **how.of_library()).told:
+            for line in import_log(file, read_as, dataset, out=run, run=name, **how.of_library()).summary:
                 say(line)
             runs.append((file, run))
         yield runs
@@ -126,7 +126,7 @@ def _command(format: str) -> Callable[..., None]:  # noqa: A002
         if as_json():
             print_json({"run": made.run, "file": str(out), **made.figures})
             return
-        for line in made.told:
+        for line in made.summary:
             print_line(line)
         print_line(f"{made.run}: {out}")
 

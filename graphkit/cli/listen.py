@@ -106,7 +106,7 @@ def listen(
     if made is None:
         print_line("no spans came: is the variable set, and the exporter OTLP over HTTP?")
         return
-    for line in made.told:
+    for line in made.summary:
         print_line(line)
     print_line(f"{made.run}: {out}; its spans: {spool}")
 

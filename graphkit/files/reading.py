@@ -89,7 +89,7 @@ def parse_record(
         problems.add(Problem(where, what, record=name, remedy="Write the character whole, or leave it out."))
         return None
     if "traversal" in model.model_fields and doubtful(value) is not None:
-        value, said = (ThreeTexts([value]) if lists is None else lists()).settled(value)
+        value, said = (ThreeTexts([value]) if lists is None else lists()).resolved(value)
         if said is not None:
             problems.note(Problem(where, said, record=name))
     context: dict[str, bool] = {}

@@ -6,27 +6,26 @@ import re
 from typing import Any
 
 from graphkit.gold.definitions import definition
+from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError, decoded
 
 #: Where the containers in which the annotators worked have the repository.
 _ROOTS = re.compile(r"(?:/testbed/|/workspace/[^/]+/|\./|/)")
 
 
-class ContextBench:
+class ContextBench(GoldFormat):
     """``gold_context`` lists blocks (file, first and last line, content) of ``repo`` at ``base_commit``."""
 
     name = "context-bench"
     title = "ContextBench: gold_context"
-    lacks: tuple[str, ...] = (
+    lacks = (
         "There are no paths and no relevant ids: only files and symbols are expected.",
         "The lines of a block aren't kept: its file is expected, and the symbols that its content begins to define.",
         "A block without content, or from within a definition, tells no symbol.",
     )
-    lines = False
     repositories = True
 
     def question(self, row: GoldRow) -> dict[str, Any]:
-        """Return the question of a row."""
         repo, commit = _repository(row), row.text("base_commit", "commit")
         files: dict[str, None] = {}
         symbols: dict[str, None] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow
 from graphkit.gold.query_graphs import LACKS, query_paths
 
@@ -15,20 +16,17 @@ _FUNCTION = re.compile(r"\bORDER\s+BY\b|\bCOUNT\s*\(", re.IGNORECASE)
 _CHOICE = re.compile(r"\b(?:UNION|OPTIONAL|MINUS|EXISTS)\b", re.IGNORECASE)
 
 
-class ComplexWebQuestions:
+class ComplexWebQuestions(GoldFormat):
     """The patterns of ``sparql`` are the edges; its entities are known, and its variable is the answers."""
 
     name = "cwq"
     title = "ComplexWebQuestions: sparql"
-    lacks: tuple[str, ...] = (
+    lacks = (
         *LACKS,
         "Conditions of the query (filters, the first by some order) aren't part of a path.",
     )
-    lines = False
-    repositories = False
 
     def question(self, row: GoldRow) -> dict[str, Any]:
-        """Return the question of a row."""
         query = _without_filters(row.text("sparql"))
         found = _ASKED.search(query)
         edges = [

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError
 
 _PREMISE = re.compile(r"(?:sent|int)\d+\Z")
@@ -13,22 +14,19 @@ _PREMISE = re.compile(r"(?:sent|int)\d+\Z")
 _CONCLUSION = re.compile(r"(?P<name>int\d+|hypothesis)\s*(?::|\Z)")
 
 
-class EntailmentBank:
+class EntailmentBank(GoldFormat):
     """Each premise of a step of ``proof`` leads to its conclusion; the steps are one path, in the proof's order."""
 
     name = "entailment-bank"
     title = "EntailmentBank: the steps of a proof"
-    lacks: tuple[str, ...] = (
+    lacks = (
         "A step has no kind: the edge from a premise to its conclusion has no relation, and none is compared.",
         "Conclusions have no ids of their own, nor do sentences that WorldTree doesn't hold: they are called by the "
         "question and their place, such as QUESTION/int1.",
         "The premises of a step have no order: theirs is that in which the proof names them.",
     )
-    lines = False
-    repositories = False
 
     def question(self, row: GoldRow) -> dict[str, Any]:
-        """Return the question of a row."""
         name, proof, meta = row.name("id"), row.text("proof"), row.get("meta") or {}
         known = _uuids(meta.get("worldtree_provenance") if isinstance(meta, dict) else None)
         steps, sentences = [], dict[str, float]()

@@ -1,81 +1,84 @@
-"""The formats of gold that others published."""
+"""The formats of published gold: their base class, and the installed ones by name."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import inspect
+from abc import ABC, abstractmethod
+from importlib.metadata import EntryPoint
+from typing import Any
 
 from graphkit.errors import InputError, did_you_mean
-from graphkit.gold.context_bench import ContextBench
-from graphkit.gold.cwq import ComplexWebQuestions
-from graphkit.gold.entailment_bank import EntailmentBank
-from graphkit.gold.grailqa import GrailQA
-from graphkit.gold.graphrag_bench import GraphRagBench
-from graphkit.gold.gtsqa import Gtsqa
-from graphkit.gold.hotpotqa import HotpotQA
-from graphkit.gold.musique import MuSiQue
-from graphkit.gold.path_question import PathQuestion
 from graphkit.gold.public_rows import GoldRow
-from graphkit.gold.swe_bench import SweBench
-from graphkit.gold.two_wiki import TwoWikiMultiHop
+from graphkit.records.plugins import described, installed, load
+
+#: The group of entry points that name formats: ``my-set = "my_package.my_set:MySet"``.
+GROUP = "graphkit.gold"
 
 
-class GoldFormat(Protocol):
-    """Turns the rows of a public data set into questions.
+class GoldFormat(ABC):
+    """Converts the rows of a public data set to questions.
 
     Attributes
     ----------
     name, title
-        As on the command line, and in words.
+        The name on the command line, which is that of the entry point too; and a title.
     lacks
-        What the format can't tell, a sentence each.
+        One sentence for each thing that the format doesn't contain.
     lines
-        Whether a file is lines of text. Else it is JSON, JSON Lines or Parquet.
+        Whether a file consists of lines of text. Other files are JSON, JSON Lines or Parquet.
     repositories
-        Whether what stands before the colon of an id is a repository.
+        Whether the part of an id before its colon is a repository.
     """
 
     name: str
     title: str
-    lacks: tuple[str, ...]
-    lines: bool
-    repositories: bool
+    lacks: tuple[str, ...] = ()
+    lines: bool = False
+    repositories: bool = False
 
+    @abstractmethod
     def question(self, row: GoldRow) -> dict[str, Any]:
-        """Return the question of a row, as a line of ``questions.jsonl`` has it.
+        """Return the question of a row, with the fields of ``questions.jsonl``.
 
         Raises
         ------
         UnusableRowError
-            The row lacks something, or holds what no question can be made of.
+            The row lacks a field, or no question can be made from it.
         """
-        ...
 
 
-FORMATS: tuple[GoldFormat, ...] = (
-    Gtsqa(),
-    PathQuestion(),
-    TwoWikiMultiHop(),
-    EntailmentBank(),
-    GraphRagBench(),
-    GrailQA(),
-    ComplexWebQuestions(),
-    MuSiQue(),
-    HotpotQA(),
-    ContextBench(),
-    SweBench(),
-)
+def gold_formats() -> tuple[list[GoldFormat], list[InputError]]:
+    """Return every installed format, and an error for each that can't be used."""
+    formats, errors = [], []
+    for point in installed(GROUP).values():
+        try:
+            formats.append(_format(point))
+        except InputError as error:
+            errors.append(error)
+    return formats, errors
 
 
 def gold_format(name: str) -> GoldFormat:
-    """Return the format of a name.
+    """Return the format with a name.
 
     Raises
     ------
     InputError
-        There is none.
+        No format has this name, or it can't be used.
     """
-    known = {one.name: one for one in FORMATS}
-    if name not in known:
+    known = installed(GROUP)
+    if name.casefold() not in known:
         remedy = f"{did_you_mean(name, known)}There are: {', '.join(known)}."
         raise InputError(f"no format of gold is called {name!r}", remedy=remedy)
-    return known[name]
+    return _format(known[name.casefold()])
+
+
+def _format(point: EntryPoint) -> GoldFormat:
+    kind = load(point, InputError)
+    if not inspect.isclass(kind) or not issubclass(kind, GoldFormat) or inspect.isabstract(kind):
+        remedy = "Name a class that extends graphkit.gold.formats.GoldFormat and defines question()."
+        raise InputError("this isn't a format of gold", where=described(point), remedy=remedy)
+    if getattr(kind, "name", None) != point.name or not getattr(kind, "title", ""):
+        remedy = f"Set name = {point.name!r} and a title in the class."
+        raise InputError("the format lacks its name or its title", where=described(point), remedy=remedy)
+    return kind()

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError, table
 from graphkit.gold.query_graphs import LACKS, query_paths
 
 _NO_FUNCTION = (None, "", "none")
 
 
-class GrailQA:
+class GrailQA(GoldFormat):
     """``graph_query`` has nodes (entities, literals, and classes that stand for what isn't named) and edges."""
 
     name = "grailqa"
     title = "GrailQA: graph_query"
-    lacks: tuple[str, ...] = LACKS
-    lines = False
-    repositories = False
+    lacks = LACKS
 
     def question(self, row: GoldRow) -> dict[str, Any]:
-        """Return the question of a row."""
         query = row.get("graph_query")
         if not isinstance(query, dict):
             raise UnusableRowError("the field 'graph_query' must be an object with nodes and edges")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow
 from graphkit.gold.triple_paths import Triple, chains, path_of_triples
 
@@ -14,22 +15,19 @@ _AROUND = " \t'\""
 _BRACKETED = re.compile(r"\(([^()]*)\)")
 
 
-class GraphRagBench:
+class GraphRagBench(GoldFormat):
     """``evidence_triple``, or ``evidence_relations``, are triples or texts such as ``(subject, relation, object)``."""
 
     name = "graphrag-bench"
     title = "GraphRAG-Bench: evidence_triple"
-    lacks: tuple[str, ...] = (
+    lacks = (
         "Entities and relations are words that a model wrote: a graph of yours has them only where it was made of "
         "these words.",
         "Evidence that is written as a sentence, or as a triple with a comma within its parts, gives no path.",
         "Ids are those of a source: a question is called SOURCE/ID.",
     )
-    lines = False
-    repositories = False
 
     def question(self, row: GoldRow) -> dict[str, Any]:
-        """Return the question of a row."""
         source, name = row.optional_text("source"), row.name("id")
         found = _triples(row.get("evidence_triple", "evidence_triples", "evidence_relations"))
         if found is None:

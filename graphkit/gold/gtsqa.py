@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError, triples
 from graphkit.gold.triple_paths import outwards, path_of_triples
 
@@ -22,20 +23,17 @@ def _label(text: str) -> str:
     return (text[: found.start()].strip() if found else "") or text
 
 
-class Gtsqa:
+class Gtsqa(GoldFormat):
     """``answer_subgraph`` is a set of triples; a text such as ``Italy (Q38)`` is known by its id."""
 
     name = "gtsqa"
     title = "GTSQA and SynthKGQA: answer_subgraph"
-    lacks: tuple[str, ...] = (
+    lacks = (
         "The triples are a set: their order is that of a walk from the seed entities outwards.",
         "One answer and its subgraph are gold; further answers of the same question aren't read.",
     )
-    lines = False
-    repositories = False
 
     def question(self, row: GoldRow) -> dict[str, Any]:
-        """Return the question of a row."""
         found = triples(row.table("answer_subgraph", ("head", "relation", "tail")), "answer_subgraph")
         if not found:
             raise UnusableRowError("'answer_subgraph' holds no triples")

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow
 from graphkit.gold.supporting_facts import supporting_titles
 
 _LEVELS = ("easy", "medium", "hard")
 
 
-class HotpotQA:
+class HotpotQA(GoldFormat):
     """``supporting_facts`` are titles with numbers of sentences: the titles are relevant."""
 
     name = "hotpotqa"
     title = "HotpotQA: supporting_facts"
-    lacks: tuple[str, ...] = (
+    lacks = (
         "There are no paths: only what has to be retrieved is gold, not the way from one to the other.",
         "A paragraph is relevant as a whole, by its title; which of its sentences support the answer isn't kept.",
     )
-    lines = False
-    repositories = False
 
     def question(self, row: GoldRow) -> dict[str, Any]:
-        """Return the question of a row."""
         level = row.optional_text("level")
         titles = supporting_titles(row)
         if not titles:

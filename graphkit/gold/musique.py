@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError
 
 
-class MuSiQue:
+class MuSiQue(GoldFormat):
     """The paragraphs that support the answer, or a step of ``question_decomposition``, are relevant by their titles."""
 
     name = "musique"
     title = "MuSiQue: question_decomposition and supporting paragraphs"
-    lacks: tuple[str, ...] = (
+    lacks = (
         "There are no paths: only what has to be retrieved is gold, not the way from one to the other.",
         "A paragraph is known by its title: of several with one title, each counts as the one that is relevant.",
     )
-    lines = False
-    repositories = False
 
     def question(self, row: GoldRow) -> dict[str, Any]:
-        """Return the question of a row."""
         name = row.name("id")
         question = {"id": name, "question": row.text("question"), "category": name.partition("__")[0]}
         if row.get("answerable") is False:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import LINE, GoldRow, UnusableRowError
 from graphkit.gold.triple_paths import path_of_triples
 
@@ -11,20 +12,18 @@ from graphkit.gold.triple_paths import path_of_triples
 _END = "<end>"
 
 
-class PathQuestion:
+class PathQuestion(GoldFormat):
     """A line is ``question<tab>answer(answer/answer/)<tab>entity#relation#entity...``; ``*`` joins several paths."""
 
     name = "path-question"
     title = "PathQuestion: paths joined by #"
-    lacks: tuple[str, ...] = (
+    lacks = (
         "A line has no id: the question is called by the name of its file and its line.",
         "Where there are several answers, the path leads to the first.",
     )
     lines = True
-    repositories = False
 
     def question(self, row: GoldRow) -> dict[str, Any]:
-        """Return the question of a line."""
         columns = row.text(LINE).split("\t")
         if len(columns) < 3:
             what = f"a line must have a question, an answer and a path with tabs between, and has {len(columns)} column"

@@ -5,30 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from graphkit.gold.diffs import ChangedFile, changed_files
+from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError
 from graphkit.gold.qualified import Checkouts, qualified_symbols
 
 
-class SweBench:
+class SweBench(GoldFormat):
     """``patch`` changes files and symbols of ``repo`` at ``base_commit``: these are expected."""
 
     name = "swe-bench"
     title = "SWE-bench: the files and symbols that a patch changes"
-    lacks: tuple[str, ...] = (
+    lacks = (
         "There are no paths and no relevant ids: only files and symbols are expected.",
         "What has to be read, but not changed, isn't known.",
         "A symbol is the last definition before a change that encloses it by its indentation, as the patch shows it; "
         "with --repo NAME=PATH it is qualified (Class.method) as the Python file at base_commit has it.",
         "What the patch adds isn't there at base_commit, and isn't expected.",
     )
-    lines = False
     repositories = True
 
     def __init__(self, checkouts: Checkouts | None = None) -> None:
         self.checkouts = checkouts
 
     def question(self, row: GoldRow) -> dict[str, Any]:
-        """Return the question of a row."""
         repo, commit = row.text("repo"), row.text("base_commit")
         if ":" in repo:
             raise UnusableRowError(f"'repo' must be the name of a repository, such as owner/name, not {repo!r}")

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, triples
 from graphkit.gold.supporting_facts import supporting_titles
 from graphkit.gold.triple_paths import chains, path_of_triples
 
 
-class TwoWikiMultiHop:
+class TwoWikiMultiHop(GoldFormat):
     """``evidences`` are triples in the order of the reasoning: each chain of them is a path, and all are required."""
 
     name = "2wikimultihop"
     title = "2WikiMultiHop: evidences and supporting_facts"
-    lacks: tuple[str, ...] = (
+    lacks = (
         "Entities are known by their names, as the evidence has them; where a name is that of two, they are one.",
         "A paragraph is relevant as a whole, by its title; which of its sentences support the answer isn't kept.",
     )
-    lines = False
-    repositories = False
 
     def question(self, row: GoldRow) -> dict[str, Any]:
-        """Return the question of a row."""
         evidence = triples(row.table("evidences", ("fact", "relation", "entity")), "evidences")
         if not evidence:
             row.notes.append("no evidences are given: the question has no path")

@@ -1,7 +1,8 @@
-"""Somebody else's graph as the knowledge graph of a dataset."""
+"""Converts a graph in a database or in files to the knowledge graph of a dataset."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -16,120 +17,132 @@ from graphkit.files.known_ids import gold_ids
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.imports.graph_files import Columns, GraphTable, edges_of_row, format_of, read_file
-from graphkit.imports.graph_records import NO_PARTS, GraphOptions, GraphRecords, GraphTold
-from graphkit.imports.names import IdPattern, Names, read_ids
+from graphkit.imports.graph_records import NO_PARTS, GraphOptions, GraphRecords
+from graphkit.imports.import_report import GraphReport
+from graphkit.imports.importer import paths_of
+from graphkit.imports.names import Names, id_sources
 from graphkit.records.graph_parts import GraphEdge, GraphNode
 from graphkit.records.words import counted
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphImportOptions:
+    """Options of :func:`import_graph`.
+
+    Attributes
+    ----------
+    uri, query
+        A database that speaks Bolt, and a query that returns nodes and relationships, paths, or plain columns. Nothing
+        is written there, so a read-only account suffices.
+    username, password, database
+        The login of that database. The default password is that of ``GRAPHKIT_SOURCE_PASSWORD``.
+    graph
+        The name of the knowledge graph, for a dataset with several.
+    id_property
+        The property that names nodes. By default, the first property with a usual name.
+    ids, id_pattern
+        The ids of these names: a table or its file, and a pattern (see :class:`graphkit.imports.names.IdPattern`).
+    columns
+        The columns of plain rows that hold an edge's source, relation and target.
+    relation
+        The relation of edges without one.
+    commits
+        By repository, the commit of nodes without one.
+    replace
+        Replace the files of an existing knowledge graph.
+    """
+
+    uri: str | None = None
+    query: str | None = None
+    username: str | None = None
+    password: str | None = None
+    database: str | None = None
+    graph: str = ""
+    id_property: str | None = None
+    ids: str | Path | Mapping[str, str] | None = None
+    id_pattern: str | None = None
+    columns: Columns | None = None
+    relation: str | None = None
+    commits: Mapping[str, str] | None = None
+    replace: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class ImportedGraph:
-    """A knowledge graph that was made of somebody else's graph.
+    """A knowledge graph that was made from another graph.
 
     Attributes
     ----------
     artifacts_file, edges_file
-        The files that were written.
-    told
-        What is worth knowing of it, a line each.
+        The written files.
+    summary
+        The report of the import as lines of text.
     figures
-        The same for programs.
+        The report for programs.
     """
 
     artifacts: int
     edges: int
     artifacts_file: Path
     edges_file: Path
-    told: list[str] = field(repr=False)
+    summary: list[str] = field(repr=False)
     figures: dict[str, Any] = field(repr=False)
 
 
 def import_graph(
-    dataset: str | Path | Dataset,
-    files: str | Path | Sequence[str | Path] = (),
-    *,
-    uri: str | None = None,
-    query: str | None = None,
-    username: str | None = None,
-    password: str | None = None,
-    database: str | None = None,
-    graph: str = "",
-    id_property: str | None = None,
-    ids: str | Path | Mapping[str, str] | None = None,
-    id_pattern: str | None = None,
-    columns: Columns | None = None,
-    relation: str | None = None,
-    commits: Mapping[str, str] | None = None,
-    replace: bool = False,
+    dataset: str | Path | Dataset, files: str | Path | Sequence[str | Path] = (), **options: Any
 ) -> ImportedGraph:
-    """Write the artifacts and edges of a dataset from a graph in a database, or in files.
+    """Write the artifacts and edges of a dataset from a graph in a database or in files.
 
     Parameters
     ----------
     dataset
-        Its folder, which needs no questions yet.
+        The folder of the dataset, which needs no questions yet.
     files
         GraphML, node-link JSON, or tables of nodes and of edges.
-    uri, query
-        A database that speaks Bolt, and a query that returns nodes and relationships, paths, or plain columns. Nothing
-        is written there, and an account that may only read will do.
-    username, password, database
-        Of that database; the password by default from ``GRAPHKIT_SOURCE_PASSWORD``.
-    graph
-        The name of the knowledge graph, where the dataset has several.
-    id_property
-        The property that names nodes; by default the first of those that usually do.
-    ids, id_pattern
-        The ids of those names: a table, or the file of one; and a pattern (see
-        :class:`graphkit.imports.names.IdPattern`).
-    columns
-        Of plain rows, those that hold an edge's source, relation and target.
-    relation
-        The relation of edges that say none.
-    commits
-        Of a repository, the commit at which it was read, where nodes don't say it.
-    replace
-        Whether the files of such a knowledge graph are replaced.
+    options
+        The attributes of :class:`GraphImportOptions`.
 
     Raises
     ------
     InputError
-        The dataset has such a knowledge graph already, the graph can't be read, or it has no edges.
+        The dataset already has this knowledge graph, the graph can't be read, or it has no edges.
     DatabaseError
-        The database can't be reached, or refuses.
+        The database can't be reached or refuses the query.
     """
-    paths = [Path(file) for file in ([files] if isinstance(files, str | Path) else files)]
-    _check_source(paths, uri, query)
+    chosen = GraphImportOptions(**options)
+    paths = paths_of(files)
+    _check_source(paths, chosen.uri, chosen.query)
     source = dataset if isinstance(dataset, Dataset) else Dataset(dataset, questions=False)
-    targets = _targets(source, storable_name(graph, "the graph's name"), replace)
+    graph = storable_name(chosen.graph, "the graph's name")
+    targets = _targets(source, graph, chosen.replace)
+    given = [*paths, *([Path(chosen.ids)] if isinstance(chosen.ids, str | Path) else [])]
     for which, target in targets.items():
-        # What stands there is the dataset's own graph, whatever form it has: whoever replaces it knows that.
-        given = [*paths, *([Path(ids)] if isinstance(ids, str | Path) else [])]
+        # Replacing the dataset's own graph was requested, whatever its form: only the inputs are protected.
         check_output(target, "artifacts" if which == "artifacts" else "edges", given, force=True)
-    table = ids if isinstance(ids, Mapping) else read_ids(Path(ids)) if ids is not None else None
-    pattern = IdPattern(id_pattern) if id_pattern is not None else None
-    told = GraphTold()
-    if uri is not None and query is not None:
-        parts = _from_database(uri, query, (username, password, database), columns, told)
-    else:
-        parts = _from_files(paths, columns, told)
+    table, pattern = id_sources(chosen.ids, chosen.id_pattern)
+    report = GraphReport()
+    parts = _from_files(paths, chosen.columns, report) if chosen.uri is None else _from_database(chosen, report)
     steps, known = _gold(source, graph)
-    # Only exactly: two nodes whose names differ in letter case alone are two artifacts.
+    # Without known ids, names are matched exactly: two nodes whose names differ only in case are two artifacts.
     names = Names((), table, pattern)
-    options = GraphOptions(id_property, relation, columns[1] if columns and not uri else None, commits or {})
+    attribute = chosen.columns[1] if chosen.columns and not chosen.uri else None
+    settings = GraphOptions(chosen.id_property, chosen.relation, attribute, chosen.commits or {})
     with (
         closing(parts),
-        closing(GraphRecords(names, options, steps, known, told)) as records,
+        closing(GraphRecords(names, settings, steps, known, report)) as records,
         written(targets["artifacts"]) as artifacts_path,
         written(targets["edges"]) as edges_path,
         create_binary(artifacts_path) as artifacts,
         create_binary(edges_path) as edges,
     ):
         streams = {"artifacts": artifacts, "edges": edges}
-        for which, line in records.lines(parts, keys_are_names=uri is None):
+        for which, line in records.lines(parts, keys_are_names=chosen.uri is None):
             streams[which].write(line + b"\n")
-    figures = {"files": {which: str(path) for which, path in targets.items()}, **told.as_json()}
-    return ImportedGraph(told.artifacts, told.edges, targets["artifacts"], targets["edges"], told.lines(), figures)
+    figures = {"files": {which: str(path) for which, path in targets.items()}, **report.as_json()}
+    return ImportedGraph(
+        report.artifacts, report.edges, targets["artifacts"], targets["edges"], report.lines(), figures
+    )
 
 
 Parts = Generator[GraphNode | GraphEdge, None, None]
@@ -147,7 +160,7 @@ def _check_source(paths: Sequence[Path], uri: str | None, query: str | None) -> 
 
 
 def _targets(dataset: Dataset, graph: str, replace: bool) -> dict[str, Path]:
-    """Return the files that are written: those of this graph that are there, else compressed as the questions are."""
+    """Return the files to write: the existing ones of this graph, or else new ones, compressed if the questions are."""
     if "/" in graph:
         raise InputError("the name of a graph can't hold a slash", where="--graph", remedy="Give it another name.")
     ending = f"-{graph}" if graph else ""
@@ -156,14 +169,14 @@ def _targets(dataset: Dataset, graph: str, replace: bool) -> dict[str, Path]:
     for which in ("artifacts", "edges"):
         found = find_file(dataset.folder, f"{which}{ending}")
         if found is not None and not replace:
-            remedy = "Replace it by --replace, or name another one beside it by --graph."
-            raise InputError("the dataset has such a knowledge graph already", where=str(found), remedy=remedy)
+            remedy = "Replace it by --replace, or give the new one a name by --graph."
+            raise InputError("the dataset already has this knowledge graph", where=str(found), remedy=remedy)
         targets[which] = found or dataset.folder / f"{which}{ending}.jsonl{suffix}"
     return targets
 
 
 def _gold(dataset: Dataset, graph: str) -> tuple[list[tuple[str, str | None, str]], set[str]]:
-    """Return the gold of the questions that are about a graph: not of those whose stack has another of its own."""
+    """Return the gold steps and ids of all questions except those whose stack has another graph."""
     steps: list[tuple[str, str | None, str]] = []
     known: set[str] = set()
     others = dataset.graphs.keys() - {graph}
@@ -175,46 +188,38 @@ def _gold(dataset: Dataset, graph: str) -> tuple[list[tuple[str, str | None, str
     return steps, known
 
 
-def _from_database(
-    uri: str,
-    query: str,
-    login: tuple[str | None, str | None, str | None],
-    columns: Columns | None,
-    told: GraphTold,
-) -> Parts:
-    import os
-
+def _from_database(chosen: GraphImportOptions, report: GraphReport) -> Parts:
     from graphkit.database.foreign import PASSWORD_VARIABLE, ForeignAccess, read_rows
 
-    username, password, database = login
-    access = ForeignAccess(uri, username, password or os.environ.get(PASSWORD_VARIABLE), database)
+    password = chosen.password or os.environ.get(PASSWORD_VARIABLE)
+    access = ForeignAccess(str(chosen.uri), chosen.username, password, chosen.database)
 
     def parts() -> Parts:
         rows = 0
         names: tuple[str, ...] = ()
-        for row in read_rows(access, query):
+        for row in read_rows(access, str(chosen.query)):
             rows, names = rows + 1, tuple(row)
             empty = True
-            for part in edges_of_row(row, columns):
+            for part in edges_of_row(row, chosen.columns):
                 empty = False
                 yield part
             if empty and any(value is not None for value in row.values()):
-                told.leave_out(NO_PARTS, f"columns {', '.join(names)}")
-        told.sources.append(f"{access.disk}: {counted(rows, 'row')} read")
+                report.skipped.add(NO_PARTS, f"columns {', '.join(names)}")
+        report.sources.append(f"{access.disk}: {counted(rows, 'row')} read")
 
     return parts()
 
 
-def _from_files(paths: Sequence[Path], columns: Columns | None, told: GraphTold) -> Parts:
+def _from_files(paths: Sequence[Path], columns: Columns | None, report: GraphReport) -> Parts:
     formats = {path: format_of(path) for path in paths}
     tables = {path: GraphTable.opened(path, columns) for path, form in formats.items() if form == "CSV"}
     if columns is not None and len(tables) == len(paths) and not any(table.has_edges for table in tables.values()):
         held = [name for table in tables.values() for name in table.names]
         remedy = f"{did_you_mean(columns[0], held)}There are: {', '.join(held)}."
         raise InputError(f"no table has a column {columns[0]!r}", where="--columns", remedy=remedy)
-    # Nodes before edges: what an edge calls a node by is known then.
+    # Nodes before edges, so that the names of an edge's nodes are known.
     for path in sorted(paths, key=lambda one: one in tables and tables[one].has_edges):
         table = tables.get(path)
         what = formats[path] if table is None else "a table of edges" if table.has_edges else "a table of nodes"
-        told.sources.append(f"{path.name}: read as {what}")
-        yield from table.read() if table is not None else read_file(path, columns, told.unread, told.notes)
+        report.sources.append(f"{path.name}: read as {what}")
+        yield from table.read() if table is not None else read_file(path, columns, report.unread, report.notes)

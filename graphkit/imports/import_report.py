@@ -1,4 +1,4 @@
-"""What is told of an import: what was taken, what is known, what was lost, and what it usually means."""
+"""Reports of an import: counts of what was read, matched and skipped, as lines of text and as JSON."""
 
 from __future__ import annotations
 
@@ -10,30 +10,62 @@ from graphkit.files.known_ids import LogCoverage
 from graphkit.records.directions import PlacedEdge
 from graphkit.records.words import counted, shortened
 
-#: How many fields, notes and examples a line names.
+#: The largest number of fields or names in one line.
 SHOWN = 12
+
+
+def listed(counts: Counter[str]) -> str:
+    """Return counted names on one line, the most frequent first."""
+    shown = ", ".join(f"{name} ({count})" for name, count in counts.most_common(SHOWN))
+    more = len(counts) - SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+@dataclass(slots=True)
+class Skipped:
+    """The inputs that no record can hold: their number by reason, with the first example of each."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+
+    def add(self, reason: str, example: str) -> None:
+        """Count an input."""
+        self.counts[reason] += 1
+        self.examples.setdefault(reason, example)
+
+    def reasons(self) -> list[str]:
+        """Return each reason with its count and its example."""
+        return [
+            f"{reason}: {count}, such as {shortened(self.examples[reason])}" for reason, count in self.counts.items()
+        ]
 
 
 @dataclass(slots=True)
 class ImportReport(LogCoverage):
-    """What an import came upon, counted.
+    """The counts of an imported log.
 
     Attributes
     ----------
-    left_out
-        What couldn't be recorded, with its count and an example.
+    readers
+        One line per file: its format, and how it was chosen.
+    traversals, rankings, with_calls, unordered
+        The number of answers with edges, with retrieved ids, with tool calls, and with edges in no order.
+    fields
+        The fields that answers were read from.
     how, several
-        How the ids of names were found, and the names that could be several files.
+        The number of ids by how they were found, and the names that fit several files.
+    turned, related
+        The number of edges whose direction, or relation, comes from the knowledge graph.
     """
 
     readers: list[str] = field(default_factory=list)
     answers: int = 0
     failed: int = 0
-    walks: int = 0
+    traversals: int = 0
     rankings: int = 0
     with_calls: int = 0
     unordered: int = 0
-    taken: Counter[str] = field(default_factory=Counter)
+    fields: Counter[str] = field(default_factory=Counter)
     how: dict[str, int] = field(default_factory=dict)
     several: dict[str, tuple[str, str]] = field(default_factory=dict)
     turned: int = 0
@@ -43,7 +75,7 @@ class ImportReport(LogCoverage):
     unread: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
     lacks: dict[str, None] = field(default_factory=dict)
-    left_out: Counter[str] = field(default_factory=Counter)
+    skipped: Skipped = field(default_factory=Skipped)
 
     def edge(self, placed: PlacedEdge) -> None:
         """Count an edge."""
@@ -51,93 +83,160 @@ class ImportReport(LogCoverage):
         self.turned += placed.turned
         self.related += placed.related
 
-    def leave_out(self, what: str, example: str) -> None:
-        """Count something that can't be recorded."""
-        self.left_out[what] += 1
-        self.example.setdefault(what, example)
-
     def lines(self) -> list[str]:
-        """Return what is told, a line each."""
-        lines = [*self.readers]
-        of = counted(self.answers, "answer")
-        details = [f"{self.rankings} with what was retrieved", f"{self.walks} with edges"]
-        details += [f"{self.with_calls} with calls of tools"] * bool(self.with_calls)
+        """Return the report as lines of text."""
+        details = [f"{self.rankings} with retrieved ids", f"{self.traversals} with edges"]
+        details += [f"{self.with_calls} with tool calls"] * bool(self.with_calls)
         details += [f"{self.failed} failed"] * bool(self.failed)
-        lines.append(f"{of}: {', '.join(details)}")
-        if self.taken:
-            lines.append(f"taken: {_listed(self.taken)}")
-        lines += [
-            f"left out: {what}: {count}, such as {shortened(self.example[what])}"
-            for what, count in self.left_out.items()
-        ]
-        lines += self._id_lines()
-        lines += self._edge_lines()
-        if self.unordered:
-            lines.append(
-                f"{counted(self.unordered, 'walk')} without an order: edges are compared as sets, "
-                "and measures of a path's order aren't scored"
-            )
+        lines = [*self.readers, f"{counted(self.answers, 'answer')}: {', '.join(details)}"]
+        if self.fields:
+            lines.append(f"fields: {listed(self.fields)}")
+        lines += [f"skipped: {reason}" for reason in self.skipped.reasons()]
+        lines += [*self._id_lines(), *self._edge_lines()]
         if len(self.runs) > 1:
-            lines.append(
-                f"it holds several runs, of which each question's first answer was taken: {_listed(self.runs)}"
-            )
+            lines.append(f"the log holds several runs; the first answer to each question was used: {listed(self.runs)}")
         if self.models:
-            lines.append(f"answered by {_listed(self.models)}: say it to --answered-by where answers are judged")
+            lines.append(f"answered by {listed(self.models)}: pass it to --answered-by when you judge the answers")
         if self.unread:
-            lines.append(f"fields that weren't used: {_listed(self.unread)}")
-        lines += [f"the format can't tell: {sentence}" for sentence in self.lacks]
+            lines.append(f"unused fields: {listed(self.unread)}")
+        lines += [f"the format doesn't contain: {sentence}" for sentence in self.lacks]
         lines += [f"doubtful in {counted(count, 'answer')}: {note}" for note, count in self.notes.items()]
-        return lines + self.meant()
+        return lines + self.warnings()
 
     def _id_lines(self) -> list[str]:
         lines = [self.id_line()] * bool(self.ids)
         if self.ids and (ways := {how: count for how, count in self.how.items() if how != "as they are"}):
-            lines.append(f"ids of names: {_listed(Counter(ways))}")
+            lines.append(f"ids of names: {listed(Counter(ways))}")
         if self.several:
             name, (one, other) = next(iter(self.several.items()))
             lines.append(
-                f"{counted(len(self.several), 'name')} could be several files, so none was taken, such as "
-                f"{shortened(name)} ({shortened(one)}, {shortened(other)}): a table of --ids says which is meant"
+                f"{counted(len(self.several), 'name')} could be several files, so none was chosen, such as "
+                f"{shortened(name)} ({shortened(one)}, {shortened(other)}): name the right ones in a table, --ids"
             )
         return lines
 
     def _edge_lines(self) -> list[str]:
         lines = [self.edge_line()] * bool(self.held)
         if self.turned:
-            lines.append(f"direction given back to {counted(self.turned, 'edge')} from the knowledge graph")
+            lines.append(f"{counted(self.turned, 'edge')} got the direction of the knowledge graph")
         if self.related:
-            lines.append(f"relation given to {counted(self.related, 'edge')}: the only one in the knowledge graph")
+            lines.append(f"{counted(self.related, 'edge')} got the only relation in the knowledge graph")
+        if self.unordered:
+            lines.append(
+                f"{counted(self.unordered, 'traversal')} without an order: edges are compared as sets, "
+                "and measures of a path's order aren't scored"
+            )
         return lines
 
-    def meant(self) -> list[str]:
-        """Return what it usually means that hardly anything is known, where that is so."""
+    def warnings(self) -> list[str]:
+        """Return the likely cause if hardly any id or edge is known."""
         meaning = self.meaning(self.known.all)
         return [str(meaning)] if meaning is not None else []
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the report for programs."""
+        return {
+            "answers": self.answers,
+            "failed": self.failed,
+            "taken": dict(self.fields),
+            "ids": self.known_ids(),
+            "edges": self.known_edges(),
+            "several": {name: list(ends) for name, ends in self.several.items()},
+            "turned": self.turned,
+            "related": self.related,
+            "unordered": self.unordered,
+            "left_out": dict(self.skipped.counts),
+            "unread": dict(self.unread),
+            "lacks": list(self.lacks),
+            "notes": dict(self.notes),
+            "models": dict(self.models),
+            "runs": dict(self.runs),
+            "meaning": self.warnings(),
+        }
 
-def _listed(counts: Counter[str]) -> str:
-    shown = ", ".join(f"{name} ({count})" for name, count in counts.most_common(SHOWN))
-    more = len(counts) - SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
 
+@dataclass(slots=True)
+class GraphReport:
+    """The counts of an imported graph.
 
-def as_json(told: ImportReport) -> dict[str, Any]:
-    """Return what is told for programs."""
-    return {
-        "answers": told.answers,
-        "failed": told.failed,
-        "taken": dict(told.taken),
-        "ids": told.known_ids(),
-        "edges": told.known_edges(),
-        "several": {name: list(ends) for name, ends in told.several.items()},
-        "turned": told.turned,
-        "related": told.related,
-        "unordered": told.unordered,
-        "left_out": dict(told.left_out),
-        "unread": dict(told.unread),
-        "lacks": list(told.lacks),
-        "notes": dict(told.notes),
-        "models": dict(told.models),
-        "runs": dict(told.runs),
-        "meaning": told.meant(),
-    }
+    Attributes
+    ----------
+    sources
+        One line per file or database.
+    how, named
+        The number of artifacts by the property that named them, and of names by how their id was found.
+    gold
+        The number of gold edges by how the graph holds them.
+    gold_ids
+        The number of ids in the gold, and of those that the graph has.
+    warning
+        The likely cause if the graph has hardly any id of the gold.
+    """
+
+    sources: list[str] = field(default_factory=list)
+    artifacts: int = 0
+    edges: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    relations: Counter[str] = field(default_factory=Counter)
+    how: Counter[str] = field(default_factory=Counter)
+    named: dict[str, int] = field(default_factory=dict)
+    skipped: Skipped = field(default_factory=Skipped)
+    notes: Counter[str] = field(default_factory=Counter)
+    unread: Counter[str] = field(default_factory=Counter)
+    gold: Counter[str] = field(default_factory=Counter)
+    gold_ids: tuple[int, int] = (0, 0)
+    warning: str | None = None
+
+    def lines(self) -> list[str]:
+        """Return the report as lines of text."""
+        ways = Counter({how: count for how, count in self.named.items() if how != "as they are"})
+        named = (
+            (counted(self.artifacts, "artifact"), self.kinds),
+            (counted(self.edges, "edge"), self.relations),
+            ("ids", self.how),
+            ("ids of names", ways),
+        )
+        lines = [*self.sources]
+        for title, counts in named:
+            if counts:
+                lines.append(f"{title}: {listed(counts)}")
+            elif not title.startswith("ids"):
+                lines.append(title)
+        lines += [f"skipped: {reason}" for reason in self.skipped.reasons()]
+        lines += [f"note: {note}: {count}" for note, count in self.notes.items()]
+        if self.unread:
+            lines.append(f"unused properties: {listed(self.unread)}")
+        ids = f"{self.gold_ids[1]} of {counted(self.gold_ids[0], 'id')}"
+        if total := self.gold.total():
+            held = self.gold
+            lines.append(
+                f"gold: {held['forward']} of {counted(total, 'edge')} are in it, {held['reversed']} reversed, "
+                f"{held['other']} by another relation, {held['unknown']} not; {ids}"
+            )
+        elif self.gold_ids[0]:
+            lines.append(f"gold: {ids} are in it")
+        return lines + self.warnings()
+
+    def warnings(self) -> list[str]:
+        """Return the warning as a list, which is empty if there is none."""
+        return [self.warning] if self.warning else []
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report for programs."""
+        ways = ("forward", "reversed", "other", "unknown")
+        return {
+            "artifacts": self.artifacts,
+            "edges": self.edges,
+            "kinds": dict(self.kinds),
+            "relations": dict(self.relations),
+            "ids": dict(self.how),
+            "names": dict(self.named),
+            "left_out": dict(self.skipped.counts),
+            "notes": dict(self.notes),
+            "unread": dict(self.unread),
+            "gold": {
+                "edges": {"all": self.gold.total(), **{way: self.gold[way] for way in ways}},
+                "ids": {"all": self.gold_ids[0], "known": self.gold_ids[1]},
+            },
+            "meaning": self.warnings(),
+        }

@@ -1,4 +1,4 @@
-"""Which id of a dataset a name in a log stands for."""
+"""Finds the id in a dataset for a name in a log."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _FORM = (
 
 
 class IdPattern:
-    """Makes an id of a name: by a regular expression that matches all of it, and the groups that it names.
+    """A regular expression that matches a whole name, and makes an id from its groups.
 
     Parameters
     ----------
     text
-        ``REGEX``, with a group ``id``, or groups ``path`` and if wanted ``repo`` and ``symbol``, which make
-        ``repo:path#symbol``; or ``REGEX => TEMPLATE``, where the template names any groups in braces.
+        ``REGEX`` with a group ``id``, or with groups ``path`` and optionally ``repo`` and ``symbol``, which make
+        ``repo:path#symbol``; or ``REGEX => TEMPLATE``, whose template names any groups in braces.
 
     Raises
     ------
     InputError
-        It is no such pattern.
+        The text isn't such a pattern.
 
     >>> IdPattern(r"(?P<repo>\\w+)/(?P<path>[^#]+)(#(?P<symbol>.+))?").id_of("web/src/a.ts#f")
     'web:src/a.ts#f'
@@ -49,23 +49,23 @@ class IdPattern:
         try:
             self._expression = re.compile(expression)
         except re.error as error:
-            raise InputError(f"the id pattern is no regular expression: {error}", remedy=_FORM) from None
+            raise InputError(f"the id pattern isn't a regular expression: {error}", remedy=_FORM) from None
         groups = self._expression.groupindex
         if not arrow:
             if "id" not in groups and "path" not in groups:
                 raise InputError("the id pattern names neither a group id nor a group path", remedy=_FORM)
             if unknown := sorted(groups.keys() - set(_GROUPS)):
                 remedy = f"{did_you_mean(unknown[0], _GROUPS)}{_FORM}"
-                raise InputError(f"the group {unknown[0]!r} of the id pattern makes no part of an id", remedy=remedy)
+                raise InputError(f"the id pattern has a group {unknown[0]!r}, which is no part of an id", remedy=remedy)
         self._template = template
         if arrow:
             named = re.findall(r"{(\w*)}", template)
             if not named or any(name not in groups for name in named) or re.search(r"[{}]", _filled(template, {})):
-                what = f"the template {template!r} of the id pattern must name groups of it in braces"
+                what = f"the template {template!r} must name groups of the id pattern in braces"
                 raise InputError(what, remedy=_FORM)
 
     def id_of(self, name: str) -> str | None:
-        """Return the id that a name makes, or None where the expression doesn't match all of it."""
+        """Return the id of a name, or None if the expression doesn't match all of it."""
         match = self._expression.fullmatch(name)
         if match is None:
             return None
@@ -83,18 +83,18 @@ def _filled(template: str, parts: Mapping[str, str]) -> str:
 
 
 def read_ids(path: Path) -> dict[str, str]:
-    """Return the ids of names that a file holds: JSON Lines or CSV with ``name`` and ``id``, or one JSON object.
+    """Read a table of ids: JSON Lines or CSV with ``name`` and ``id``, or one JSON object.
 
     Raises
     ------
     InputError
-        A row lacks one of them, or a name has two ids.
+        A row lacks its name or its id, or a name has two ids.
     """
     ids: dict[str, str] = {}
     for where, name, given in _rows(path):
         if not (isinstance(name, str) and name and isinstance(given, str) and given):
             remedy = 'Write rows such as {"name": "pkg.mod.f", "id": "repo:pkg/mod.py#f"}.'
-            raise InputError("the row needs a name and an id, both texts", where=where, remedy=remedy)
+            raise InputError("the row needs a name and an id, both strings", where=where, remedy=remedy)
         if ids.setdefault(name, given) != given:
             what = f"the name has two ids: {shortened(ids[name])} and {shortened(given)}"
             raise InputError(what, where=f"{where}: name {shortened(name)!r}", remedy="Keep the one that is meant.")
@@ -114,20 +114,29 @@ def _rows(path: Path) -> Iterator[tuple[str, Any, Any]]:
             yield from ((where, name, given) for name, given in value.items())
 
 
-class Names:
-    """The ids of names: by a table, by a pattern, or as they are, and what the dataset knows of them.
+def id_sources(
+    ids: str | Path | Mapping[str, str] | None, pattern: str | None
+) -> tuple[Mapping[str, str] | None, IdPattern | None]:
+    """Return the table of ids, read if a file is given, and the pattern."""
+    table = ids if ids is None or isinstance(ids, Mapping) else read_ids(Path(ids))
+    return table, IdPattern(pattern) if pattern is not None else None
 
-    Of these the first that the dataset knows is taken, exactly, or else by letter case, by path or by the end of a
-    file's path where only one id fits: a system may have turned all names to upper case, call things by ``path`` or
-    ``path#symbol``, without the repository, or know a file by its base name. Where none is known, the table's is taken,
-    else the pattern's, else the name itself.
+
+class Names:
+    """Finds ids by a table, by a pattern, or by the name itself.
+
+    The first of these that the dataset knows is used. If the dataset knows none of them exactly, they are compared
+    regardless of letter case, by path without the repository, and by the end of a file's path; each of these counts
+    only if it fits one id. If nothing fits, the id is that of the table, else of the pattern, else the name itself.
 
     Attributes
     ----------
     how
-        The distinct names, by how their id was found.
+        The number of distinct names by how their id was found.
+    given
+        Whether there is a table or a pattern.
     several
-        The names that are the end of several files' paths, with two of these: none of them is taken.
+        The names that end several files' paths, with two of these files. Such a name finds none of them.
     """
 
     def __init__(
@@ -135,7 +144,6 @@ class Names:
     ) -> None:
         self.known = known
         self.how: dict[str, int] = {}
-        #: Whether anything says which names stand for one id.
         self.given = table is not None or pattern is not None
         self.several: dict[str, tuple[str, str]] = {}
         self._table = table or {}
@@ -143,7 +151,7 @@ class Names:
         self._found: dict[str, str] = {}
 
     def of(self, known: Collection[str]) -> Names:
-        """Return the same for other ids that are known."""
+        """Return a finder with the same table and pattern for other known ids."""
         return Names(known, self._table if self.given else None, self._pattern)
 
     def id_of(self, name: str) -> str:
@@ -184,7 +192,7 @@ class Names:
         return candidates[0]
 
     def _within_folder(self, name: str) -> str | None:
-        """Return what an absolute path means: the file whose path, of two parts at least, it ends with."""
+        """Return the file with the longest path, of two parts at least, that ends an absolute path."""
         file, sign, symbol = name.partition("#")
         ends = [
             one for one in self._files_by_name.get(file.rpartition("/")[2], ()) if file.endswith(f"/{path_of(one)}")
@@ -206,13 +214,13 @@ class Names:
 
     @cached_property
     def _known_by_path(self) -> dict[str, str | None]:
-        """Return the ids by what follows the repository: a path, or a path with a symbol."""
+        """Return the ids by their path and symbol, without the repository."""
         parts = ((one.partition(":"), one) for one in self.known if repo_of(one) is not None)
         return _unique((path, one) for (_, _, path), one in parts if path)
 
     @cached_property
     def _files_by_name(self) -> dict[str, list[str]]:
-        """Return the ids of files in folders by their base name, in order."""
+        """Return the sorted ids of files in folders by base name."""
         found: dict[str, list[str]] = {}
         for one in sorted(self.known):
             path = path_of(one)
@@ -222,7 +230,7 @@ class Names:
 
 
 def _unique(pairs: Iterator[tuple[str, str]]) -> dict[str, str | None]:
-    """Return what each key stands for, None where it stands for several."""
+    """Return the value of each key, or None for a key with several values."""
     found: dict[str, str | None] = {}
     for key, value in pairs:
         if found.setdefault(key, value) != value:

@@ -1,4 +1,4 @@
-"""What a log says of a question as a record of graphkit: in its fields, with ids, directions and commits."""
+"""Converts a logged answer to a record of a run, with the dataset's ids, edge directions and commits."""
 
 from __future__ import annotations
 
@@ -23,44 +23,44 @@ _COUNTS = ("model_calls", "prompt_tokens", "output_tokens")
 
 @dataclass(slots=True)
 class Questions:
-    """The questions of a dataset: their ids, and the id of each text that only one of them has."""
+    """The questions of a dataset: their ids, and the id of each text, or None if several questions have the text."""
 
     ids: set[str] = field(default_factory=set)
     by_text: dict[str, str | None] = field(default_factory=dict)
-    #: By question, the files of which gold names symbols.
+    #: By question, the files whose symbols are in the gold.
     files_of_symbols: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def add(self, name: str, text: str, gold: Iterable[str] = ()) -> None:
-        """Add one, with the ids that its gold names."""
+        """Add a question with the ids in its gold."""
         self.ids.add(name)
         files = frozenset(file_id(one) for one in gold if symbol_of(one) is not None)
         if files:
             self.files_of_symbols[name] = files
-        if self.by_text.setdefault(_plain(text), name) != name:
-            self.by_text[_plain(text)] = None
+        if self.by_text.setdefault(_text_key(text), name) != name:
+            self.by_text[_text_key(text)] = None
 
     def of(self, logged: LoggedAnswer) -> tuple[str | None, bool]:
-        """Return the id of the question that a log means, and whether it was found by its text."""
+        """Return the id of an answer's question, and whether it was found by the question's text."""
         for named in (logged.question, logged.question_text):  # {"query": "q1"} names it as well
             if named in self.ids:
                 return named, False
-        found = self.by_text.get(_plain(logged.question_text)) if logged.question_text is not None else None
+        found = self.by_text.get(_text_key(logged.question_text)) if logged.question_text is not None else None
         return found, found is not None
 
 
-def _plain(text: str) -> str:
+def _text_key(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
 class Recorder:
-    """Makes records of what logs say, and counts what is worth telling.
+    """Makes records from logged answers, and counts them in a report.
 
     Parameters
     ----------
     commits
-        Of a repository, the commit at which the system read it.
+        By repository, the commit that the system read.
     question
-        The question of all that is logged, for a log of one that doesn't say it.
+        The question of a log with a single answer that doesn't name its question.
     """
 
     def __init__(
@@ -70,58 +70,34 @@ class Recorder:
         names: Names,
         edges: KnowledgeEdges,
         commits: Mapping[str, str],
-        told: ImportReport,
+        report: ImportReport,
         question: str | None = None,
     ) -> None:
         self._run = run
         self.questions = questions
         self._names = names
-        self._files = names.of(told.known.files)
+        self._files = names.of(report.known.files)
         self._edges = edges
         self._commits = commits
-        self._told = told
+        self._report = report
         self._question = question
         self._answered: set[str] = set()
         self._folders: list[str] = []
 
     def record(self, logged: LoggedAnswer) -> dict[str, Any] | None:
-        """Return the record of an answer, without the fields of which the log says nothing.
+        """Return the record of an answer, with only the fields that were logged.
 
-        None where its question isn't the dataset's, or has its answer: both are counted.
+        Return None and count the answer as skipped if the dataset lacks its question, or the question has an answer.
         """
-        told = self._told
-        told.taken.update(f"{what} from {key}" for what, key in logged.taken.items())
-        question, by_text = (self._question, False) if self._question else self.questions.of(logged)
-        shown = logged.question or logged.question_text
+        self._report.fields.update(f"{what} from {key}" for what, key in logged.taken.items())
+        question = self._new_question(logged)
         if question is None:
-            what = "answers to no question of the dataset" if shown else "answers that don't say their question"
-            told.leave_out(what, f"{logged.where}: {shown}" if shown else logged.where)
             return None
-        if question in self._answered:
-            told.leave_out("further answers to a question that has one", f"{logged.where}: {question}")
-            return None
-        self._answered.add(question)
-        if by_text:
-            told.taken["question found by its text"] += 1
         record: dict[str, Any] = {"run": self._run, "question_id": question}
         if logged.record is not None:
             return self._renamed({**logged.record, **record}, logged.where)
-        if logged.retrieved is not None:
-            found = [chunk for one in logged.retrieved if (chunk := self._chunk(one, logged.where))]
-            if found or not logged.retrieved:  # names of which no record can hold one aren't a search for nothing
-                record["retrieved"] = found
-                told.rankings += 1
         self._folders = sorted(logged.folders, key=len)
-        if logged.walk is None and logged.opened is not None:
-            walk = self._opened(logged, record, self.questions.files_of_symbols.get(question, frozenset()))
-        else:
-            walk = self._walk(logged) if logged.walk is not None else None
-        if walk is not None:
-            record["traversal"] = walk
-            told.walks += 1
-            if not logged.ordered:
-                record["ordered"] = False
-                told.unordered += 1
+        self._add_retrieval(record, logged, self.questions.files_of_symbols.get(question, frozenset()))
         if logged.answer is not None:
             record["answer"] = logged.answer
         if logged.citations is not None:
@@ -130,32 +106,72 @@ class Recorder:
         record |= self._figures(logged)
         if logged.error is not None:
             record["error"] = logged.error
-            told.failed += 1
             if logged.error_type is not None:
                 record["error_type"] = logged.error_type
         if logged.tool_calls is not None:
             record["tool_calls"] = [self._tool_call(call, logged.where) for call in logged.tool_calls]
-            told.with_calls += 1
         if logged.notes:
-            told.notes.update(dict.fromkeys(logged.notes, 1))
+            self._report.notes.update(dict.fromkeys(logged.notes, 1))
             record["doubts"] = [note[:LONGEST_NAME] for note in dict.fromkeys(logged.notes)]
         if logged.run is not None:
-            told.runs[shortened(logged.run)] += 1
+            self._report.runs[shortened(logged.run)] += 1
         if logged.model is not None:
-            told.models[shortened(logged.model)] += 1
-        told.answers += 1
+            self._report.models[shortened(logged.model)] += 1
+        return self._count(record)
+
+    def _new_question(self, logged: LoggedAnswer) -> str | None:
+        """Return the id of the question, or None if it isn't in the dataset or is answered already."""
+        skipped, shown = self._report.skipped, logged.question or logged.question_text
+        question, by_text = (self._question, False) if self._question else self.questions.of(logged)
+        if question is None and shown:
+            skipped.add("answers to no question of the dataset", f"{logged.where}: {shown}")
+        elif question is None:
+            skipped.add("answers that don't name their question", logged.where)
+        elif question in self._answered:
+            skipped.add("further answers to an answered question", f"{logged.where}: {question}")
+            return None
+        else:
+            self._answered.add(question)
+            if by_text:
+                self._report.fields["question found by its text"] += 1
+        return question
+
+    def _add_retrieval(self, record: dict[str, Any], logged: LoggedAnswer, files_of_symbols: Collection[str]) -> None:
+        """Add the retrieved ids and the traversal to a record."""
+        if logged.retrieved is not None:
+            found = [chunk for one in logged.retrieved if (chunk := self._chunk(one, logged.where))]
+            if found or not logged.retrieved:  # names that no record can hold aren't an empty search result
+                record["retrieved"] = found
+        if logged.walk is not None:
+            traversal = self._traversal(logged)
+        elif logged.opened is not None:
+            traversal = self._opened(logged, record, files_of_symbols)
+        else:
+            traversal = None
+        if traversal is not None:
+            record["traversal"] = traversal
+            if not logged.ordered:
+                record["ordered"] = False
+
+    def _count(self, record: dict[str, Any]) -> dict[str, Any]:
+        report = self._report
+        report.answers += 1
+        report.rankings += "retrieved" in record
+        report.traversals += "traversal" in record
+        report.unordered += "traversal" in record and not record.get("ordered", True)
+        report.with_calls += "tool_calls" in record
+        report.failed += "error" in record
         return record
 
     def _renamed(self, record: dict[str, Any], where: str) -> dict[str, Any]:
-        """Return a record of graphkit's own with its ids looked up, and nothing else changed."""
-        told = self._told
+        """Return a record of graphkit with the dataset's ids, and no other change."""
 
         def found(name: str, counted: bool = True) -> str:
             return self._id(name, where, counted=counted) or name
 
         for chunk in record.get("retrieved", ()):
             chunk["id"] = found(chunk["id"])
-            told.chunks.add(chunk["id"])
+            self._report.chunks.add(chunk["id"])
             if (commit := self._commit(chunk["id"])) is not None:
                 chunk.setdefault("commit", commit)
         for step in record.get("traversal", ()):
@@ -164,19 +180,13 @@ class Recorder:
                 if (commit := self._commit(step[end])) is not None:
                     step.setdefault(f"{end}_commit", commit)
             held = self._edges.held(step["source"], step.get("relation"), step["target"])
-            told.count_edge(step["source"], step.get("relation"), step["target"], held)
+            self._report.count_edge(step["source"], step.get("relation"), step["target"], held)
         if "citations" in record:
             record["citations"] = [found(name, counted=False) for name in record["citations"]]
         for call in record.get("tool_calls", ()):
             if "seen" in call:
                 call["seen"] = list(dict.fromkeys(found(name, counted=False) for name in call["seen"]))
-        told.answers += 1
-        told.rankings += "retrieved" in record
-        told.walks += "traversal" in record
-        told.unordered += "traversal" in record and not record["ordered"]
-        told.with_calls += "tool_calls" in record
-        told.failed += "error" in record
-        return record
+        return self._count(record)
 
     def _figures(self, logged: LoggedAnswer) -> dict[str, float | int]:
         figures: dict[str, float | int] = {}
@@ -188,18 +198,18 @@ class Recorder:
                 if 0 <= value <= largest:
                     figures[name] = value
                 else:
-                    self._told.leave_out(f"values of {name} that aren't possible", f"{logged.where}: {value}")
+                    self._report.skipped.add(f"impossible values of {name}", f"{logged.where}: {value}")
         return figures
 
     def _chunk(self, chunk: LoggedChunk, where: str) -> dict[str, Any] | None:
         name = self._id(chunk.name, where)
         if name is None:
             return None
-        self._told.chunks.add(name)
+        self._report.chunks.add(name)
         record: dict[str, Any] = {"id": name}
         commit = chunk.commit
         if commit is not None and len(commit) > LONGEST_NAME:
-            self._told.leave_out("commits that are too long", f"{where}: {shortened(commit)}")
+            self._report.skipped.add("commits that are too long", f"{where}: {shortened(commit)}")
             commit = None
         if (commit := commit or self._commit(name)) is not None:
             record["commit"] = commit
@@ -212,11 +222,11 @@ class Recorder:
     def _tool_call(self, call: LoggedToolCall, where: str) -> dict[str, Any]:
         record: dict[str, Any] = {"name": call.name[:LONGEST_NAME]}
         if len(call.name) > LONGEST_NAME:
-            self._told.leave_out("ends of tools' names that are too long", f"{where}: {shortened(call.name)}")
+            self._report.skipped.add("ends of tool names that are too long", f"{where}: {shortened(call.name)}")
         if call.arguments and holdable(call.arguments):
             record["arguments"] = call.arguments
         elif call.arguments:
-            self._told.leave_out("arguments that no record can hold", f"{where}: {shortened(call.name)}")
+            self._report.skipped.add("arguments that no record can hold", f"{where}: {shortened(call.name)}")
         if call.result is not None:
             record["result"] = call.result
         if call.failed:
@@ -226,8 +236,8 @@ class Recorder:
             record["seen"] = list(dict.fromkeys(one for one in ids if one is not None))
         return record
 
-    def _walk(self, logged: LoggedAnswer) -> list[dict[str, Any]] | None:
-        """Return the steps of a walk; None where it has edges of which no record can hold one."""
+    def _traversal(self, logged: LoggedAnswer) -> list[dict[str, Any]] | None:
+        """Return the steps of a traversal, or None if it has edges and no record can hold any of them."""
         steps: list[dict[str, Any]] = []
         for number, path in enumerate(logged.walk or ()):
             found = (step for edge in path for step in self._steps(edge, logged.where))
@@ -238,9 +248,9 @@ class Recorder:
     def _opened(
         self, logged: LoggedAnswer, record: dict[str, Any], files_of_symbols: Collection[str]
     ) -> list[dict[str, Any]] | None:
-        """Return the edges between what was opened and what had been opened before; None where they aren't known.
+        """Return the known edges from names that were opened to names that were opened later, or None if unknown.
 
-        The files that were opened become evidence files.
+        The opened files become evidence files of the record.
         """
         found = (self._id(name, logged.where, opened=True) for name in logged.opened or ())
         opened = list(dict.fromkeys(one for one in found if one is not None))
@@ -252,7 +262,7 @@ class Recorder:
         steps: list[dict[str, Any]] = []
         for name in opened if len(self._edges) else ():
             for placed in self._edges.between(seen, name):
-                self._told.edge(placed)
+                self._report.edge(placed)
                 steps.append(self._written(placed))
             seen[name] = None
         if _by_file(opened, files_of_symbols):
@@ -261,33 +271,33 @@ class Recorder:
                 return None
         if not len(self._edges):
             return None
-        if not steps and (doubt := self._unknown(logged, opened)):
+        if not steps and (doubt := self._doubt(logged, opened)):
             logged.notes.append(doubt)
             return None
         if logged.ordered:
             steps = [{**step, "path": 0, "position": position} for position, step in enumerate(steps)]
         return steps
 
-    def _unknown(self, logged: LoggedAnswer, opened: Sequence[str]) -> str | None:
-        """Return why a walk without an edge isn't known to be one; None where it is."""
+    def _doubt(self, logged: LoggedAnswer, opened: Sequence[str]) -> str | None:
+        """Return why a traversal without edges may be unknown, or None if it is truly empty."""
         if logged.unknown_calls:
             return UNKNOWN_WALK
         known = (one in self._names.known or one in self._files.known for one in opened)
         return UNKNOWN_NAMES if opened and not any(known) else None
 
     def _steps(self, edge: LoggedEdge, where: str) -> Iterator[dict[str, Any]]:
-        """Yield the steps that an edge is: several where its words name several relations of the two ends."""
+        """Yield the steps of an edge: several if its text names several relations between its ends."""
         source, target = self._id(edge.source, where), self._id(edge.target, where)
         if source is None or target is None:
             return
         relation = edge.relation or None
         if relation is not None and len(relation) > LONGEST_NAME:
-            self._told.leave_out("relations that are too long", f"{where}: {shortened(relation)}")
+            self._report.skipped.add("relations that are too long", f"{where}: {shortened(relation)}")
             relation = None
         placed = self._edges.placed(source, relation, target, edge.directed)
         words = without_names(edge.said, (edge.source, edge.target)) if edge.said else ""
         for one in self._edges.named_in(words, placed):
-            self._told.edge(one)
+            self._report.edge(one)
             yield self._written(one)
 
     def _written(self, placed: PlacedEdge) -> dict[str, Any]:
@@ -299,36 +309,35 @@ class Recorder:
         return self._commits.get(repo_of(name) or "") if self._commits else None
 
     def _id(self, name: str, where: str, counted: bool = True, opened: bool = False) -> str | None:
-        """Return the id of a name, which may be that of an opened file; None where no record can hold it."""
+        """Return the id of a name, or of an opened file; None if no record can hold it."""
         found = name
         if 0 < len(name) <= LONGEST_NAME:
             found = self._opened_name(name) if opened else self._names.id_of(name)
         if not 0 < len(found) <= LONGEST_NAME:
             what = "names that are too long to be ids" if found else "names that are empty"
-            self._told.leave_out(what, f"{where}: {shortened(name)!r}")
+            self._report.skipped.add(what, f"{where}: {shortened(name)!r}")
             return None
         if counted:
-            self._told.ids.setdefault(found, name)
+            self._report.ids.setdefault(found, name)
         return found
 
     def _opened_name(self, name: str) -> str:
-        """Return the id of what was opened.
+        """Return the id of an opened name.
 
-        The name of a file may begin with the folder in which an agent worked, and the dataset may know its symbols
-        alone.
+        The name of a file may begin with the working folder of the agent, and the dataset may know only its symbols.
         """
         within = [name.removeprefix(f"{folder}/") for folder in self._folders if name.startswith(f"{folder}/")]
         for names in (self._names, self._files):
             for one in (name, *within):
                 if (found := names.id_of(one)) in names.known:
                     if names is self._files:
-                        self._told.opened_files.add(found)
+                        self._report.opened_files.add(found)
                     return found
         return self._names.id_of(name)
 
 
 def _by_file(opened: Sequence[str], files_of_symbols: Collection[str]) -> bool:
-    """Tell whether gold names symbols, and somebody opened the files that hold them, or nothing but files."""
+    """Return whether gold names symbols, and the system opened their files, or nothing but files."""
     if not files_of_symbols or not opened:
         return False
     only_files = all(path_of(one) is not None and symbol_of(one) is None for one in opened)

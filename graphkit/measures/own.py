@@ -6,11 +6,11 @@ import inspect
 import math
 import re
 import sys
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
 from graphkit.errors import InputError, MeasureError
 from graphkit.measures.base import LAYERS, Measure
+from graphkit.records.plugins import described, load
 from graphkit.records.references import imported
 
 #: The group of entry points that name measures: ``Terseness = "my_package.measures:Terseness"``.
@@ -72,7 +72,11 @@ def import_kind(text: str) -> type[Measure]:
         The module can't be imported, or holds no such measure.
     """
     module, _, path = text.partition(":")
-    return checked(_imported(module, path, here=True), text)
+    try:
+        kind = imported(module, path, USAGE)
+    except InputError as error:
+        raise MeasureError(error.what, where=error.where, remedy=error.remedy) from None
+    return checked(kind, text)
 
 
 def loaded_kind(text: str) -> type[Measure] | None:
@@ -87,12 +91,6 @@ def loaded_kind(text: str) -> type[Measure] | None:
     return found if inspect.isclass(found) and issubclass(found, Measure) else None
 
 
-@cache
-def installed() -> dict[str, EntryPoint]:
-    """Return the entry points of measures by case-folded name."""
-    return {point.name.casefold(): point for point in entry_points(group=GROUP)}
-
-
 def load_installed(point: EntryPoint) -> type[Measure]:
     """Import the measure of an entry point, and name it after the entry point.
 
@@ -101,15 +99,7 @@ def load_installed(point: EntryPoint) -> type[Measure]:
     MeasureError
         It can't be imported, or is no measure.
     """
-    package = f" of {point.dist.name}" if point.dist is not None else ""
-    where = f"the entry point {point.name!r}{package} ({point.value})"
-    kind = checked(_imported(point.module, point.attr, here=False), where)
+    where = described(point)
+    kind = checked(load(point, MeasureError), where)
     kind.name = checked_name(point.name, where)
     return kind
-
-
-def _imported(module: str, path: str, here: bool) -> object:
-    try:
-        return imported(module, path, USAGE, here=here)
-    except InputError as error:
-        raise MeasureError(error.what, where=error.where, remedy=error.remedy) from None

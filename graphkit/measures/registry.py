@@ -40,12 +40,13 @@ from graphkit.measures.judged import (
     RubricGrade,
     ScaleGrade,
 )
-from graphkit.measures.own import checked, checked_name, import_kind, installed, load_installed, loaded_kind
+from graphkit.measures.own import GROUP, checked, checked_name, import_kind, load_installed, loaded_kind
 from graphkit.measures.paths import PathExact, PathInOrder, PathPrefix
 from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success, nDCG
 from graphkit.measures.repositories import CrossRepoPrecision, CrossRepoRecall
 from graphkit.measures.seen import Redundancy, StepsToGold, UsedShare
 from graphkit.measures.tools import ArgumentMatch, ToolExact, ToolInOrder, ToolPrecision, ToolRecall
+from graphkit.records.plugins import installed
 
 Kind = TypeVar("Kind", bound=Measure)
 
@@ -188,7 +189,7 @@ def _same(first: type[Measure], second: type[Measure]) -> bool:
 def measure_kinds() -> tuple[list[type[Measure]], list[MeasureError]]:
     """Return all measure classes, of graphkit and of other packages, and the errors of the latter."""
     wrong = []
-    for name, point in installed().items():
+    for name, point in installed(GROUP).items():
         try:
             _by_entry_point(name, point)
         except MeasureError as error:
@@ -208,8 +209,8 @@ def _known(name: str) -> type[Measure] | None:
     if ":" in name:
         return loaded_kind(name) or _BY_NAME.get(name)
     folded = name.casefold()
-    if folded not in _BY_NAME and folded in installed():
-        return _by_entry_point(folded, installed()[folded])
+    if folded not in _BY_NAME and folded in installed(GROUP):
+        return _by_entry_point(folded, installed(GROUP)[folded])
     return _BY_NAME.get(folded)
 
 

@@ -1,4 +1,4 @@
-"""The names that the field uses for the same thing: what a record accepts beside the names of its own fields."""
+"""Limits of values, and the other names that records accept for their fields."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Mapping
 #: The largest whole number that the database can hold.
 LARGEST = 2**63 - 1
 
-#: The widest a number may be: sums and products of numbers of this size are still finite.
+#: The largest number. Sums and products of numbers of this size are finite.
 WIDEST = 1e30
 
-#: The most characters of a name: an id, a sha, a repository, a path, a relation. Neo4j indexes keys of at most some
-#: 8,160 bytes, and two names, of four bytes a character where it comes to the worst, must fit into one.
+#: The most characters of a name: an id, sha, repository, path or relation. An index key of Neo4j has at most about
+#: 8,160 bytes, and must hold two names of up to four bytes per character.
 LONGEST_NAME = 1000
 
 #: The most seconds that a test of generated code may take.
 LONGEST_WAIT = 600.0
 
-#: The other names of a field, by the field's own.
+#: The other names of each field.
 Spellings = Mapping[str, tuple[str, ...]]
 
 QUESTION: Spellings = {
@@ -64,7 +64,7 @@ EDGE: Spellings = {"relation": ("type", "label")}
 
 
 def fields_by_other_name(spellings: Spellings) -> dict[str, str]:
-    """Return the field that each other name stands for; of two fields the first."""
+    """Return the field of each other name; of two fields, the first."""
     found: dict[str, str] = {}
     for field, others in spellings.items():
         for other in others:

@@ -1,4 +1,4 @@
-"""What a tool was given: JSON that every file and both databases can hold, and when two values are equal."""
+"""Arguments of tool calls: which ones can be stored, and when two are equal."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 from graphkit.records.aliases import LARGEST
 
-#: How deep the arguments of a call may be nested.
+#: The deepest nesting of arguments.
 DEEPEST = 32
 
 _UNFIT = (
-    f"arguments must be JSON, nested at most {DEEPEST} deep, with finite numbers, and whole ones of at most {LARGEST}"
+    f"arguments must be JSON, nested at most {DEEPEST} deep, with finite numbers, and integers of at most {LARGEST}"
 )
 
 
 def holdable(value: object, depth: int = DEEPEST) -> bool:
-    """Tell whether arguments, or a value among them, can be held.
+    """Return whether every file and database can hold some arguments, or a value in them.
 
     >>> holdable({"path": "a.py", "lines": [1, 2.5, None]}), holdable({"n": float("nan")}), holdable({"n": 2**63})
     (True, False, False)
@@ -39,12 +39,12 @@ def holdable(value: object, depth: int = DEEPEST) -> bool:
 
 
 def arguments_of_text(value: object) -> object:
-    """Return the object whose JSON a text is, as chat completions have arguments; anything else as it is.
+    """Return the object in a JSON text, as chat completions write arguments; return other values unchanged.
 
     Raises
     ------
     ValueError
-        The text is no JSON.
+        The text isn't JSON.
     """
     if not isinstance(value, str):
         return value
@@ -55,12 +55,12 @@ def arguments_of_text(value: object) -> object:
 
 
 def checked_arguments(value: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments as they are.
+    """Return arguments unchanged.
 
     Raises
     ------
     ValueError
-        They can't be held.
+        They can't be stored.
     """
     if value and not holdable(value):
         raise ValueError(_UNFIT)
@@ -68,7 +68,7 @@ def checked_arguments(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def canonical(value: object) -> str:
-    """Return a text that equal values share: objects whatever the order of their keys, 1 as 1.0, and true not as 1.
+    """Return the same text for equal values, regardless of the order of keys; 1 equals 1.0 but not true.
 
     >>> canonical({"b": [1.0, True], "a": None}), canonical({"a": None, "b": [1, 1]})
     ('{"a": null, "b": [1, true]}', '{"a": null, "b": [1, 1]}')

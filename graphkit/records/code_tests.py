@@ -1,4 +1,4 @@
-"""What is wrong with the tests of a question, as far as that needs no knowledge of their language."""
+"""Checks of a question's code tests that need no knowledge of their language."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from graphkit.records.structs import CodeTestStruct, QuestionStruct
 
 
 def wrong_tests(question: QuestionStruct) -> list[str]:
-    """Return what is wrong with the tests of a question, a sentence each."""
+    """Return one sentence for each mistake in the tests of a question."""
     found = []
     seen: set[str] = set()
     for test in question.test_cases:
@@ -20,18 +20,18 @@ def wrong_tests(question: QuestionStruct) -> list[str]:
 
 
 def _wrong(test: CodeTestStruct, entry_point: str | None) -> Iterator[str]:
-    said = [name for name in ("expected", "raises", "assertion") if getattr(test, name) is not None]
-    if not said:
+    given = [name for name in ("expected", "raises", "assertion") if getattr(test, name) is not None]
+    if not given:
         yield (
-            "says nothing of what has to come out: give one of expected, raises and assertion"
-            " (that nothing is returned is an assertion: result is None)"
+            "has no expected result: give one of expected, raises and assertion"
+            " (for a function that returns nothing, assert: result is None)"
         )
-    elif len(said) > 1:
-        yield f"says what has to come out by {' and '.join(said)}: give one of them"
+    elif len(given) > 1:
+        yield f"has several expected results, {' and '.join(given)}: give one of them"
     if entry_point is None:
         if isinstance(test.inputs, list | dict):
-            yield "has arguments, and the question no entry_point to call with them"
+            yield "has arguments, but the question has no entry_point to call with them"
         if test.expected is not None and not isinstance(test.expected, str):
-            yield "expects a value of a program, which prints text: name an entry_point, or expect a text"
+            yield "expects a value of a program, which prints text: name an entry_point, or expect a string"
     elif isinstance(test.inputs, str):
-        yield "has a text for the standard input, and the question an entry_point that is called: give its arguments"
+        yield "has a string for the standard input, but the question has an entry_point: give its arguments"

@@ -1,4 +1,4 @@
-"""Which commits belong together: the rules of version coherence over commits, compatibility rows and deployments."""
+"""The rules of version coherence: which commits fit together, by commits, compatibility rows and deployments."""
 
 from __future__ import annotations
 
@@ -19,22 +19,21 @@ if TYPE_CHECKING:
 #: Branch names that count as a repository's default branch.
 DEFAULT_BRANCHES = frozenset({"main", "master", "trunk"})
 
-#: Two commits of default branches that are less far apart than this count as compatible.
+#: Two commits of default branches are compatible if they are less than this apart.
 WINDOW = timedelta(hours=24)
 
-
-#: A whole sha, of git's old or its new kind, names itself; what may be the beginning of one has at least four digits.
+#: A complete SHA-1 or SHA-256, and a prefix of one, which has at least four digits.
 _WHOLE = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _PREFIX = re.compile(r"[0-9a-fA-F]{4,63}")
 
 
 def is_whole(sha: str) -> bool:
-    """Tell whether this is a whole sha, and so neither a tag nor the beginning of another."""
+    """Return whether a name is a complete sha, and so neither a tag nor a prefix."""
     return _WHOLE.fullmatch(sha) is not None
 
 
 class Version(NamedTuple):
-    """What a chunk was read from: a commit of a repository, on a branch."""
+    """The commit of a repository, and its branch, that a chunk was read from."""
 
     repo: str | None
     sha: str | None
@@ -42,24 +41,24 @@ class Version(NamedTuple):
 
 
 class Meant(NamedTuple):
-    """The sha that the name of a commit means, itself where it means no other, and why it is ambiguous where it is."""
+    """The sha that a commit's name stands for, or the name itself; and why the name is ambiguous, if it is."""
 
     sha: str
     ambiguous: str | None = None
 
 
-#: Returns the (repository, commit) at which each knowledge graph, or the one of a name, read the artifact of an id.
+#: Returns the (repository, commit) at which each knowledge graph, or the named one, read an artifact.
 ReadAt = Callable[[str, str | None], Iterable[tuple[str, str]]]
 
 
 class Fit(NamedTuple):
-    """Whether two versions fit, and the rule that decided: one of the ``RULES``."""
+    """Whether two versions fit, and the rule of ``RULES`` that decided it."""
 
     compatible: bool
     rule: str
 
 
-#: The rules in the order in which they are asked; of unknown commits only whether the question pins both.
+#: The rules in order. For unknown commits only "pinned together" applies.
 RULES = (
     "unknown commit",
     "same commit",
@@ -72,14 +71,14 @@ RULES = (
     "no rule",
 )
 
-#: The rules by which a pair doesn't fit for want of anything that is known about it.
+#: The rules that reject a pair because nothing is known about it.
 UNDECIDED = frozenset({"unknown commit", "no rule"})
 
 NO_PINS: Mapping[str, str] = {}
 
 
 def read_nothing(artifact: str, graph: str | None) -> Iterable[tuple[str, str]]:
-    """Return the commits of an artifact where no knowledge graph is asked: none."""
+    """Return no commits, for use without knowledge graphs."""
     return ()
 
 
@@ -89,11 +88,11 @@ def _pinned(version: Version, pins: Mapping[str, str]) -> bool:
 
 @dataclass
 class CommitGraph:
-    """The commits that are known, and what is known about pairs of them.
+    """The known commits, and what is known about pairs of them.
 
-    A commit is known when it is listed, or named by a compatibility row or a deployment. Whoever names one may do so by
-    its sha, by a tag of its repository, or by the beginning of its sha where no other one begins so. ``files`` are the
-    files that the dataset names, which decide where ids are split.
+    A commit is known if it is listed, or named by a compatibility row or a deployment. It may be named by its sha, by a
+    tag of its repository, or by a unique prefix of its sha. ``files`` are the files that the dataset names; they decide
+    where ids are split.
     """
 
     commits: dict[tuple[str, str], Commit | None] = field(default_factory=dict)
@@ -114,7 +113,7 @@ class CommitGraph:
         compatibility: Iterable[Compatibility] = (),
         read_at: ReadAt = read_nothing,
     ) -> CommitGraph:
-        """Index commits and compatibility rows. A later commit of the same repository and sha replaces an earlier."""
+        """Index commits and compatibility rows; a later row of the same commit replaces an earlier one."""
         graph = cls(read_at=read_at)
         for commit in commits:
             graph.commits[commit.repo, commit.sha] = commit
@@ -132,14 +131,14 @@ class CommitGraph:
         return graph
 
     def _index(self) -> None:
-        """Index what names are looked up in: what names meant before may be outdated."""
+        """Index the shas, and drop outdated look-ups."""
         self._meant, self._shas = {}, {}
         for repo, sha in sorted(self.commits):
             self._shas.setdefault(repo, []).append(sha)
 
     def _add(self, row: Compatibility) -> None:
         meant = ((repo, self.meant(repo, name)) for repo, name in sorted(row.commits.items()))
-        # Nobody knows which commit an ambiguous name means: the row says nothing about any.
+        # A row says nothing about a commit with an ambiguous name.
         members = [(repo, one.sha) for repo, one in meant if one.ambiguous is None]
         self.stacks[row.id] = dict(members)
         for member in members:
@@ -151,12 +150,9 @@ class CommitGraph:
             self._pairs.setdefault(frozenset(pair), {}).setdefault(rule, row.id)
 
     def meant(self, repo: str, name: str, pins: Mapping[str, str] = NO_PINS) -> Meant:
-        """Return the sha that the name of a commit means: itself, else that of the tag, else the one that begins so.
+        """Return the sha for a commit's name: the name itself, else the tag's sha, else the only sha with this prefix.
 
-        Parameters
-        ----------
-        pins
-            The commits that the question pins: these may be named by their beginning though nobody else knows them.
+        ``pins`` are the commits that the question pins; their prefixes count even if the dataset doesn't list them.
         """
         if (repo, name) in self.commits or is_whole(name):
             return Meant(name)
@@ -166,7 +162,7 @@ class CommitGraph:
         pin = pins.get(repo)
         if pin is None or found.sha == pin or not _begins(pin, name) or (repo, name) in self._tags:
             return found
-        # What the dataset knows and the pin are two that begin alike.
+        # The pin and a known commit have the same prefix.
         others = self._beginning(repo, name) - {pin}
         return _ambiguous(name, "prefix", len(others) + 1) if others else Meant(pin)
 
@@ -179,7 +175,7 @@ class CommitGraph:
         return Meant(name)
 
     def _beginning(self, repo: str, name: str) -> set[str]:
-        """Return the known commits of a repository whose shas begin so."""
+        """Return the known shas of a repository with a prefix."""
         if not _PREFIX.fullmatch(name):
             return set()
         shas, prefix = self._shas.get(repo, []), name.lower()
@@ -188,12 +184,9 @@ class CommitGraph:
         return set(shas[first:last])
 
     def commit_of(self, artifact: str, graph: str | None) -> tuple[str, str] | None:
-        """Return the (repository, sha) at which the dataset's graph read an artifact; None where graphs disagree.
+        """Return the (repository, sha) at which the graph read an artifact, or None if graphs disagree.
 
-        Parameters
-        ----------
-        graph
-            The knowledge graph that is asked alone where the dataset has one of this name, else they all are.
+        Only the named knowledge graph counts if the dataset has it, otherwise all graphs do.
         """
         if self.read_at is read_nothing:
             return None
@@ -204,13 +197,13 @@ class CommitGraph:
         return bool(self.commits)
 
     def knows(self, version: Version) -> bool:
-        """Tell whether the commit of a version is known."""
+        """Return whether the commit of a version is known."""
         return version.repo is not None and version.sha is not None and (version.repo, version.sha) in self.commits
 
     def verdict(self, first: Version, second: Version, pins: Mapping[str, str] = NO_PINS) -> Fit:
-        """Decide whether two versions fit: the first rule that applies. The order of the two doesn't matter.
+        """Return whether two versions fit, in either order, by the first rule that applies.
 
-        What nothing else speaks about fits where a question pins both: its annotation is about these commits together.
+        Undecided versions fit if a question pins both, since its annotation covers these commits together.
         """
         key = (first, second)
         found = self._verdicts.get(key)
@@ -247,16 +240,16 @@ class CommitGraph:
         return commit.committed_at if commit else None
 
     def own_pins(self, question: Question | QuestionStruct) -> dict[str, str]:
-        """Return the commit of each repository that a question itself pins."""
+        """Return the commits that a question itself pins, by repository."""
         return {repo: self.meant(repo, name).sha for repo, name in question.commits.items()}
 
     def pins(self, question: Question | QuestionStruct) -> dict[str, str]:
-        """Return the commit of each repository that a question is annotated at: its stack's, over these its own."""
+        """Return the commits of a question by repository: those of its stack, overridden by its own."""
         stack = self.stacks.get(question.stack, {}) if question.stack else {}
         return {**stack, **self.own_pins(question)}
 
     def clash(self, versions: Iterable[tuple[str, str]]) -> bool:
-        """Tell whether a row says of two of these (repository, sha) pairs that they don't fit."""
+        """Return whether a row declares two of these (repository, sha) pairs incompatible."""
         return any("incompatible" in self._pairs.get(frozenset(pair), ()) for pair in combinations(versions, 2))
 
     @property
@@ -265,7 +258,7 @@ class CommitGraph:
         return bool(self._sets)
 
     def fits_one_set(self, versions: Iterable[tuple[str, str]]) -> bool:
-        """Tell whether one compatible row, or one deployment, holds all these (repository, sha) pairs."""
+        """Return whether one compatible row or deployment holds all these (repository, sha) pairs."""
         wanted = frozenset(versions)
         return any(wanted <= members for members in self._sets.values())
 

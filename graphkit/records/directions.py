@@ -1,4 +1,4 @@
-"""How the edges of a log lie in the knowledge graph, which gives back what a log lost of them."""
+"""Compares the edges of a log with the knowledge graph, and adds their direction and relation from there."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Held = Literal["forward", "reversed", "other", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class PlacedEdge:
-    """An edge as it is to be recorded.
+    """An edge to be recorded.
 
     Attributes
     ----------
     held
-        How the knowledge graph holds it, after what was given back.
+        How the knowledge graph holds the edge, after its direction and relation were added.
     turned, related
-        Whether its direction, and its relation, were taken from the knowledge graph.
+        Whether its direction, or its relation, comes from the knowledge graph.
     """
 
     source: str
@@ -34,7 +34,7 @@ class PlacedEdge:
 
 
 class KnowledgeEdges:
-    """The edges of a dataset's knowledge graphs, all together."""
+    """The edges of all knowledge graphs of a dataset."""
 
     def __init__(self, edges: Iterable[EdgeStruct] = ()) -> None:
         self._relations: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -51,7 +51,7 @@ class KnowledgeEdges:
         return len(self._relations)
 
     def between(self, seen: Collection[str], name: str) -> Iterator[PlacedEdge]:
-        """Yield the edges between what was seen and what was opened then, as the knowledge graph holds them."""
+        """Yield the edges of the knowledge graph between a name and names that were seen before it."""
         if not self._beside:
             for source, target in self._relations:
                 self._beside.setdefault(source, {})[target] = None
@@ -63,11 +63,11 @@ class KnowledgeEdges:
                         yield PlacedEdge(source, relation, target, "forward")
 
     def placed(self, source: str, relation: str | None, target: str, directed: bool = True) -> PlacedEdge:
-        """Return an edge with what its log lost, where the knowledge graph can say it.
+        """Return an edge with the direction and the relation that the knowledge graph adds.
 
-        The direction of one that isn't ``directed`` is that in which the knowledge graph holds it: by its relation,
-        else by any; the log's where it is held both ways, or not at all. A relation that isn't logged is the only one
-        that is held in that direction. One that is spelled in another letter case is spelled as there.
+        An edge that isn't ``directed`` is turned if the graph holds only the reverse, with this relation or else with
+        any. A missing relation becomes the only one that the graph holds in this direction. A relation gets the graph's
+        spelling.
         """
         if relation is not None:
             relation = self._spelled.get(relation.casefold()) or relation
@@ -84,9 +84,9 @@ class KnowledgeEdges:
         return PlacedEdge(source, relation, target, held, turned, related)
 
     def named_in(self, words: str, placed: PlacedEdge) -> list[PlacedEdge]:
-        """Return an edge by each relation of its two ends that words name; as it is where they name none of them.
+        """Return the edge with each relation between its ends that a text names, or unchanged if it names none.
 
-        Only an edge without a relation, between two ends that have several, has anything to gain from words.
+        Only an edge without a relation can gain one.
         """
         held = self._relations.get((placed.source, placed.target), ())
         if placed.relation is not None or not words:
@@ -96,7 +96,7 @@ class KnowledgeEdges:
         return [replace(placed, relation=relation, related=True) for relation in named] or [placed]
 
     def held(self, source: str, relation: str | None, target: str) -> Held:
-        """Return how the knowledge graph holds an edge as it is; one without a relation, by any."""
+        """Return how the knowledge graph holds an edge; an edge without a relation may have any."""
         forward = self._relations.get((source, target), ())
         backward = self._relations.get((target, source), ())
         if relation in forward or (relation is None and forward):

@@ -1,4 +1,4 @@
-"""Doubts about a record that others act on: an import writes them, and whoever reads the record knows them by these."""
+"""Doubts about a record that an import writes and other code recognises."""
 
 from __future__ import annotations
 

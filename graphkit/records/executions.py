@@ -1,4 +1,4 @@
-"""What became of the code of an answer when it was run on the question's tests."""
+"""Records of executed code: how the code of an answer passed the question's tests."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from pydantic.types import StrictStr
 
 from graphkit.records.fields import Amount, Count, Name, Record, RunName
 
-#: How the run of a test ended. ``no_code`` is said of an answer that holds no code at all.
+#: How a test ended. ``no_code`` means that the answer holds no code at all.
 ExecutionStatus = Literal[
     "success", "test_failure", "runtime_error", "syntax_error", "timeout", "memory", "refused", "no_code"
 ]
 
-#: What kept the code from the machine: ``none`` where the user had asked for no sandbox.
+#: What protected the machine from the code: ``none`` if the user asked for no sandbox.
 Mechanism = Literal["bubblewrap", "landlock", "none"]
 
 
 class CodeTestResult(Record):
-    """How one test went.
+    """The result of one test.
 
     Attributes
     ----------
     status
-        ``refused`` where the code ended by something that the sandbox doesn't allow.
+        ``refused`` if the code ended because it did something that the sandbox forbids.
     message, line
-        What went wrong, and at which line of the code, counted from 1.
+        The failure, and its line in the code, counted from 1.
     duration_ms
-        Of the test alone, without starting the sandbox.
+        The time of the test without the start of the sandbox.
     expected, returned
-        As texts, shortened; of a test by an assertion ``expected`` is the assertion.
+        Shortened texts. ``expected`` is the assertion of a test that has one.
     printed
-        The beginning of what the code printed, on both streams.
+        The beginning of the output on both streams.
     attempts
-        What the code tried that the sandbox doesn't allow, such as ``open /etc/passwd``; as far as it is known.
+        The known attempts that the sandbox forbids, such as ``open /etc/passwd``.
     """
 
     name: Name
@@ -48,29 +48,29 @@ class CodeTestResult(Record):
 
     @property
     def passed(self) -> bool:
-        """Whether the test went well."""
+        """Whether the test passed."""
         return self.status == "success"
 
 
 class Execution(Record):
-    """How the code of one answer went through the tests of its question: one line of an executions file.
+    """The result of one answer's code in the tests of its question: one line of an executions file.
 
     Attributes
     ----------
     status
-        ``success`` where every test went well, else the status of the first one that didn't.
+        ``success`` if every test passed, else the status of the first test that didn't.
     language, entry_point
-        Of the question.
+        The language and the entry point of the question.
     mechanism
-        The sandbox that the code ran in; None where nothing was run.
+        The sandbox of the code; None if nothing was run.
     code
-        What was run, of the answer; None where there is none.
+        The executed code of the answer; None if there is none.
     tests
-        Each test of the question, in its order.
+        Each test of the question, in order.
     duration_ms
-        Of all tests together.
+        The time of all tests.
     answer_hash
-        The SHA-256 of the answer, by which an execution of another one is told.
+        The SHA-256 of the answer, which shows whether the answer has changed since.
     """
 
     run: RunName
@@ -86,10 +86,10 @@ class Execution(Record):
 
     @property
     def passed(self) -> int:
-        """How many tests went well."""
+        """The number of passed tests."""
         return sum(test.passed for test in self.tests)
 
     @property
     def failing(self) -> CodeTestResult | None:
-        """The first test that didn't go well."""
+        """The first test that didn't pass."""
         return next((test for test in self.tests if not test.passed), None)

@@ -1,4 +1,4 @@
-"""What the fields of the models may hold, and the base of every model."""
+"""The types of the models' fields, and the base of every model."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ from pydantic_core import PydanticCustomError
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, LONGEST_WAIT, WIDEST
 from graphkit.records.ids import id_of
 
-#: The farthest from UTC that a time zone of either database may be.
+#: The farthest time zone from UTC in either database.
 FARTHEST_ZONE = timedelta(hours=18)
 
-#: What pydantic's errors call a time that is beyond what the databases hold.
+#: The type of pydantic's error for a time that the databases can't hold.
 NOT_STORABLE: LiteralString = "time_not_storable"
 
-
-#: What the context of a validation holds once a number was read as an identifier.
+#: The key in the context of a validation that is set once a number was read as an identifier.
 NUMBERS = "numbers"
 
 
@@ -50,7 +49,7 @@ def _not_blank(name: str) -> str:
 
 
 def _as_id(value: Any, info: ValidationInfo) -> Any:
-    """Return a number as a text, and note it for who asks for it by the context."""
+    """Return a number as a string, and mark that in the context."""
     if isinstance(value, str) or (name := id_of(value)) is None:
         return value
     if isinstance(info.context, dict):
@@ -58,13 +57,13 @@ def _as_id(value: Any, info: ValidationInfo) -> Any:
     return name
 
 
-# A name may be a key of the database, alone or beside another one; a text may be of any length.
+# A name may be part of a database key; a text may have any length.
 Text = Annotated[StrictStr, Field(min_length=1)]
 Label = Annotated[StrictStr, Field(max_length=LONGEST_NAME)]
 Name = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_NAME)]
-#: The name of a run: of an empty or a blank one nobody could tell whose results they read.
+#: The name of a run, which isn't blank.
 RunName = Annotated[Name, AfterValidator(_not_blank), Field(json_schema_extra={"pattern": r"\S"})]
-#: An identifier, which a log may hold as a whole number: 7 is "7". To JSON Schema 7.0 is an integer, and 7.5 is none.
+#: An identifier, which a log may hold as an integer: 7 is "7". In JSON Schema, 7.0 is an integer too.
 Id = Annotated[Name, BeforeValidator(_as_id, json_schema_input_type=Name | StrictInt)]
 #: The id of a chunk as an answer cites it.
 CitedId = Annotated[Label, BeforeValidator(_as_id, json_schema_input_type=Label | StrictInt)]
@@ -72,7 +71,7 @@ Number = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=-WIDEST, le=WIDEST
 Amount = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=0, le=WIDEST)]
 #: A part of a whole, or a probability.
 Share = Annotated[StrictFloat, Field(allow_inf_nan=False, ge=0, le=1)]
-#: How long something may take.
+#: A timeout.
 Seconds = Annotated[StrictFloat, Field(allow_inf_nan=False, gt=0, le=LONGEST_WAIT)]
 Time = Annotated[
     AwareDatetime,
@@ -89,16 +88,16 @@ Positive = Annotated[StrictInt, Field(ge=1, le=LARGEST)]
 
 
 class Record(BaseModel):
-    """Base of every record: frozen, and built by field names as well as by their aliases."""
+    """Base of every record: frozen, and built by the names of fields or by their aliases."""
 
-    # Built when first validated: most commands use few of the models, and the structs spare scoring all of them.
+    # Built on first use: most commands use few of the models, and scoring uses only the structs.
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, defer_build=True)
 
-    #: The objects that fields may be written with whose parts are no records, by field.
+    #: By field, the objects that it may be written with and that aren't records.
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {}
 
     def __getitem__(self, field: str) -> Any:
-        """Return a field as a mapping would: ``question["id"]`` is ``question.id``."""
+        """Return a field as a mapping does: ``question["id"]`` is ``question.id``."""
         if field not in type(self).model_fields:
             raise KeyError(f"no field is called {field!r}; there are: {', '.join(type(self).model_fields)}")
         return getattr(self, field)
@@ -107,18 +106,18 @@ class Record(BaseModel):
         return field in type(self).model_fields
 
     def get(self, field: str, default: Any = None) -> Any:
-        """Return a field as a mapping's ``get`` would, with the default for what is no field."""
+        """Return a field as a mapping's ``get`` does, or the default if there is no such field."""
         return getattr(self, field) if field in self else default
 
 
 class Form(BaseModel):
-    """Base of the objects that a record may be written with: told by its JSON Schema, read by ``records.shapes``."""
+    """Base of the objects that a record may be written as, for its JSON Schema; ``records.shapes`` reads them."""
 
     model_config = ConfigDict(defer_build=True)
 
 
 def other_names(model: type[Record]) -> dict[str, str]:
-    """Return every name that a model accepts on input beside the names of its fields, with the field it stands for."""
+    """Return every other name that a model accepts on input, with its field."""
     names: dict[str, str] = {}
     for field, info in model.model_fields.items():
         for choice in getattr(info.validation_alias, "choices", ()):

@@ -1,7 +1,7 @@
-"""What of a question is gold, as a hash: results of different gold can be told apart.
+"""Hashes of gold, which show whether two results have the same gold.
 
-The same gold has the same hash whatever the order of questions, keys, paths and names of files, and in whatever
-spelling a file has it; a field that is added to questions later changes no hash of gold that doesn't use it.
+The hash doesn't depend on the order of questions, keys, paths and file names, nor on other names of fields. A new field
+of questions changes no hash of gold that doesn't use it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,10 @@ from msgspec.structs import fields
 
 from graphkit.records.structs import QuestionStruct
 
-#: What of a question isn't gold: by which name it goes, what is asked, and what it is grouped by. All else is: paths,
-#: relevant, commits, stack, expected files, symbols and output, gold_answer, facts, conflicts, min_sources, k, and the
-#: tests with what they run in.
+#: The fields that aren't gold. All others are, such as commits, stack, k, and the tests with their context.
 NOT_GOLD = frozenset(("id", "question", "category", "difficulty", "group"))
 
-#: Whose items have no order: those within a path, and all that isn't named here, have one.
+#: The fields whose items have no order.
 UNORDERED = frozenset(("paths", "expected_files", "expected_symbols", "facts", "conflicts", "test_cases"))
 
 _FIELDS = tuple(sorted(field.name for field in fields(QuestionStruct) if field.name not in NOT_GOLD))
@@ -32,7 +30,7 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 def gold_hash(question: QuestionStruct) -> str:
-    """Return the hash of the gold of a question.
+    """Return the hash of a question's gold.
 
     >>> gold_hash(QuestionStruct("q", "?", gold_answer="x")) == gold_hash(QuestionStruct("p", "!", gold_answer="x"))
     True
@@ -41,9 +39,8 @@ def gold_hash(question: QuestionStruct) -> str:
 
 
 def gold_number(question: QuestionStruct) -> int:
-    """Return the hash of the gold of a question as a number."""
-    # Each question of a run is hashed as it is scored, so the fields are read at once. What is empty says nothing,
-    # other than a number that is 0.
+    """Return the hash of a question's gold as a number."""
+    # This runs for each scored question, so the fields are read at once. Empty values are ignored, but not 0.
     gold = {
         name: sorted(map(_encode, value)) if name in UNORDERED and len(value) > 1 else value
         for name, value in zip(_FIELDS, _values(question), strict=True)
@@ -55,19 +52,19 @@ def gold_number(question: QuestionStruct) -> int:
 
 
 def as_hash(number: int) -> str:
-    """Return a number as the hash that it is shown as."""
+    """Return the text of a hash from its number."""
     return f"{number:0{2 * _SIZE}x}"
 
 
 def as_number(gold: str) -> int:
-    """Return the number that a hash shows; what others gave for one may be any text."""
+    """Return the number of a hash; other programs may have written any text."""
     if re.fullmatch(f"[0-9a-f]{{{2 * _SIZE}}}", gold):
         return int(gold, 16)
     return int.from_bytes(blake2b(gold.encode("utf-8", "surrogatepass"), digest_size=_SIZE).digest(), "big")
 
 
 class GoldSum:
-    """The hash of the gold of several questions, whatever their order: each is added, and sums are added up."""
+    """The hash of several questions' gold in any order. Sums can be merged."""
 
     __slots__ = ("value",)
 
@@ -75,20 +72,20 @@ class GoldSum:
         self.value = 0
 
     def add(self, question: str, gold: int) -> None:
-        """Add a question, by its id, with the hash of its gold: as often as its id says, so that none is another's."""
+        """Add a question's gold, weighted by its id, so that questions can't exchange their gold."""
         self.value += gold * (crc32(question.encode("utf-8", "surrogatepass")) | 1)
 
     def merge(self, other: GoldSum) -> None:
-        """Add the sum of others."""
+        """Add another sum."""
         self.value = (self.value + other.value) % (1 << 8 * _SIZE)
 
     def hexdigest(self) -> str:
-        """Return the hash."""
+        """Return the hash as text."""
         return as_hash(self.value % (1 << 8 * _SIZE))
 
 
 def gold_hash_of(questions: Iterable[tuple[str, str | None]]) -> str | None:
-    """Return the hash of the gold of some questions, by id and the hash of each; None where one isn't known."""
+    """Return the hash of several questions' gold from their ids and hashes, or None if a hash is unknown."""
     total = GoldSum()
     for question, gold in questions:
         if gold is None:
@@ -98,5 +95,5 @@ def gold_hash_of(questions: Iterable[tuple[str, str | None]]) -> str | None:
 
 
 def different_gold(first: Mapping[str, str | None], second: Mapping[str, str | None]) -> list[str]:
-    """Return the questions of which both sides know the gold, and it isn't the same."""
+    """Return the questions whose gold both sides know and that differs."""
     return [name for name, gold in first.items() if gold and (other := second.get(name)) and gold != other]

@@ -1,4 +1,4 @@
-"""The nodes and edges of somebody else's graph, as it calls them, before they are artifacts and edges of a dataset."""
+"""The nodes and edges of another program's graph, before they become artifacts and edges."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class GraphNode(NamedTuple):
     Attributes
     ----------
     key
-        What edges call it by.
+        The name that edges use.
     name
-        What its graph calls it by, where that is worth keeping: the elementId of a database isn't.
+        The name in its graph, unless it is the elementId of a database.
     """
 
     key: str
@@ -31,7 +31,7 @@ class GraphEdge(NamedTuple):
     Attributes
     ----------
     names
-        The names of its ends, for those that no node has described. Without them such an edge waits for its nodes.
+        The names of its ends, for ends that no node describes. An edge without them waits for its nodes.
     """
 
     source: str

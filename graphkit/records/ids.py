@@ -1,7 +1,7 @@
-"""Node identity: ``repo:path#symbol``, or ``repo:path`` for a file.
+"""Node ids: ``repo:path#symbol``, or ``repo:path`` for a file.
 
-A path may hold a ``#`` itself (``C#/x.cs``). The files that a dataset names decide where an id is split; of an id that
-they don't decide, the last ``#`` begins the symbol.
+A path may contain a ``#`` (``C#/x.cs``). The files that a dataset names decide where an id is split; otherwise the last
+``#`` begins the symbol.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-#: The most digits of an identifier that is a number.
+#: The most digits of a numeric identifier.
 LONGEST_NUMBER = 100
 
 
 def repo_of(node: str) -> str | None:
-    """Return the repository of a node id, or None where the id names none.
+    """Return the repository of a node id, or None if it has none.
 
     >>> repo_of("web:src/login.ts#submit")
     'web'
@@ -28,12 +28,9 @@ def repo_of(node: str) -> str | None:
 
 
 class KnownFiles:
-    """The files that a dataset names, as ``repo/path``; read when the first id with a ``#`` is split.
+    """The files that a dataset names, as ``repo/path``. They are read when the first id with a ``#`` is split.
 
-    Parameters
-    ----------
-    named
-        Returns the files: those that questions expect, and the paths of artifacts.
+    ``named`` returns the files: the expected files of questions, and the paths of artifacts.
     """
 
     def __init__(self, named: Callable[[], Iterable[str]] = tuple) -> None:
@@ -42,16 +39,16 @@ class KnownFiles:
 
     @cached_property
     def hashed(self) -> frozenset[str]:
-        """The files whose names hold a ``#``."""
+        """The files with a ``#`` in their names."""
         return frozenset(file for file in self._named() if "#" in file)
 
     @cached_property
     def plain(self) -> frozenset[str]:
-        """The other files; they are looked up only for ids that hold more than one ``#``."""
+        """The other files, which only ids with more than one ``#`` need."""
         return frozenset(file for file in self._named() if "#" not in file)
 
     def split(self, prefix: str, rest: str) -> tuple[str, str] | None:
-        """Split ``path#symbol`` behind the longest path that is a file; return None where none is."""
+        """Split ``path#symbol`` after the longest path that is a file, or return None if there is none."""
         path = rest if self.hashed or rest.count("#") > 1 else ""
         while path:
             if f"{prefix}{path}" in (self.hashed if "#" in path else self.plain):
@@ -61,7 +58,7 @@ class KnownFiles:
 
 
 def split_node(node: str, files: KnownFiles | None = None) -> tuple[str | None, str | None]:
-    """Return the path and the symbol of a node id; None for what it lacks, and for both where no repository is named.
+    """Return the path and the symbol of a node id; None for a missing part, and for both without a repository.
 
     >>> split_node("web:src/login.ts#submit"), split_node("web:C#/login.cs#submit")
     (('src/login.ts', 'submit'), ('C#/login.cs', 'submit'))
@@ -86,7 +83,7 @@ def _split(prefix: str, rest: str, files: KnownFiles | None) -> tuple[str, str]:
 
 
 def path_of(node: str, files: KnownFiles | None = None) -> str | None:
-    """Return the file path of a node id, or None where the id names no repository.
+    """Return the file path of a node id, or None if the id has no repository.
 
     >>> path_of("web:src/login.ts#submit")
     'src/login.ts'
@@ -104,7 +101,7 @@ def symbol_of(node: str, files: KnownFiles | None = None) -> str | None:
 
 
 def file_id(node: str) -> str:
-    """Return the id of the file that a node lies in: its own where it is one.
+    """Return the id of a node's file, which is the node itself if it is a file.
 
     >>> file_id("web:src/login.ts#submit"), file_id("web:src/login.ts")
     ('web:src/login.ts', 'web:src/login.ts')
@@ -114,13 +111,13 @@ def file_id(node: str) -> str:
 
 
 def crosses(source: str, target: str) -> bool:
-    """Tell whether an edge crosses a repository boundary: both ends name a repository, and not the same one."""
+    """Return whether the ends of an edge name two different repositories."""
     start, end = repo_of(source), repo_of(target)
     return start != end and start is not None and end is not None
 
 
 def file_of(name: str, files: KnownFiles | None = None) -> str:
-    """Return the file that a name stands for as ``repo/path``.
+    """Return the file of a name as ``repo/path``.
 
     ``repo:path#symbol``, ``repo:path`` and ``repo/path`` all name the same file.
 
@@ -131,14 +128,14 @@ def file_of(name: str, files: KnownFiles | None = None) -> str:
     return f"{repo}/{_split(f'{repo}/', rest, files)[0]}" if colon else _split("", name, files)[0]
 
 
-#: What a path ends with that names a file.
+#: The ending of a file's path.
 _ENDS_AS_FILE = re.compile(r"\.\w{1,20}\Z")
 
 
 def declared_file(name: str) -> str:
-    """Return the file that stands in a list of files, as ``repo/path``.
+    """Return the file of an entry in a list of files, as ``repo/path``.
 
-    A ``#`` belongs to the path, unless a file's name ends before it, or a plain name follows it.
+    A ``#`` belongs to the path, unless it follows a file's ending or precedes a plain name.
 
     >>> [declared_file(one) for one in ("x:C#/a.cs", "x:C#/a.cs#F.g", "x:a.ts#f", "x/docs/C#.md", "x:Makefile#all")]
     ['x/C#/a.cs', 'x/C#/a.cs', 'x/a.ts', 'x/docs/C#.md', 'x/Makefile']
@@ -151,7 +148,7 @@ def declared_file(name: str) -> str:
 
 
 def id_of_text(text: str) -> str:
-    """Return the id of a text that has none of its own: a digest, so that the same text is the same everywhere.
+    """Return an id for a text without one: a digest, which is the same everywhere.
 
     >>> id_of_text("a")
     'text-ca978112ca1bbdca'
@@ -160,7 +157,7 @@ def id_of_text(text: str) -> str:
 
 
 def id_of(value: object) -> str | None:
-    """Return an identifier as a text: a log may hold it as a whole number; None for what is no identifier.
+    """Return an identifier as a string, since a log may hold it as an integer; None for other values.
 
     >>> id_of(7), id_of(7.0), id_of("7"), id_of(True), id_of(7.5)
     ('7', '7', '7', None, None)
@@ -170,6 +167,6 @@ def id_of(value: object) -> str | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
-        # Python itself refuses to write out more digits than some thousand.
+        # Python refuses to print integers of several thousand digits.
         return str(value) if abs(value) < 10**LONGEST_NUMBER else None
     return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else None

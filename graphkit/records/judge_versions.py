@@ -1,6 +1,6 @@
-"""The version of a judge as it stands beside a score: the judge or its model, what was asked, and with which settings.
+"""Versions of judges as scores store them: the judge or its model, the hash of its prompt, and its settings.
 
-Scores of different versions aren't mixed, so everything that can change a grade is part of it.
+Scores of different versions aren't mixed, so a version holds everything that can change a grade.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class JudgeVersion:
-    """A version of a judge. ``str`` gives the text that a score keeps, and :meth:`parse` reads it back.
+    """The version of a judge. ``str`` returns the text that a score stores, and :meth:`parse` reads it.
 
-    Settings that are None have their defaults, and don't stand in the text.
+    A setting that is None has its default and isn't in the text.
 
     Attributes
     ----------
     judge
-        The version that the judge has itself, such as the name of its model.
+        The version of the judge itself, such as the name of its model.
     prompt
-        The first eight digits of the hash of what is asked.
+        The first eight digits of the prompt's hash.
     effort
         How much the model may think.
     context_tokens
-        How much of the retrieved context the judge is shown.
+        How much of the retrieved context the judge sees.
     citations
-        The pattern of the user's own citations.
+        The user's pattern of citations.
 
     >>> str(JudgeVersion("m", "0a1b2c3d", effort="high", context_tokens=8000))
     'm prompt 0a1b2c3d effort=high context-tokens=8000'
@@ -57,7 +57,7 @@ class JudgeVersion:
 
     @classmethod
     def parse(cls, text: object) -> Self | None:
-        """Return the version that a text stands for; None if it isn't the version of a judge."""
+        """Return the version in a text, or None if the text isn't the version of a judge."""
         if not isinstance(text, str):
             return None
         head, named, pattern = text.partition(_CITATIONS)

@@ -1,4 +1,4 @@
-"""Families of models, and the warning where a judge is of the family of the model whose answers it judges."""
+"""Families of models, and the warning about a judge of the same family as the answering model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from graphkit.records.scores import Score
 
-#: Words in the name of a model, with the family that it is of; the first that is found counts.
+#: Words in model names with their families. The first match counts.
 _FAMILIES = (
     ("claude", "Claude"),
     ("gpt", "GPT"),
@@ -32,7 +32,7 @@ _FAMILIES = (
 
 
 def family_of(model: str | None) -> str | None:
-    """Return the family of a model by its name, whoever serves it; None where it isn't known.
+    """Return the family of a model by its name, whoever serves it, or None if it is unknown.
 
     >>> family_of("claude-sonnet-4-5"), family_of("us.anthropic.claude-opus-4"), family_of("openai/o3-mini")
     ('Claude', 'Claude', 'GPT')
@@ -48,19 +48,19 @@ def family_of(model: str | None) -> str | None:
 
 
 def self_evaluation(judge: str | None, answered_by: str | None) -> str | None:
-    """Return a warning where judge and answering model are of one family, else None."""
+    """Return a warning if the judge and the answering model are of one family, else None."""
     family = family_of(judge)
     if family is None or family != family_of(answered_by):
         return None
     return (
         f"judge and answering model are of one family ({family}: {judge} judges {answered_by}), and judges prefer "
-        "answers of their own kind: have a judge of another family grade the run, too, and "
-        "`graphkit judge bias RUN.jsonl --against FILE` tells the difference between the two, with its interval"
+        "answers of their own family: let a judge of another family grade the run too; "
+        "`graphkit judge bias RUN.jsonl --against FILE` shows the difference between the two, with its interval"
     )
 
 
 def self_evaluations(judges: Iterable[str | None], answered_by: Iterable[str | None]) -> tuple[str, ...]:
-    """Return the warnings about some judges and answering models, one a family."""
+    """Return the warnings about some judges and answering models, one per family."""
     answerers = list(dict.fromkeys(answered_by))
     found: dict[str | None, str] = {}
     for judge in dict.fromkeys(judges):
@@ -71,6 +71,6 @@ def self_evaluations(judges: Iterable[str | None], answered_by: Iterable[str | N
 
 
 def judges_of(scores: Iterable[Score]) -> list[str]:
-    """Return who gave some scores: the models that their versions name, and the judges' own names."""
+    """Return the judges of some scores: the models in their versions, and the judges' own names."""
     names = ((str(score.version or "").partition(" prompt ")[0], score.grader or "") for score in scores)
     return list(dict.fromkeys(name for both in names for name in both if name))

@@ -1,8 +1,8 @@
-"""The records: what a dataset and a run hold, validated, frozen, and tolerant about the names of fields.
+"""The records of a dataset and a run: validated, frozen, and tolerant about the names of fields.
 
-Each model accepts the names that the field uses for the same thing (``id``, ``question_id``, ``query_id``, ...), and
-ignores fields that it doesn't know. A number is never read from a string, and a string never from a number, but for
-identifiers (of questions, chunks and nodes), which may be whole numbers.
+Each model accepts the usual names of a field (``id``, ``question_id``, ``query_id``, ...), and ignores unknown fields.
+A number is never read from a string, nor a string from a number, except for identifiers (of questions, chunks and
+nodes), which may be integers.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from graphkit.records.shapes import (
     gold_paths,
     retrieved_chunks,
     tool_calls,
-    walk_steps,
+    traversal_steps,
 )
 
 Difficulty = Literal["easy", "medium", "hard"]
 
-#: How expected symbols are compared: as they are written, or by their last component as well.
+#: How expected symbols are compared: exactly by default, or by their last component too.
 SymbolMatch = Literal["last_component"]
 
 
@@ -53,11 +53,11 @@ def _names(spellings: Spellings, field: str) -> AliasChoices:
 
 
 class Step(Record):
-    """One gold edge: ``source`` -``relation``-> ``target``.
+    """A gold edge: ``source`` -``relation``-> ``target``.
 
-    An ``optional`` step is never wrong to follow and costs nothing to miss. ``evidence`` says how the step is known.
-    Any evidence but ``"static"``, such as ``"manual"`` or ``"trace"``, marks a real relation that the static graph need
-    not hold: the step is never stale for lack of its edge, and static measures leave it out. A step without evidence is
+    An ``optional`` step is never wrong to follow and costs nothing to miss. ``evidence`` is the source of the step. Any
+    value but ``"static"``, such as ``"manual"`` or ``"trace"``, marks a real relation that the static graph needn't
+    hold: the step is never stale for lack of its edge, and static measures ignore it. A step without evidence is
     static.
     """
 
@@ -69,7 +69,7 @@ class Step(Record):
 
 
 class GoldPath(Record):
-    """An ordered list of gold steps. Paths that share a ``group`` are alternatives, of which one is enough."""
+    """An ordered list of gold steps. Of paths with the same ``group``, one is enough."""
 
     id: Label | None = None
     group: Label | None = None
@@ -81,7 +81,7 @@ Triple = tuple[Id, Name | None, Id]
 
 
 class GoldPathForm(Form):
-    """A gold path as it may be written: its steps may be triples."""
+    """A gold path as written; its steps may be triples."""
 
     id: Label | None = None
     group: Label | None = None
@@ -89,7 +89,7 @@ class GoldPathForm(Form):
 
 
 class RelevantForm(Form):
-    """A relevant id as it may be written in a list; without a gain it has gain 1."""
+    """A relevant id in a list; the default gain is 1."""
 
     id: Id
     gain: Number = 1.0
@@ -103,7 +103,7 @@ class Component(Record):
 
 
 class Conflict(Record):
-    """Two sources that disagree, and what resolves the disagreement."""
+    """Two sources that disagree, and the resolution."""
 
     id: Label | None = None
     between: tuple[Label, ...] = ()
@@ -111,27 +111,25 @@ class Conflict(Record):
 
 
 class CodeTest(Record):
-    """A test of the code that an answer gives: what is put in, and what has to come out.
-
-    What has to come out is one of ``expected``, ``raises`` and ``assertion``.
+    """A test of the code in an answer, with exactly one of ``expected``, ``raises`` and ``assertion``.
 
     Attributes
     ----------
     inputs
-        A list are the arguments of the question's entry point, an object its arguments by name, and a text the standard
-        input of a program; without any, an entry point is called without arguments.
+        A list holds the arguments of the question's entry point, an object its arguments by name, a string the standard
+        input of a program. Without inputs, the entry point is called without arguments.
     expected
-        The value that is returned or, where the question names no entry point, the text that is printed. Null can't be
-        expected: that nothing is returned says the assertion ``result is None``.
+        The returned value or, without an entry point, the printed text. Null can't be expected; use the assertion
+        ``result is None`` for it.
     raises
-        The name of the exception that has to be raised, or of one that it inherits from.
+        The name of the raised exception, or of one of its base classes.
     assertion
-        An expression or statements in the language of the code, which see its names and, as ``result``, what the entry
-        point returned. Without ``inputs`` the entry point isn't called.
+        An expression or statements in the language of the code, which see its names and, as ``result``, the value that
+        the entry point returned. Without ``inputs`` the entry point isn't called.
     timeout
         Seconds, at most 600.
     tolerance
-        How far a number may lie from the expected one, as a share of the larger one.
+        The largest difference between numbers, as a share of the larger one.
     """
 
     name: Name
@@ -143,7 +141,7 @@ class CodeTest(Record):
     tolerance: Share = 1e-6
 
 
-#: What a tool is given, by the names of its arguments.
+#: The arguments of a tool by name.
 Arguments = Annotated[
     dict[StrictStr, Any],
     BeforeValidator(arguments_of_text, json_schema_input_type=dict[StrictStr, Any] | StrictStr),
@@ -152,27 +150,27 @@ Arguments = Annotated[
 
 
 class ExpectedToolCall(Record):
-    """A call that a good run makes: of a tool by its name, with these arguments, or null for any."""
+    """A tool call of a good run: the name of the tool, and its arguments, or null for any."""
 
     name: Name = Field(validation_alias=_names(TOOL_CALL, "name"))
     arguments: Arguments | None = Field(default=None, validation_alias=_names(TOOL_CALL, "arguments"))
 
 
 class FunctionForm(Form):
-    """The function of a call as chat completions have it."""
+    """The function of a call in chat completions."""
 
     name: Name
     arguments: Any = None
 
 
 class FunctionCallForm(Form):
-    """A call as chat completions have it."""
+    """A call in chat completions."""
 
     function: FunctionForm
 
 
 class ExpectedToolCallForm(ExpectedToolCall):
-    """What an expected call may have beside its own fields, where it is written as chat completions do."""
+    """The further fields of an expected call in the form of chat completions."""
 
     function: Any = None
     id: Any = None
@@ -187,23 +185,23 @@ class Question(Record):
     relevant
         Relevant ids with their gains (finite; a gain of 0 or less is not relevant).
     stack
-        Id of the compatibility row that pins the commits the question was annotated at.
+        The id of the compatibility row with the commits of the annotation.
     commits
-        The commit of each repository at which the question was annotated.
+        The commit of the annotation by repository.
     expected_output
-        A span of text that an answering document contains; where absent, the gold answer is looked for.
+        A span of text in an answering document. The default is the gold answer.
     k
-        The cut-off that this question is scored at, whatever the measure says.
+        The cut-off for this question, which overrides that of the measure.
     test_cases
-        Tests of the code that an answer has to give.
+        Tests of the code in an answer.
     repository_context
-        Stand-ins of the repositories that the code imports from: import path (``auth_service.models``) to source.
+        Stand-ins of the repositories that the code imports: import path (``auth_service.models``) to source.
     entry_point
         The function that the tests call, such as ``place_order``.
     code_language
-        Of the code that is asked for; Python where nothing is said.
+        The language of the code. The default is Python.
     expected_tool_calls
-        The calls of tools that a good run makes, in order.
+        The tool calls of a good run, in order.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -237,7 +235,7 @@ class Question(Record):
         default=(), validation_alias=_names(QUESTION, "expected_tool_calls")
     )
 
-    # What ``json_schema_input_type`` names are the forms that a validator takes, for the JSON Schema.
+    # ``json_schema_input_type`` lists the forms that a validator accepts, for the JSON Schema.
     @field_validator(
         "paths",
         mode="before",
@@ -275,7 +273,7 @@ class Question(Record):
 
 
 def _listed(value: Any) -> Any:
-    """Pass a list on, turn null into an empty one, and leave the rest for the model to refuse."""
+    """Replace null by an empty list, and refuse other values than lists."""
     if value is None:
         return []
     if not isinstance(value, list | tuple):
@@ -284,7 +282,7 @@ def _listed(value: Any) -> Any:
 
 
 class Chunk(Record):
-    """One retrieved chunk. Where ``repo``, ``path`` or ``symbol`` is absent, the id ``repo:path#symbol`` tells it."""
+    """A retrieved chunk. Its id, ``repo:path#symbol``, supplies a missing ``repo``, ``path`` or ``symbol``."""
 
     id: Id = Field(validation_alias=AliasChoices("id", "chunk_id", "doc_id", "node_id"))
     repo: Label | None = Field(default=None, validation_alias=AliasChoices("repo", "repository"))
@@ -298,7 +296,7 @@ class Chunk(Record):
 
 
 class WalkStep(Record):
-    """One traversed edge: its retrieved path, its position there, and the commits its ends were read at."""
+    """A traversed edge: its retrieved path, its position there, and the commits of its ends."""
 
     source: Id
     target: Id
@@ -310,7 +308,7 @@ class WalkStep(Record):
 
 
 class EdgeForm(Form):
-    """A step within a path, a list of triples or node-link JSON; path and position may follow from its place."""
+    """A step in a path, a list of triples or node-link JSON, whose place supplies a missing path and position."""
 
     source: Id
     target: Id
@@ -326,38 +324,38 @@ class StepsForm(Form):
     steps: list[Id] | list[EdgeForm | Triple]
 
 
-#: A retrieved path: its nodes, its steps, or an object that holds either; or one triple of a path that is all triples.
+#: A retrieved path: its nodes, its steps, or an object with either; or one triple of a path of triples.
 WalkForm = list[Id] | list[EdgeForm | Triple] | Triple | StepsForm
 
 
 class PathsForm(Form):
-    """A traversal as an object with its paths."""
+    """A traversal as an object with paths."""
 
     paths: list[WalkForm]
 
 
 class TriplesForm(Form):
-    """A traversal as an object with the triples of its one path."""
+    """A traversal as an object with the triples of one path."""
 
     triples: list[Triple | EdgeForm]
 
 
 class NodeLinkForm(Form):
-    """A traversal as networkx writes it."""
+    """A traversal in the form of networkx."""
 
     nodes: Any
     edges: list[EdgeForm]
 
 
 class LinkForm(Form):
-    """A traversal as older versions of networkx write it."""
+    """A traversal in the form of older versions of networkx."""
 
     nodes: Any
     links: list[EdgeForm]
 
 
 class CitationForm(Form):
-    """A citation as an object; the first of these names that it has holds the chunk's id."""
+    """A citation as an object; the first existing field holds the id of the chunk."""
 
     id: Any = None
     chunk_id: Any = None
@@ -372,17 +370,17 @@ class ErrorForm(Form):
 
 
 class ToolCall(Record):
-    """One call of a tool, as it was made.
+    """A tool call of a run.
 
     Attributes
     ----------
     result
-        What it gave back, as text.
+        The returned text.
     failed
         Whether it ended in an error.
     seen
-        The ids that the call showed, in order: what its arguments opened, and what its result found. Null where that
-        isn't known, as of a search whose result is plain text; an empty list where it showed nothing.
+        The ids that the call showed, in order: those that its arguments opened, and those in its result. Null if
+        unknown, as for a search whose result is plain text; an empty list if it showed nothing.
     """
 
     name: Name = Field(validation_alias=_names(TOOL_CALL, "name"))
@@ -393,7 +391,7 @@ class ToolCall(Record):
 
 
 class ToolCallForm(ToolCall):
-    """What a call may have beside its own fields, where it is written as chat completions do."""
+    """The further fields of a call in the form of chat completions."""
 
     function: Any = None
     id: Any = None
@@ -401,15 +399,14 @@ class ToolCallForm(ToolCall):
 
 
 class Answer(Record):
-    """What one run did with one question: one line of ``runs/NAME.jsonl``.
+    """The answer of one run to one question: one line of ``runs/NAME.jsonl``.
 
     ``traversal`` is written as steps, as node lists, as ``[source, relation, target]`` triples, or as networkx
-    node-link JSON. Where ``traversal``, ``retrieved`` or ``tool_calls`` is absent or null, it isn't known what was
-    walked, retrieved or called (it wasn't logged); an empty list says that nothing was. Where ``ordered`` is false the
-    traversal is a set of edges, whose order means nothing. A record with an ``error`` (a sentence) is a result: kept,
-    counted, and not scored; ``failed_at`` is the time at which a runner gave the question up (ISO 8601). ``doubts`` are
-    sentences on what isn't certain about the record, such as an import writes them; ``evaluate`` repeats each once per
-    run, with the number of its records.
+    node-link JSON. If ``traversal``, ``retrieved`` or ``tool_calls`` is absent or null, it wasn't logged and is
+    unknown; an empty list means that there was nothing. If ``ordered`` is false, the traversal is a set of edges
+    without an order. A record with an ``error`` (a sentence) is a result: kept, counted, and not scored; ``failed_at``
+    is the time at which a runner gave up (ISO 8601). ``doubts`` are sentences about uncertain parts of the record,
+    which an import writes; ``evaluate`` repeats each once per run, with the number of its records.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {
@@ -455,7 +452,7 @@ class Answer(Record):
     )
     @classmethod
     def _traversal(cls, value: Any) -> Any:
-        return walk_steps(value)
+        return traversal_steps(value)
 
     @field_validator("citations", mode="before", json_schema_input_type=list[CitedId | CitationForm] | None)
     @classmethod
@@ -490,7 +487,7 @@ class Commit(Record):
 
     @property
     def all_tags(self) -> tuple[str, ...]:
-        """Its tags: the one that is shown first, and all others."""
+        """All tags, the displayed one first."""
         return tuple(dict.fromkeys((*((self.tag,) if self.tag else ()), *self.tags)))
 
 
@@ -514,7 +511,7 @@ class CommitForm(Form):
 class Compatibility(Record):
     """A set of commits that did, or did not, work together, one line of ``compatibility.jsonl``.
 
-    A row with an ``environment`` is a deployment: its commits were in use together from the time ``at``.
+    A row with an ``environment`` is a deployment: its commits ran together from the time ``at``.
     """
 
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {"commits": CommitForm}
@@ -535,7 +532,7 @@ class Compatibility(Record):
 
 
 class Artifact(Record):
-    """A node of the knowledge graph as one commit holds it, one line of ``artifacts.jsonl``."""
+    """A node of the knowledge graph at one commit, one line of ``artifacts.jsonl``."""
 
     id: Name
     repo: Label | None = None

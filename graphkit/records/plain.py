@@ -1,4 +1,4 @@
-"""What JSON can hold for the objects that Python code hands over: models, data classes, graphs, arrays, rows."""
+"""Conversion of Python objects to plain JSON values: models, data classes, graphs, arrays and rows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pydantic import BaseModel
 
 
 def plain_or_none(value: Any) -> Any:
-    """Return a value that JSON can hold, at its outermost, for one that it can't; None where there is none."""
+    """Return an object as a JSON value, at its outermost level, or None if it has no such form."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", exclude_none=True)
     if isinstance(value, msgspec.Struct):
         return {name: part for name, part in msgspec.structs.asdict(value).items() if part is not None}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        # Not asdict: it would copy what is far too large, before it is refused.
+        # asdict would copy objects that are refused later because they are too large.
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return dict(value)
@@ -31,7 +31,7 @@ def plain_or_none(value: Any) -> Any:
 
 
 def plain_row(value: Any) -> dict[str, Any] | None:
-    """Return a record, or a row of a table, as a mapping; None where it is neither. An empty cell isn't there."""
+    """Return a record or a row of a table as a mapping without empty cells, or None if it is neither."""
     if hasattr(value, "_asdict"):
         row = value._asdict()
     elif type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "to_dict"):
@@ -44,5 +44,5 @@ def plain_row(value: Any) -> dict[str, Any] | None:
 
 
 def _is_empty(cell: Any) -> bool:
-    """Tell whether a cell of a table holds nothing: NaN, NaT or NA of pandas."""
+    """Return whether a cell is NaN, or NaT or NA of pandas."""
     return (isinstance(cell, float) and cell != cell) or type(cell).__name__ in ("NAType", "NaTType")

@@ -1,4 +1,4 @@
-"""What a text such as ``package.module:name`` names: a user's system or measure, imported with clear errors."""
+"""Imports of texts such as ``package.module:name``, with clear errors."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from graphkit.errors import InputError, did_you_mean
 
 
 def imported(module: str, path: str, form: str, *, here: bool = True) -> Any:
-    """Import a module, and return what lies there under a name, or under several with dots between them.
+    """Import a module, and return its attribute with a name, which may contain dots.
 
     Parameters
     ----------
     form
-        How such a text is written: advice where nothing has nearly the name.
+        The correct form of such a text, as advice if no attribute has a similar name.
     here
-        Whether modules of the working folder are found, too.
+        Also search the working folder.
 
     Raises
     ------
     InputError
-        The module can't be imported, or holds nothing of this name.
+        The module can't be imported, or lacks the name.
     """
     return _attribute(_module(module, here), module, path, form)
 
@@ -52,7 +52,7 @@ def _module(name: str, here: bool) -> Any:
 
 
 def _modules_like(name: str) -> str:
-    """Return advice for a module that isn't found: one with nearly its name, else where modules are looked for."""
+    """Return a module with a similar name, or else where modules are searched, as advice."""
     here = [path.stem for path in Path.cwd().glob("*.py")] + [
         path.parent.name for path in Path.cwd().glob("*/__init__.py")
     ]

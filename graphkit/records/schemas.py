@@ -1,4 +1,4 @@
-"""The JSON Schema of a record: it takes whatever the reader takes, each form and each name of a field."""
+"""JSON Schemas of records, with each form and each name that the reader accepts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphkit.records.fields import Record
 from graphkit.records.models import Answer, Artifact, Commit, Compatibility, Edge, Question
 from graphkit.records.scores import Score
 
-#: The record that each file holds, by the name that ``graphkit schema`` shows it under.
+#: The records by their names in ``graphkit schema``.
 RECORDS: Mapping[str, type[Record]] = {
     "question": Question,
     "answer": Answer,
@@ -24,8 +24,7 @@ RECORDS: Mapping[str, type[Record]] = {
 def json_schema(model: type[Record]) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a record.
 
-    A field's other names stand beside it. As for the reader, of several names that a record has, the field's own counts
-    before the others, and these in their order: what doesn't count may be anything.
+    A field's own name precedes its other names, as for the reader; a name that isn't used may hold anything.
     """
     schema = model.model_json_schema(by_alias=False)
     models = {model.__name__: model for model in Record.__subclasses__()}

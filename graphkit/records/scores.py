@@ -1,4 +1,4 @@
-"""What an answer is worth, and who says so: the one record that measures, judges, executions, people and tools give."""
+"""Scores: the record that measures, judges, executions, people and other tools produce for an answer."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from pydantic.types import StrictBool, StrictFloat, StrictStr
 from graphkit.records.aliases import WIDEST
 from graphkit.records.fields import Amount, Count, Name, Record, RunName, Share
 
-#: Who gives the scores of graphkit's own measures, and of those that a user adds.
+#: The grader of measures, also of those that a user adds.
 GRAPHKIT = "graphkit"
 
-#: Who gives the scores of code that was executed.
+#: The grader of executed code.
 EXECUTION = "execution"
 
-#: The largest value of a score, as of any other number of a record.
+#: The largest score.
 LARGEST = WIDEST
 
-#: The names of the value of a score; a number that is called ``grade`` is one where none of these is there.
+#: The names of a score's value. Without any of them, a ``grade`` that is a number is the value.
 VALUES = ("value", "score", "correct")
 
 
 def _number(value: object) -> float | None:
-    """Return a value as a number; one sentence says what is wrong with any other."""
+    """Return a value as a number, or raise one sentence about any other value."""
     if value is None:
         return None
     if isinstance(value, bool | int | float) and abs(value) <= LARGEST:  # NaN and Infinity fail the comparison
         return float(value)
-    raise ValueError(f"must be a number of at most {LARGEST:g}, or true or false; null where there is no score")
+    raise ValueError(f"must be a number of at most {LARGEST:g}, true or false, or null without a score")
 
 
 Value = Annotated[StrictBool | StrictFloat | None, BeforeValidator(_number)]
 
 
 class Score(Record):
-    """The value that a run's answer to a question has by a measure; null with a ``reason`` where there is none.
+    """The score of an answer by one measure; null with a ``reason`` if there is none.
 
     Attributes
     ----------
     grade, label, explanation
-        What the value means in a word (such as ``"partially_correct"``), what went wrong in a word, and why it was
-        given. A ``grade`` that is a number, true or false is another name of ``value``.
+        The grade in a word (such as ``"partially_correct"``), the failure in a word, and the explanation. A ``grade``
+        that is a number, true or false is another name of ``value``.
     confidence
-        How sure the grader says that it is, from 0 to 1.
+        The grader's own confidence, from 0 to 1.
     grader, version
-        Who gave it, such as ``"graphkit"`` or the name of a model, and in which version.
+        The source, such as ``"graphkit"`` or the name of a model, and its version.
     cost, prompt_tokens, output_tokens
-        What giving it took, in any currency.
+        The cost of the score, in any currency, and its tokens.
     category, difficulty, group
-        Of the question, where the file says so.
+        Properties of the question, if the file has them.
     gold_hash
-        What the gold of the question was when the score was given (:mod:`graphkit.records.gold`), where that is known.
+        The hash of the question's gold at that time (:mod:`graphkit.records.gold`), if known.
     """
 
     run: RunName = Field(validation_alias=AliasChoices("run", "run_id", "system", "model", "condition"))
@@ -78,7 +78,7 @@ class Score(Record):
     @model_validator(mode="before")
     @classmethod
     def _grade_or_value(cls, given: Any) -> Any:
-        """Take a grade that is no text as the value; beside a value as its text, so that neither is lost."""
+        """Use a grade that isn't a string as the value. Beside a value, keep its text, so that neither is lost."""
         if not isinstance(given, dict) or "grade" not in given or isinstance(given["grade"], str):
             return given
         rest = {name: one for name, one in given.items() if name != "grade"}
@@ -94,11 +94,11 @@ class Score(Record):
 
     @property
     def judged(self) -> bool:
-        """Whether a judge gave it: who has a name, and doesn't compute it or run tests."""
+        """Whether a judge gave it: the grader has a name, and isn't a measure or an execution."""
         return self.grader not in (None, GRAPHKIT, EXECUTION)
 
     @property
     def given_by(self) -> str:
-        """Who gave it, with the version, in words."""
+        """The grader with its version, in words."""
         version = "" if self.version is None else f" {self.version}"
         return f"{self.grader or 'nobody named'}{version}"

@@ -1,8 +1,8 @@
-"""Known secrets, and texts without them: what others say may repeat the key that they were sent.
+"""Known secrets, and texts without them, since servers may repeat the key that they received.
 
-A secret is what the environment names so (``..._API_KEY``, ``..._TOKEN``, ``..._PASSWORD``, ``..._SECRET``), the
-password or token within an address of the environment, a header of ``ANTHROPIC_CUSTOM_HEADERS``, and what
-:func:`remember` was given. Whatever is printed or stored passes through :func:`masked`.
+Secrets are environment variables with such names (``..._API_KEY``, ``..._TOKEN``, ``..._PASSWORD``, ``..._SECRET``),
+passwords and tokens within addresses in the environment, headers in ``ANTHROPIC_CUSTOM_HEADERS``, and the arguments of
+:func:`remember`. Everything that is printed or stored passes through :func:`masked`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-#: What stands in the place of a secret.
+#: The replacement of a secret.
 MASK = "[secret]"
 
-#: A shorter text isn't taken for a secret: words would vanish from answers.
+#: Shorter texts aren't secrets: masking them would remove words from answers.
 SHORTEST = 8
 
 _NAMED = re.compile(r"(?:^|_)(?:API_?KEY|AUTH|TOKEN|PASSWORD|PASSWD|SECRET|ACCESS_?KEY)$", re.IGNORECASE)
@@ -30,29 +30,29 @@ _remembered: set[str] = set()
 
 
 def remember(secret: str | None) -> None:
-    """Take a secret that an option or a caller gave."""
+    """Add a secret from an option or a caller."""
     if secret:
         _remembered.add(secret)
 
 
 def masked(text: str) -> str:
-    """Return a text with a mark in the place of each known secret, however it is written there."""
+    """Replace each known secret in a text, however it is escaped, with a mark."""
     for form in _forms():
         if form in text:
-            # A short one is often a word: then only where it stands alone.
+            # A short secret is often a word, so it counts only as a whole word.
             pattern = re.escape(form) if len(form) >= 2 * SHORTEST else rf"(?<!\w){re.escape(form)}(?!\w)"
             text = re.sub(pattern, MASK, text)
     return text
 
 
 def masked_message(text: str) -> str:
-    """Return a message of a server, a system or a judge without known secrets, and without those in any address."""
+    """Replace the known secrets, and those in any address, in a message of a server, system or judge."""
     text = _IN_ADDRESS.sub(rf"\1{MASK}@", masked(text))
     return _IN_QUERY.sub(rf"\1{MASK}", text)
 
 
 def masked_value(value: Any) -> Any:
-    """Return a value as JSON has them with each of its texts masked."""
+    """Mask each string in a JSON value."""
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, dict):
@@ -61,7 +61,7 @@ def masked_value(value: Any) -> Any:
 
 
 def holds_secret(data: bytes) -> bool:
-    """Tell whether bytes may hold a known secret."""
+    """Return whether bytes may hold a known secret."""
     return any(form.encode("utf-8", "replace") in data for form in _forms())
 
 

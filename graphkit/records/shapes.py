@@ -1,7 +1,7 @@
-"""The forms in which paths, rankings and traversals are written, brought into one.
+"""Normalisation of the forms in which paths, rankings and traversals are written.
 
-Everything here works on decoded JSON and raises ``ValueError`` with a sentence for the reader. What it leaves alone,
-the models check field by field.
+The functions work on decoded JSON and raise ``ValueError`` with a sentence for the user. They leave other values for
+the models to check.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from graphkit.records.three_texts import are_triples
 
 
 class Wrapper(NamedTuple):
-    """What an object around the steps of a traversal may have beside them, and what its steps may have then."""
+    """The further keys of an object that wraps the steps of a traversal, and of its steps."""
 
     beside: tuple[str, ...] = ()
     in_steps: tuple[str, ...] = ()
@@ -21,7 +21,7 @@ class Wrapper(NamedTuple):
 
 _NODE_LINK = Wrapper(("nodes", "directed", "multigraph", "graph"), ("key",))
 
-#: The objects that :func:`walk_steps` takes around steps or paths, by the name of the list that holds them.
+#: The objects around steps or paths, by the key of the list in them.
 WRAPPERS = {
     "steps": Wrapper(),
     "paths": Wrapper(),
@@ -31,13 +31,12 @@ WRAPPERS = {
 }
 
 
-def walk_steps(value: Any) -> Any:
-    """Bring a traversal into a list of steps.
+def traversal_steps(value: Any) -> Any:
+    """Convert a traversal to a list of steps. Null, for an unknown traversal, stays null.
 
     Accepted: a list of steps (objects with ``source`` and ``target``); a list of node lists, each one path; a list of
     ``[source, relation, target]`` triples, together one path; a list of paths (objects with ``steps``); an object with
-    ``paths`` or ``triples``, which says which of the two is meant; networkx node-link JSON. Null, for what isn't known,
-    stays null.
+    ``paths`` or ``triples``; networkx node-link JSON.
     """
     if value is None:
         return None
@@ -51,7 +50,7 @@ def walk_steps(value: Any) -> Any:
 
 
 def gold_paths(value: Any) -> Any:
-    """Bring gold paths into a list of ``{"steps": [...]}``: a path may also be a list of steps, triples or nodes."""
+    """Convert gold paths to a list of ``{"steps": [...]}``. A path may also be a list of steps, triples or nodes."""
     if value is None:
         return []
     if not isinstance(value, list | tuple):
@@ -71,7 +70,7 @@ def _gold_path(path: Any) -> Any:
 
 
 def _step(step: Any) -> Any:
-    """Turn a ``[source, relation, target]`` triple into a step; anything else is left for the model."""
+    """Convert a ``[source, relation, target]`` triple to a step; leave other values for the model."""
     if isinstance(step, list | tuple):
         if len(step) != 3:
             raise ValueError("a step written as a list must be [source, relation, target]")
@@ -123,7 +122,7 @@ def _from_object(value: dict[str, Any]) -> Any:
 
 
 def gains(value: Any) -> Any:
-    """Bring relevant ids into a map of gains: a list of ids means gain 1 for each."""
+    """Convert relevant ids to a map of gains; an id in a list has gain 1."""
     if value is None:
         return {}
     if not isinstance(value, list | tuple):
@@ -140,7 +139,7 @@ def gains(value: Any) -> Any:
 
 
 def retrieved_chunks(value: Any) -> Any:
-    """Bring retrieved chunks into objects: a plain string is the id of a chunk. Null, for what isn't known, stays."""
+    """Convert retrieved chunks to objects; a string is the id of a chunk. Null, for unknown ones, stays null."""
     if value is None:
         return None
     if not isinstance(value, list | tuple):
@@ -149,7 +148,7 @@ def retrieved_chunks(value: Any) -> Any:
 
 
 def citation_ids(value: Any) -> Any:
-    """Bring citations into chunk ids: an object names its chunk as ``id``, ``chunk_id`` or ``chunk``."""
+    """Convert citations to chunk ids; an object names its chunk as ``id``, ``chunk_id`` or ``chunk``."""
     if value is None:
         return []
     if not isinstance(value, list | tuple):
@@ -163,14 +162,14 @@ def citation_ids(value: Any) -> Any:
 
 
 def tool_calls(value: Any) -> Any:
-    """Bring calls of tools into objects: a plain string is a tool's name. Null, for what isn't known, stays.
+    """Convert tool calls to objects; a string is the name of a tool. Null, for unknown calls, stays null.
 
-    ``{"function": {"name": N, "arguments": A}}``, as chat completions have a call, is the call of N with A.
+    ``{"function": {"name": N, "arguments": A}}``, the form of chat completions, is a call of N with A.
     """
     if value is None:
         return None
     if not isinstance(value, list | tuple):
-        raise ValueError("calls of tools must be a list, in the order in which they were made")
+        raise ValueError("tool calls must be a list, in the order in which they were made")
     return [_tool_call(item) for item in value]
 
 
@@ -186,7 +185,7 @@ def _tool_call(item: Any) -> Any:
 
 
 def error_text(value: Any) -> Any:
-    """Bring an error into one line: ``{"type": T, "message": M}`` becomes ``T: M``."""
+    """Convert an error to one line: ``{"type": T, "message": M}`` becomes ``T: M``."""
     if isinstance(value, dict):
         kind, message = value.get("type") or "error", value.get("message") or ""
         return f"{kind}: {message}" if message else str(kind)

@@ -1,6 +1,6 @@
-"""Why a question has no answer to score: its record carries an error, or the run has no record for it.
+"""Reasons why a question has no answer to score: its record has an error, or the run has no record.
 
-Both are the system's responsibility. A mean leaves such questions out, and a gate counts each as the worst value of its
+Both are the system's responsibility. A mean ignores such questions; a gate counts each as the worst value of its
 measure (:mod:`graphkit.analysis.gates`).
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-#: How a gate counts a question without an answer: as the worst value of the measure, or not at all.
+#: Whether a gate counts a question without an answer as the worst value, or ignores it.
 FailedAs = Literal["worst", "unscored"]
 
 MISSING = "the run has no record for this question"
 
-#: The beginning of the reason where a record carries an error.
+#: The beginning of the reason for a record with an error.
 FAILED = "failed: "
 
 

@@ -1,4 +1,4 @@
-"""The fields of a record that graphkit doesn't know: its own and those of its parts, in whatever form they are."""
+"""The unknown fields of a record and its parts, in all forms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphkit.records.shapes import WRAPPERS
 
 
 class Unknown(NamedTuple):
-    """A field that isn't known: the fields that lead to the part that has it (``"paths.steps."``), and its name."""
+    """An unknown field: the path of its part (``"paths.steps."``), and its name."""
 
     within: str
     name: str
@@ -23,9 +23,9 @@ _Found = dict[Unknown, Mapping[str, str]]
 
 
 class _Shape(NamedTuple):
-    """What an object may hold: each name with the field it stands for, and the fields that hold objects.
+    """The known contents of an object: each name with its field, and the fields that hold objects.
 
-    Of those, ``maps`` have names of the user's own where they are an object themselves, and not a list of objects.
+    ``maps`` are those of these fields that may be an object with the user's own keys.
     """
 
     names: Mapping[str, str]
@@ -34,7 +34,7 @@ class _Shape(NamedTuple):
 
 
 def unknown_fields(model: type[Record], given: Mapping[str, Any]) -> dict[Unknown, Mapping[str, str]]:
-    """Return the fields of a valid record as it was given that aren't known, each with the names that are known there.
+    """Return the unknown fields of a valid record, each with the names that are known there.
 
     >>> from graphkit.records.models import Answer
     >>> [*unknown_fields(Answer, {"run": "r", "query_id": "q", "size": 1, "chunks": ["c", {"id": "d", "page": 1}]})]
@@ -59,14 +59,14 @@ def _shape(model: type[BaseModel]) -> _Shape:
 
 
 def _record_in(annotation: Any) -> type[Record] | None:
-    """Return the kind of record that a field holds one or many of."""
+    """Return the record type of a field with one or many records."""
     if isinstance(annotation, type) and get_origin(annotation) is None:
         return annotation if issubclass(annotation, Record) else None
     return next(filter(None, map(_record_in, get_args(annotation))), None)
 
 
 def _look(shape: _Shape, given: Mapping[str, Any], within: str, found: _Found) -> None:
-    """Add what isn't known in an object and its parts."""
+    """Add the unknown fields of an object and its parts."""
     names, parts = shape.names, shape.parts
     if not given.keys() <= names.keys():
         found.update((Unknown(within, name), names) for name in given.keys() - names.keys())
@@ -80,16 +80,16 @@ def _look(shape: _Shape, given: Mapping[str, Any], within: str, found: _Found) -
 
 
 def _look_into(shape: _Shape, value: Any, within: str, wrapped: bool, found: _Found) -> None:
-    """Add what isn't known in a part, or in all of a list; those of a traversal may be within further objects."""
+    """Add the unknown fields of a part or a list of parts. Those of a traversal may be wrapped in objects."""
     if type(value) is list:
         for item in value:
             if type(item) is dict:
-                # Most objects hold nothing but what is known and no parts: they cost no call.
+                # Most objects have only known fields and no parts, which saves a call.
                 if shape.parts or not item.keys() <= shape.names.keys():
                     _look_into(shape, item, within, wrapped, found)
             elif type(item) is list:
                 if "steps" in shape.parts:
-                    # A path that is written as the list of its steps.
+                    # A path written as a list of steps.
                     _look_into(shape.parts["steps"], item, f"{within}steps.", wrapped, found)
                 else:
                     _look_into(shape, item, within, wrapped, found)

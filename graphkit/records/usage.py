@@ -1,4 +1,4 @@
-"""What answers take: time, model calls, tokens and money, of each record and of a run."""
+"""The usage of answers: time, model calls, tokens and cost, per record and per run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-# Their names only: prices and figures need neither kind of record.
 if TYPE_CHECKING:
     from graphkit.records.models import Answer
     from graphkit.records.structs import AnswerStruct
 
 
 class Figures(NamedTuple):
-    """What one record took, None where it isn't known; and the type of its error, None where it has none."""
+    """The usage of one record, None if unknown; and the type of its error, None without one."""
 
     latency_ms: float | None
     model_calls: int | None
@@ -32,10 +31,10 @@ FIGURES = ("latency_ms", "model_calls", "prompt_tokens", "output_tokens", "cost"
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """One figure over the records of a run.
+    """One figure over the records of a run, None if no record has it.
 
-    Mean, median and 95th percentile (nearest rank) are of the ``known`` answered questions; ``total`` is of all
-    records, for a question that failed took time and money too. What is known of no record is None, never 0.
+    Mean, median and 95th percentile (nearest rank) cover the ``known`` answered questions; ``total`` covers all
+    records, since failed questions take time and money too.
     """
 
     mean: float | None
@@ -47,17 +46,16 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million tokens cost, in whatever currency.
+    """The prices of a million tokens, in any currency.
 
     Attributes
     ----------
     cache_read, cache_write
-        Of prompt tokens that a server had kept, and of those that it keeps for the next request; None where they cost
-        what any other does.
+        The prices of prompt tokens that a server reads from its cache or writes to it; by default that of other tokens.
     batch
-        The share of all this that a request costs in a batch.
+        The share of these prices in a batch.
     long_prompt, long
-        How many tokens a prompt may have at these prices, and the prices of a request whose prompt has more.
+        The longest prompt at these prices, and the prices of requests with a longer one.
     """
 
     prompt: float
@@ -71,7 +69,7 @@ class Prices:
     def of(
         self, prompt_tokens: int, output_tokens: int, cache_read_tokens: int = 0, cache_write_tokens: int = 0
     ) -> float:
-        """Return what the tokens of one request cost; ``prompt_tokens`` are those that no cache had or keeps.
+        """Return the cost of a request; ``prompt_tokens`` don't include cached tokens.
 
         >>> Prices(1.0, 5.0).of(2_000_000, 100_000)
         2.5
@@ -93,7 +91,7 @@ class Prices:
 
 
 def figures_of(answer: Answer | AnswerStruct) -> Figures:
-    """Return what a record took."""
+    """Return the usage of a record."""
     return Figures(
         answer.latency_ms,
         answer.model_calls,
@@ -105,14 +103,14 @@ def figures_of(answer: Answer | AnswerStruct) -> Figures:
 
 
 class Tally:
-    """The figures of many records, kept as bare numbers: eight bytes each, and none for what isn't known."""
+    """The usage of many records as bare numbers: eight bytes per known value."""
 
     def __init__(self) -> None:
         self._answered = {name: array("d") for name in FIGURES}
         self._failed = {name: array("d") for name in FIGURES}
 
     def add(self, figures: Figures) -> None:
-        """Add one record."""
+        """Add a record."""
         kept = self._answered if figures.failed is None else self._failed
         for name in FIGURES:
             value: float | None = getattr(figures, name)
@@ -120,7 +118,7 @@ class Tally:
                 kept[name].append(value)
 
     def merge(self, other: Tally) -> None:
-        """Add the records of another tally."""
+        """Add another tally."""
         for name in FIGURES:
             self._answered[name].extend(other._answered[name])
             self._failed[name].extend(other._failed[name])
@@ -155,6 +153,6 @@ def _spread(answered: Sequence[float], failed: Sequence[float]) -> Spread:
 
 
 def projected(records: Iterable[Figures], questions: int) -> float | None:
-    """Return the cost of a number of questions at the mean cost of the records whose cost is known."""
+    """Return the cost of a number of questions at the mean known cost."""
     costs = [record.cost for record in records if record.cost is not None]
     return math.fsum(costs) / len(costs) * questions if costs else None

@@ -1,4 +1,4 @@
-"""What a judge said of an answer, and the claims and citations that it looked at."""
+"""Verdicts of judges about answers, with claims and citations."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pydantic.types import StrictBool, StrictStr
 from graphkit.records.fields import Amount, Count, Name, Record, RunName, Share
 from graphkit.records.words import counted
 
-#: How a claim is supported by what was retrieved.
+#: How the retrieved context supports a claim.
 Support = Literal["DIRECT", "INFERRED", "UNSUPPORTED"]
 
-#: What the gold answer says of a claim.
+#: How the gold answer supports a claim.
 GoldSupport = Literal["SUPPORTED", "CONTRADICTED", "NOT_MENTIONED"]
 
 
 class Evidence(Record):
-    """A chunk that a judge names as support of a claim, with the words that it quotes.
+    """A chunk that a judge quotes in support of a claim.
 
-    ``occurs`` tells whether the quote stands in the chunk; only then it counts. ``alone`` tells whether the chunk
-    supports the claim without any other.
+    The quote counts only if it ``occurs`` in the chunk. ``alone`` means that the chunk supports the claim without
+    others.
     """
 
     chunk: Name
@@ -32,7 +32,7 @@ class Evidence(Record):
 
 
 class WalkedEdge(Record):
-    """An edge of the traversal that a claim rests on; ``in_gold`` tells whether a gold path of the question has it."""
+    """A traversed edge that a claim rests on; ``in_gold`` means that a gold path of the question has it."""
 
     source: Name
     relation: Name | None = None
@@ -46,15 +46,15 @@ class Citation(Record):
     Attributes
     ----------
     text
-        As it stands in the answer, such as ``[api/auth.py:12]``.
+        The citation in the answer, such as ``[api/auth.py:12]``.
     target
-        What it names: the id of a chunk, or ``repo/path``.
+        The id of a chunk, or ``repo/path``.
     chunks
-        The retrieved chunks that it means; empty where it isn't in the retrieved context.
+        The retrieved chunks that it refers to; empty if it isn't in the retrieved context.
     correct
-        Whether it is in the retrieved context and supports a claim that it stands at; None where that isn't known.
+        Whether it is in the retrieved context and supports a claim next to it; None if unknown.
     needed
-        Whether it supports a claim alone, or one would lose its support without it.
+        Whether it supports a claim alone, or a claim would lose its support without it.
     reason
         Why it isn't correct.
     """
@@ -68,22 +68,23 @@ class Citation(Record):
 
 
 class AnswerClaim(Record):
-    """A statement of an answer, and what it rests on.
+    """A claim of an answer, and its support.
 
     Attributes
     ----------
     sentence
-        The number of the answer's sentence that makes it, from 1.
+        The number of the sentence with the claim, from 1.
     support
-        By the retrieved context. What the judge called supported, with a quote that occurs nowhere, is unsupported.
+        The support by the retrieved context. A claim with a quote that occurs nowhere is unsupported, whatever the
+        judge says.
     gold
-        What the gold answer says of it; None where there is none.
+        The relation of the gold answer to it; None without a gold answer.
     cited
-        Places of its citations among those of the verdict, from 0.
+        The positions of its citations in the verdict, from 0.
     cited_support
-        Whether its citations together support it; None where it has none.
+        Whether its citations together support it; None without citations.
     mismatch
-        What the judge said that isn't so, such as a quote that doesn't occur in the chunk that it names.
+        A false statement of the judge, such as a quote that doesn't occur in its chunk.
     """
 
     text: StrictStr
@@ -98,38 +99,38 @@ class AnswerClaim(Record):
 
 
 class Verdict(Record):
-    """What a judge said of the answer to one question by one grader: one line of a verdicts file.
+    """The verdict of a judge on one answer by one grader: one line of a verdicts file.
 
     Attributes
     ----------
     grader, prompt_hash
-        What was asked, such as ``rubric``, and the hash of the text that it was asked with.
+        The grader, such as ``rubric``, and the hash of its prompt.
     judge, model
-        Who was asked, such as ``anthropic`` or ``lexical``, and the model that replied.
+        The judge, such as ``anthropic`` or ``lexical``, and the model that replied.
     failure
         None, or why there is no verdict: ``unreadable``, ``truncated``, ``refused``, ``out_of_range``, ``no_reply``,
         ``over_budget``. A failure gives no score.
     reason
-        Of the failure, in a sentence.
+        The failure in a sentence.
     verdict
-        What was said, checked by the grader's form.
+        The reply in the grader's form.
     grade, label, explanation, confidence
-        What it comes to, where the grader says one thing of the whole answer: a word, what went wrong in a word, why,
-        and how sure the judge says that it is.
+        The grade in a word, the failure in a word, the explanation, and the judge's confidence, if the grader gives one
+        for the whole answer.
     claims, citations
-        Of the grader ``claims``: what the judge said, checked against the texts.
+        The checked reply of the grader ``claims``.
     left_out
-        Ids of the chunks that the judge wasn't shown, because they didn't fit.
+        The ids of chunks that didn't fit into the prompt.
     notes
-        What is worth knowing: quotes that don't occur, ids that aren't there.
+        Such as quotes that don't occur, and unknown ids.
     attempts
-        How many replies were asked for, repeats after a verdict that couldn't be used included.
+        The number of requested replies, including repeats after an unusable one.
     cost
-        What it took in money; None where the price isn't known. ``cached`` tells that it was paid before.
+        The cost; None if the price is unknown. ``cached`` means that it was paid before.
     answered_by
-        The model that gave the answer, as far as that is known.
+        The model that gave the answer, if known.
     answer_hash
-        The SHA-256 of the answer that was judged: a verdict on another answer than the run's is out of date.
+        The SHA-256 of the judged answer: a verdict is out of date if the answer has changed.
     """
 
     run: RunName
@@ -164,10 +165,10 @@ class Verdict(Record):
             for place in claim.cited:
                 if place >= len(self.citations):
                     there = counted(len(self.citations), "citation")
-                    raise ValueError(f"claims.{number}.cited: there is no citation {place}, for there are {there}")
+                    raise ValueError(f"claims.{number}.cited: citation {place} doesn't exist: there are {there}")
         return self
 
 
 def answer_hash(answer: str) -> str:
-    """Return the SHA-256 of an answer, by which a verdict on another one is told."""
+    """Return the SHA-256 of an answer, which shows whether a verdict is out of date."""
     return hashlib.sha256(answer.encode("utf-8", "surrogatepass")).hexdigest()

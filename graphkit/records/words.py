@@ -1,10 +1,10 @@
-"""Numbers in words, as messages and tables show them."""
+"""Numbers and texts as messages and tables show them."""
 
 from __future__ import annotations
 
 
 def shown(value: float | None) -> str:
-    """Return a value as text with four decimals, or a dash where there is none."""
+    """Return a value with four decimals, or a dash for None."""
     return "–" if value is None else f"{value:.4f}"
 
 
@@ -18,7 +18,7 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def shortened(text: str, longest: int = 80) -> str:
-    """Return a text of somebody else's as far as a message shows it.
+    """Return the beginning of a foreign text for a message.
 
     >>> shortened("abcdef", 3)
     'abc...'

@@ -235,7 +235,7 @@ def test_grades_that_are_no_numbers_are_refused(tmp_path: Path, value: str) -> N
             command()
         assert "1 record can't be used" in str(caught.value)
         assert f"{path}:2: record 'q1': value: must be a number of at most 1e+30" in str(caught.value)
-        assert "null where there is no score" in str(caught.value)
+        assert "or null without a score" in str(caught.value)
 
 
 def test_what_neither_run_was_graded_on_is_counted(tmp_path: Path) -> None:

@@ -44,20 +44,20 @@ def test_nothing_wrong(asked: QuestionStruct) -> None:
 
 
 WRONG = [
-    (question(one()), 'the test "t" says nothing of what has to come out'),
-    (question(one(expected=1, raises="E")), 'the test "t" says what has to come out by expected and raises'),
+    (question(one()), 'the test "t" has no expected result'),
+    (question(one(expected=1, raises="E")), 'the test "t" has several expected results, expected and raises'),
     (question(one(expected=1), one(expected=2)), 'two tests are named "t"'),
     (question(one(raises="E", inputs=[1]), entry_point=None), "no entry_point to call"),
     (question(one(raises="E", inputs={}), entry_point=None), "no entry_point to call"),
     (question(one(expected=1), entry_point=None), "expects a value of a program"),
-    (question(one(expected="1", inputs="1")), "a text for the standard input"),
+    (question(one(expected="1", inputs="1")), "a string for the standard input"),
     (question(one(expected=1, inputs={"a": 1}), code_language="javascript"), "arguments by name"),
     (question(one(assertion="result ==")), 'the assertion of the test "t" can\'t be read'),
     (question(one(assertion=" ")), "it is empty"),
     (question(one(assertion=" "), code_language="js"), "it is empty"),
     (question(one(expected=1), repository_context={"os": ""}), 'can\'t be laid out: "os" would replace the module os'),
     (question(one(expected=1), entry_point="f(x)"), 'the entry_point "f(x)" isn\'t the name of a function'),
-    (question(one(), code_language="rust"), "says nothing"),
+    (question(one(), code_language="rust"), "has no expected result"),
 ]
 
 

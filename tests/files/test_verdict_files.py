@@ -49,7 +49,7 @@ def test_a_file_that_can_not_be_written_stays(tmp_path: Path) -> None:
     [
         ({"confidence": 2}, "confidence: input should be less than or equal to 1"),
         ({"claims": [{"text": "x", "support": "MAYBE"}]}, "claims.0.support"),
-        ({"claims": [{"text": "x", "support": "DIRECT", "cited": [0]}]}, "there is no citation 0"),
+        ({"claims": [{"text": "x", "support": "DIRECT", "cited": [0]}]}, "citation 0 doesn't exist"),
         ({"judge": None}, "judge"),
         ({"cost": -1}, "cost"),
     ],

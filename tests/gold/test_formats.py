@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.gold.conversion import gold_questions
 from graphkit.gold.diffs import changed_files
-from graphkit.gold.formats import FORMATS, gold_format
+from graphkit.gold.formats import gold_format, gold_formats
+from graphkit.records import plugins
 from graphkit.records.models import Question
 
 Row = dict[str, Any]
@@ -584,7 +586,7 @@ def test_context_bench(tmp_path: Path) -> None:
 # All of them -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", gold_formats()[0], ids=lambda form: form.name)
 @pytest.mark.parametrize("value", [None, 1, True, "", "x", [], [1], [[]], {}, {"a": 1}], ids=repr)
 def test_hostile_rows(form: Any, value: Any, tmp_path: Path) -> None:
     """Whatever stands in the fields of a row, it becomes a question or a problem, and never a traceback."""
@@ -612,9 +614,56 @@ def test_hostile_rows(form: Any, value: Any, tmp_path: Path) -> None:
         assert len(questions) + len({problem.where for problem in problems.left_out}) == 1
 
 
-@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", gold_formats()[0], ids=lambda form: form.name)
 def test_each_format_says_what_it_lacks(form: Any) -> None:
     """Each format has a name, a title, and sentences about what it can't tell."""
     assert form.lacks
     assert all(sentence.endswith(".") for sentence in form.lacks)
-    assert gold_format(form.name) is form
+    assert type(gold_format(form.name)) is type(form)
+
+
+OWN = '''
+from graphkit.gold.formats import GoldFormat
+
+
+class Riddles(GoldFormat):
+    """Reads ``riddle``."""
+
+    name = "riddles"
+    title = "Riddles"
+    lacks = ("There are no paths.",)
+
+    def question(self, row):
+        return {"id": row.name("id"), "question": row.text("riddle")}
+'''
+
+
+def test_other_packages_add_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed package adds a format by an entry point; broken ones are reported and hide no other format."""
+    (tmp_path / "own_gold.py").write_text(OWN)
+    info = tmp_path / "own_gold-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-gold\nVersion: 1.0\n")
+    points = (
+        "riddles = own_gold:Riddles",
+        "gone = own_gold:Gone",
+        "other = own_gold:Riddles",
+        "cwq = own_gold:Riddles",
+    )
+    (info / "entry_points.txt").write_text("\n".join(["[graphkit.gold]", *points]) + "\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plugins.installed.cache_clear()
+    try:
+        question, _ = one("riddles", tmp_path, {"id": 1, "riddle": "What has roots as nobody sees?"})
+        assert question.question == "What has roots as nobody sees?"
+        formats, errors = gold_formats()
+        assert {"riddles", "cwq", "swe-bench"} <= {form.name for form in formats}
+        assert "own_gold" not in type(gold_format("cwq")).__module__
+        broken, misnamed = sorted(map(str, errors))
+        assert broken.startswith("own_gold:Gone: there is no 'Gone'")
+        assert "the format lacks its name" in misnamed
+        assert "of own-gold" in misnamed
+        with pytest.raises(InputError, match="there is no 'Gone'"):
+            gold_format("gone")
+    finally:
+        plugins.installed.cache_clear()

@@ -14,7 +14,7 @@ import typer
 
 from graphkit.cli.app import app
 from graphkit.cli.imports import FORMATS
-from graphkit.gold.formats import FORMATS as GOLD_FORMATS
+from graphkit.gold.formats import gold_format
 from tests.helpers.cli import ANSWERS, QUESTIONS, Row, tiny, write_lines
 
 Words = tuple[str, ...]
@@ -232,7 +232,7 @@ def write_world(folder: Path) -> Path:
     for name in ("outs", "new", "clone"):
         (folder / name).mkdir()
     subprocess.run(["git", "init", "-q", folder / "clone"], check=True)
-    assert "hotpotqa" in {one.name for one in GOLD_FORMATS}
+    assert gold_format("hotpotqa")
     return folder
 
 

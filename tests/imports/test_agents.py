@@ -93,7 +93,7 @@ def test_calls_of_tools_are_recorded_with_what_they_showed(tmp_path: Path, datas
     ]
     assert run.figures["left_out"] == {"arguments that no record can hold": 1}
     assert "tool_calls" not in run.figures["unread"]
-    assert "1 with calls of tools" in run.told[1]
+    assert "1 with tool calls" in run.summary[1]
 
 
 def test_a_tool_with_an_endless_name_is_recorded(tmp_path: Path, dataset: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_tool_with_an_endless_name_is_recorded(tmp_path: Path, dataset: Path) 
     talk[1]["tool_calls"][0]["function"]["name"] = "n" * 1001
     run = made(tmp_path, dataset, {"messages": talk})
     assert run.records[0]["tool_calls"][0]["name"] == "n" * 1000
-    assert run.figures["left_out"] == {"ends of tools' names that are too long": 1}
+    assert run.figures["left_out"] == {"ends of tool names that are too long": 1}
 
 
 def test_calls_that_were_not_logged_are_not_none(tmp_path: Path, dataset: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_pattern_may_make_a_path_that_is_known_without_its_repository(tmp_path
     pattern = r"/testbed/(?P<path>[^#]+)(#(?P<symbol>.+))?"
     run = made(tmp_path, dataset, {"messages": opened(*names)}, id_pattern=pattern)
     assert walk(run) == [("web:a.py#g", "CALLS", "core:b.py#f")]
-    assert "ids of names: by the pattern, and the path (2)" in run.told
+    assert "ids of names: by the pattern, and the path (2)" in run.summary
 
 
 def test_nothing_logged_is_no_walk_of_nothing(tmp_path: Path, dataset: Path) -> None:
@@ -143,13 +143,13 @@ def test_a_trajectory_and_an_archive_get_in_the_same_way(tmp_path: Path, dataset
     ]
     trajectory = {"schema_version": "ATIF-v1.4", "session_id": "s-1", "agent": {"name": "a"}, "steps": steps}
     run = made(tmp_path, dataset, trajectory)
-    assert run.told[0].startswith("log.jsonl: recognised as atif")
+    assert run.summary[0].startswith("log.jsonl: recognised as atif")
     assert walk(run) == [("web:a.py#g", "CALLS", "core:b.py#f")]
     sample = {"id": "q1", "epoch": 1, "input": "?", "output": {}, "messages": opened(*arguments)}
     members = {"header.json": {"eval": {"model": "m"}}, "samples/q1_epoch_1.json": sample}
     log = zstandard_archive(tmp_path / "log.eval", {name: json.dumps(one).encode() for name, one in members.items()})
     run = import_log(log, dataset=dataset)
-    assert run.told[0].startswith("log.eval: recognised as inspect")
+    assert run.summary[0].startswith("log.eval: recognised as inspect")
     assert walk(run) == [("web:a.py#g", "CALLS", "core:b.py#f")]
 
 
@@ -161,7 +161,7 @@ def test_rankings_get_in(tmp_path: Path, dataset: Path) -> None:
     results.write_text(json.dumps({"q1": {"web:a.py#g": 2.5, "b.py#f": 2.5}}))
     for log, name in ((run_file, "trec"), (results, "beir")):
         run = import_log(log, dataset=dataset)
-        assert f"recognised as {name}" in run.told[0]
+        assert f"recognised as {name}" in run.summary[0]
         (record,) = run.records
         # Of equal scores the greater name comes first: "web..." before "b...".
         assert [chunk["id"] for chunk in record["retrieved"]] == ["web:a.py#g", "core:b.py#f"]

@@ -105,10 +105,10 @@ def test_nodes_and_relationships(imported: Import, data: Path, store: Store) -> 
     assert edges(data) == THREE
     assert made.figures["ids"] == {"by the property qname": 3}
     assert made.figures["relations"] == {"CALLS": 1, "USES": 1}
-    assert made.figures["notes"] == {"edges that came again: each is written once": 1}
+    assert made.figures["notes"] == {"repeated edges, each written once": 1}
     assert made.figures["left_out"] == {
-        "nodes that only an elementId names, which another database gives to other nodes": 1,
-        "edges at nodes that were left out": 1,
+        "nodes named only by an elementId, which identifies other nodes in another database": 1,
+        "edges at nodes that were skipped": 1,
     }
     # x -CALLS-> y is gold; y -CALLS-> z is there by another relation; w isn't.
     assert made.figures["gold"]["edges"] == {"all": 3, "forward": 1, "reversed": 0, "other": 1, "unknown": 1}
@@ -139,7 +139,7 @@ def test_columns_by_name(imported: Import, data: Path) -> None:
     plain = "MATCH (a)-[r]->(b) WHERE b.qname IS NOT NULL RETURN a.qname, type(r), b.qname"
     with pytest.raises(InputError, match="no edge is found") as caught:
         imported(plain)
-    assert "rows that hold no node, relationship or path: 3, such as columns a.qname, type(r), b.qname" in str(
+    assert "rows without a node, relationship or path: 3, such as columns a.qname, type(r), b.qname" in str(
         caught.value
     )
     imported(plain, columns=("b.qname", "type(r)", "a.qname"))

@@ -14,7 +14,7 @@ import graphkit as package
 from graphkit.errors import InputError
 from graphkit.files.jsonl import create_binary, raw_lines
 from graphkit.files.problems import Problems
-from graphkit.imports.graph_records import AT_LEFT_OUT, NO_RECORD, UNNAMED
+from graphkit.imports.graph_records import AT_SKIPPED, NO_RECORD, UNNAMED
 from tests.helpers.cli import inside, tiny
 from tests.helpers.datasets import read_jsonl
 
@@ -69,7 +69,7 @@ def test_graphml(data: Path, tmp_path: Path) -> None:
     assert made.figures["gold"]["edges"] == {"all": 3, "forward": 1, "reversed": 0, "other": 1, "unknown": 1}
     assert made.figures["gold"]["ids"] == {"all": 4, "known": 3}
     assert (made.artifacts, made.edges, made.figures["relations"]) == (3, 2, {"CALLS": 1, "USES & reads": 1})
-    assert "gold: 1 of 3 edges are in it, 0 reversed, 1 by another relation, 1 not; 3 of 4 ids" in made.told
+    assert "gold: 1 of 3 edges are in it, 0 reversed, 1 by another relation, 1 not; 3 of 4 ids" in made.summary
 
 
 def test_graphml_as_networkx_reads_it(data: Path, tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_table_of_edges(delimiter: str, data: Path, tmp_path: Path) -> None:
     artifacts, edges = records(data)
     assert edges == [(X, "CALLS", Y), (X, "two\nlines", "a:ö.py")]
     assert artifacts == [{"id": X}, {"id": Y}, {"id": "a:ö.py"}]
-    assert made.figures["notes"] == {"edges that came again: each is written once": 1}
+    assert made.figures["notes"] == {"repeated edges, each written once": 1}
 
 
 def test_tables_of_nodes_and_edges(data: Path, tmp_path: Path) -> None:
@@ -266,7 +266,9 @@ def test_ids_by_table_and_pattern(data: Path, tmp_path: Path) -> None:
 def test_ids_that_the_gold_does_not_know(data: Path, tmp_path: Path) -> None:
     """Where no id of the gold is in the graph, an example of either side tells how they differ."""
     made = package.import_graph(data, write(tmp_path / "g.csv", "source,relation,target\nM.X,CALLS,M.Y\n"))
-    assert made.told[-1].startswith("hardly an id of the gold is in the graph, as 'a:m.py#w', where the graph has such")
+    assert made.summary[-1].startswith(
+        "hardly any id of the gold is in the graph: the gold has 'a:m.py#w', the graph has"
+    )
     assert made.figures["gold"]["ids"] == {"all": 4, "known": 0}
 
 
@@ -280,7 +282,7 @@ def test_two_nodes_of_one_id(data: Path, tmp_path: Path) -> None:
     assert "(there are: id, name, path)" in str(caught.value)
     made = package.import_graph(data, path, id_property="name")
     assert records(data) == ([{"id": "main", "path": "1.py"}], [("main", "CALLS", "main")])
-    assert made.figures["left_out"] == {"nodes that have the id of another one, which is kept": 1}
+    assert made.figures["left_out"] == {"nodes with the id of an earlier node, which is kept": 1}
     package.import_graph(data, path, id_property="path", replace=True)
     assert records(data)[1] == [("1.py", "CALLS", "2.py")]
     with pytest.raises(InputError, match="no node has the property 'nam'") as caught:
@@ -301,14 +303,14 @@ def test_names_that_no_record_holds(data: Path, tmp_path: Path) -> None:
     }
     made = package.import_graph(data, write(tmp_path / "g.json", json.dumps(value)))
     assert records(data) == ([{"id": X}, {"id": Y}], [(X, "CALLS", Y)])
-    assert made.figures["left_out"] == {NO_RECORD: 2, AT_LEFT_OUT: 1, UNNAMED: 1}
+    assert made.figures["left_out"] == {NO_RECORD: 2, AT_SKIPPED: 1, UNNAMED: 1}
 
 
 def test_nothing_is_overwritten_in_silence(data: Path, tmp_path: Path) -> None:
     """A knowledge graph that is there stays unless it is to be replaced; another one stands beside it."""
     path = write(tmp_path / "g.csv", f"source,relation,target\n{X},CALLS,{Y}\n")
     (data / "edges.jsonl").write_text("mine\n")
-    with pytest.raises(InputError, match="such a knowledge graph already") as caught:
+    with pytest.raises(InputError, match="already has this knowledge graph") as caught:
         package.import_graph(data, path)
     assert "--replace" in str(caught.value)
     assert not (data / "artifacts.jsonl").exists()
@@ -359,7 +361,7 @@ def test_the_graph_comes_before_the_questions(tmp_path: Path) -> None:
     assert records(tmp_path / "new") == ([{"id": X}, {"id": Y}], [(X, "CALLS", Y)])
     figures = inside(*words, "--graph", "b", "--json", cwd=tmp_path, code=0).object()
     assert figures["gold"]["edges"]["all"] == figures["gold"]["ids"]["all"] == 0
-    assert "has such a knowledge graph already" in inside(*words, cwd=tmp_path, code=2).err
+    assert "already has this knowledge graph" in inside(*words, cwd=tmp_path, code=2).err
     assert "no such folder" in inside(*words[:-1], "none", cwd=tmp_path, code=2).err
     # Other commands still need questions.
     assert "holds no questions.jsonl" in inside("check", "new", cwd=tmp_path, code=2).err
@@ -376,6 +378,6 @@ def test_where_a_graph_comes_from(data: Path, tmp_path: Path) -> None:
         package.import_graph(data, uri="bolt://127.0.0.1:1")
     with pytest.raises(InputError, match="aren't read by a query"):
         package.import_graph(data, path, query="RETURN 1")
-    with pytest.raises(InputError, match="no edge is found") as caught:
+    with pytest.raises(InputError, match="the graph has no edge") as caught:
         package.import_graph(data, write(tmp_path / "nodes.csv", f"id,kind\n{X},function\n"))
     assert "a file of edges beside" in str(caught.value)

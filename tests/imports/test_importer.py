@@ -115,9 +115,9 @@ def test_lost_directions(data: Path) -> None:
         ],
         "ordered": False,
     }
-    assert "edges: 2 forward, 0 reversed, 1 by another relation, 0 not in the knowledge graph" in result.told
-    assert "direction given back to 2 edges from the knowledge graph" in result.told
-    assert "relation given to 1 edge: the only one in the knowledge graph" in result.told
+    assert "edges: 2 forward, 0 reversed, 1 by another relation, 0 not in the knowledge graph" in result.summary
+    assert "2 edges got the direction of the knowledge graph" in result.summary
+    assert "1 edge got the only relation in the knowledge graph" in result.summary
 
 
 def test_what_was_opened_becomes_a_walk(data: Path) -> None:
@@ -133,7 +133,10 @@ def test_questions_are_found(data: Path) -> None:
     """By id, also one that is a number or stands for the text, else by the text; each is told."""
     result = made(data, {"id": 2, "found": []}, {"query": "who  calls B?", "found": []})
     assert [record["question_id"] for record in result.records] == ["2", "q1"]
-    assert "taken: question id from id (1), question text from query (1), question found by its text (1)" in result.told
+    assert (
+        "fields: question id from id (1), question text from query (1), question found by its text (1)"
+        in result.summary
+    )
     assert made(data, {"found": []}, question="q1").records[0]["question_id"] == "q1"
     assert made(data, {"query": "q1", "found": []}).records[0]["question_id"] == "q1"
     with pytest.raises(InputError, match="the dataset has no question 'q9'"):
@@ -150,8 +153,8 @@ def test_questions_for_which_nothing_came(data: Path) -> None:
     assert [one["question_id"] for one in found.records] == ["q1", "2"]
     assert found.records[1] == {"run": "mine", "question_id": "2", "doubts": [NOTHING]}
     assert found.figures["notes"] == {NOTHING: 1}
-    assert found.figures["left_out"] == {"further answers to a question that has one": 1}
-    with pytest.raises(InputError, match="it has ids of questions alone"):
+    assert found.figures["left_out"] == {"further answers to an answered question": 1}
+    with pytest.raises(InputError, match="holds only ids of questions"):
         made(data, empty)
 
 
@@ -164,7 +167,7 @@ def test_a_file_that_is_named_by_its_question(data: Path) -> None:
     write_jsonl(files[0], [{"question_id": "2", "found": ["a"]}])
     assert [one["question_id"] for one in import_log(files[0], "plain", data, ids=IDS).records] == ["2"]
     write_jsonl(files[0], [{"found": ["a"]}, {"found": ["b"]}])
-    with pytest.raises(InputError, match="answers that don't say their question: 2"):
+    with pytest.raises(InputError, match="answers that don't name their question: 2"):
         import_log(files[0], "plain", data, ids=IDS)
 
 
@@ -177,14 +180,14 @@ def test_answers_that_are_left_out(data: Path) -> None:
     )
     log = data.parent / "log.jsonl"
     assert [record["question_id"] for record in result.records] == ["q1"]
-    assert [line for line in result.told if line.startswith("left out")] == [
-        f"left out: answers to no question of the dataset: 2, such as {log}:2: q7",
-        f"left out: further answers to a question that has one: 1, such as {log}:4: q1",
-        f"left out: answers that don't say their question: 1, such as {log}:5",
+    assert [line for line in result.summary if line.startswith("skipped")] == [
+        f"skipped: answers to no question of the dataset: 2, such as {log}:2: q7",
+        f"skipped: further answers to an answered question: 1, such as {log}:4: q1",
+        f"skipped: answers that don't name their question: 1, such as {log}:5",
     ]
     with pytest.raises(
         InputError,
-        match=r"no answer to a question of the dataset is found in it \(answers to no question of the dataset: 1,",
+        match=r"the log holds no answer to a question of the dataset \(answers to no question of the dataset: 1,",
     ):
         made(data, {"question_id": "q7", "found": []})
 
@@ -200,9 +203,9 @@ def test_halves_of_characters(data: Path) -> None:
 def test_several_runs_in_one_log(data: Path) -> None:
     """A log of several runs says so, for of each question the first answer is taken."""
     log = [{"question_id": name, "found": [], "run": run} for name, run in (("q1", "x"), ("2", "y"))]
-    told = made(data, *log).told
-    assert "it holds several runs, of which each question's first answer was taken: x (1), y (1)" in told
-    assert not any("several runs" in line for line in made(data, log[0]).told)
+    told = made(data, *log).summary
+    assert "the log holds several runs; the first answer to each question was used: x (1), y (1)" in told
+    assert not any("several runs" in line for line in made(data, log[0]).summary)
 
 
 def test_names_that_no_record_can_hold(data: Path) -> None:
@@ -222,16 +225,16 @@ def test_names_that_no_record_can_hold(data: Path) -> None:
 def test_what_is_told(data: Path) -> None:
     """Format, keys, ids, fields that weren't used, what the format lacks, and doubts, each with its count."""
     log = {"question_id": "q1", "seconds": 1, "session": "s", "found": ["a", "d:d.py", "new"], "colour": "red"}
-    told = made(data, {**log, "note": ["It is odd."]}, {**log, "question_id": "2", "note": ["It is odd."]}).told
+    told = made(data, {**log, "note": ["It is odd."]}, {**log, "question_id": "2", "note": ["It is odd."]}).summary
     # d is known as an artifact only, the edges know a; gold is a, "new" is known to nobody.
     assert told == [
         "log.jsonl: read as Plain: found, edges and paths",
-        "2 answers: 2 with what was retrieved, 0 with edges",
-        "taken: question id from question_id (2), latency from seconds in seconds (2)",
+        "2 answers: 2 with retrieved ids, 0 with edges",
+        "fields: question id from question_id (2), latency from seconds in seconds (2)",
         "2 of 3 ids are known (gold 1, artifacts 2, edges 1)",
         "ids of names: by the table (1)",
-        "fields that weren't used: session (2), colour (2)",
-        "the format can't tell: Scores aren't logged.",
+        "unused fields: session (2), colour (2)",
+        "the format doesn't contain: Scores aren't logged.",
         "doubtful in 2 answers: It is odd.",
     ]
 
@@ -242,10 +245,10 @@ def test_names_of_several_files(data: Path) -> None:
     write_jsonl(data / "artifacts.jsonl", [{"id": one} for one in files])
     found = made(data, {"question_id": "q1", "found": ["one.ts", "two.ts"]})
     assert [chunk["id"] for chunk in found.records[0]["retrieved"]] == ["web:src/one.ts", "two.ts"]
-    assert "ids of names: by the end of the path (1)" in found.told
+    assert "ids of names: by the end of the path (1)" in found.summary
     assert (
-        "1 name could be several files, so none was taken, such as two.ts (api:src/two.ts, web:src/two.ts): "
-        "a table of --ids says which is meant" in found.told
+        "1 name could be several files, so none was chosen, such as two.ts (api:src/two.ts, web:src/two.ts): "
+        "name the right ones in a table, --ids" in found.summary
     )
     assert found.figures["several"] == {"two.ts": ["api:src/two.ts", "web:src/two.ts"]}
 
@@ -267,7 +270,7 @@ def test_names_of_several_files(data: Path) -> None:
 )
 def test_what_it_usually_means(log: dict[str, Any], words: str, data: Path) -> None:
     """Where hardly anything is known, the likely reason is told with an example and what to do; else nothing is."""
-    assert words in made(data, {"question_id": "q1", **log}).told[-1]
+    assert words in made(data, {"question_id": "q1", **log}).summary[-1]
     right = made(data, {"question_id": "q1", "found": ["a"], "edges": [["a", "CALLS", "b"]]})
     assert right.figures["meaning"] == []
 
@@ -285,13 +288,13 @@ def test_auto_asks_the_content(data: Path) -> None:
     (folder / "b.json").write_text(json.dumps([{"question_id": "2", "found": ["d:d.py"]}], indent=1))
     result = import_log([folder / "a.txt", folder / "b.json"], "auto", data)
     assert [(record["run"], record["question_id"]) for record in result.records] == [("a", "q1"), ("a", "2")]
-    assert result.told[:2] == [
+    assert result.summary[:2] == [
         "a.txt: recognised as plain-lines, Plain lines",
         "b.json: recognised as plain, Plain: found, edges and paths",
     ]
     # One line in three has two words, which is less than half; as a whole nobody knows it, so that it is lines.
     (folder / "d.txt").write_text("one\nq1 web:a.ts#a\none two three\n")
-    told = import_log(folder / "d.txt", "auto", data).told
+    told = import_log(folder / "d.txt", "auto", data).summary
     assert told[0] == "d.txt: recognised by 33% of its first values as plain-lines, Plain lines"
     (folder / "c.txt").write_text("one\n")
     with pytest.raises(InputError, match=r"c\.txt: no format is recognised in it: it is text"):

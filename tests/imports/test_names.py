@@ -66,9 +66,9 @@ def test_patterns(pattern: str, name: str, given: str | None) -> None:
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("(", "no regular expression"),
+        ("(", "isn't a regular expression"),
         ("(.+)", "neither a group id nor a group path"),
-        ("(?P<path>.)(?P<symbl>.)", "'symbl' .*makes no part of an id\n  Did you mean symbol"),
+        ("(?P<path>.)(?P<symbl>.)", "'symbl', which is no part of an id\n  Did you mean symbol"),
         ("(?P<a>.) => x", "must name groups"),
         ("(?P<a>.) => {b}", "must name groups"),
         ("(?P<a>.) => {a}}", "must name groups"),

@@ -14,7 +14,9 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.imports import receiver as module
-from graphkit.imports.receiver import LONGEST, TraceReceiver
+from graphkit.imports import trace_server
+from graphkit.imports.receiver import TraceReceiver
+from graphkit.imports.trace_server import LONGEST
 from tests.readers.test_otlp_protobuf import REAL
 from tests.readers.test_spans import OTLP_ATTRIBUTES, TRACE, otlp
 
@@ -117,10 +119,10 @@ def test_one_connection_serves_many_exports(receiver: TraceReceiver) -> None:
         ({"body": gzip.compress(bytes(LONGEST + 1), 1), "headers": GZIP}, 413, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE"),
         ({"headers": {**JSON, "Content-Length": str(LONGEST + 1)}, "body": b""}, 413, "32 MiB"),
         ({"headers": {**JSON, "Content-Length": "9" * 5000}, "body": b""}, 413, "32 MiB"),
-        ({"headers": {**JSON, "Content-Length": "-1"}, "body": b""}, 411, "length isn't told"),
+        ({"headers": {**JSON, "Content-Length": "-1"}, "body": b""}, 411, "length of the body is missing"),
         ({"body": iter([])}, 400, "isn't JSON"),
         ({"path": "/v1/metrics"}, 404, "OTEL_METRICS_EXPORTER=none"),
-        ({"path": "/"}, 404, "spans go to /v1/traces"),
+        ({"path": "/"}, 404, "send spans to /v1/traces"),
         ({"method": "GET", "body": None}, 405, "only POST"),
         ({"method": "BREW"}, 405, "only POST"),
         ({"headers": {**JSON, "Host": "evil.example:4318"}}, 403, "isn't this machine"),
@@ -191,7 +193,7 @@ def test_only_this_machine_is_listened_to(receiver: TraceReceiver) -> None:
 
 def test_a_port_that_is_taken_and_a_file_that_is_there(receiver: TraceReceiver, tmp_path: Path) -> None:
     """Both are told before anything is listened for; what is there is kept unless it is to be replaced."""
-    with pytest.raises(InputError, match=r"port \d+ of 127.0.0.1 can't be listened at"):
+    with pytest.raises(InputError, match=r"port \d+ of 127.0.0.1 can't be opened"):
         TraceReceiver(tmp_path / "other.spans", address(receiver)[1])
     assert not (tmp_path / "other.spans").exists()
     with pytest.raises(InputError, match="there is a file already"):
@@ -232,17 +234,17 @@ def test_a_request_has_a_deadline(
     receiver: TraceReceiver, told: list[str], monkeypatch: pytest.MonkeyPatch, begin: bytes
 ) -> None:
     """A body that goes on without an end used to be read for ever: a sender that is never silent had no limit."""
-    monkeypatch.setattr(module, "DEADLINE", 0.2)
+    monkeypatch.setattr(trace_server, "DEADLINE", 0.2)
     answer = drip(receiver, begin)
     assert answer.startswith((b"HTTP/1.1 408 ", b"HTTP/1.1 400 "))
-    assert told in ([module._too_late()], ["a chunk of the body has no length"])
+    assert told in ([trace_server._too_late()], ["a chunk of the body has no length"])
 
 
 def test_a_head_without_an_end_is_cut_off(receiver: TraceReceiver, told: list[str], monkeypatch: Any) -> None:
     """The head of a request has the same deadline."""
-    monkeypatch.setattr(module, "DEADLINE", 0.2)
+    monkeypatch.setattr(trace_server, "DEADLINE", 0.2)
     assert drip(receiver, HEAD + b"X: ") == b""
-    assert told == [module._too_late()]
+    assert told == [trace_server._too_late()]
 
 
 def test_a_long_head_is_refused(receiver: TraceReceiver, told: list[str]) -> None:
@@ -250,7 +252,7 @@ def test_a_long_head_is_refused(receiver: TraceReceiver, told: list[str]) -> Non
     headers = {**JSON, **{f"X-{number}": "a" * 30_000 for number in range(3)}}
     with pytest.raises((ConnectionError, http.client.HTTPException, AssertionError)):
         assert send(receiver, headers=headers)[0] == 200
-    assert told == ["a head of more than 64 KiB isn't taken"]
+    assert told == ["the head is longer than 64 KiB"]
 
 
 def test_slow_senders_take_nobodys_place(receiver: TraceReceiver) -> None:
@@ -269,4 +271,4 @@ def test_a_body_of_millions_of_values_is_refused(receiver: TraceReceiver) -> Non
     """24 MB of empty lists would take 650 MB."""
     body = b'{"resourceSpans": [' + b"[]," * (8 << 20) + b"[]]}"
     status, _, said = send(receiver, gzip.compress(body), GZIP)
-    assert (status, said) == (413, b"a body of millions of values isn't taken: send less at once\n")
+    assert (status, said) == (413, b"the body holds millions of values: send less at once\n")

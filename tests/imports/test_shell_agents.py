@@ -140,7 +140,7 @@ def test_four_shell_agents(dataset: Path, log: Any, recall: float | None, answer
     one = record(dataset)
     assert "traversal" not in one
     assert (one["answer"], one["doubts"]) == (answer, doubts)
-    assert all(f"doubtful in 1 answer: {doubt}" in run.told for doubt in doubts)
+    assert all(f"doubtful in 1 answer: {doubt}" in run.summary for doubt in doubts)
     result = evaluated(dataset)
     assert result.measures["EdgeRecall"].mean is None
     if recall is None:

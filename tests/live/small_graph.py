@@ -64,7 +64,7 @@ def imported(
     log = folder / "log.jsonl"
     log.write_text("".join(json.dumps(value, default=default) + "\n" for value in values), "utf-8")
     found = import_log(log, dataset=data, ids=IDS, run="live", **options)
-    assert any(f"recognised as {name}" in line for line in found.told)
+    assert any(f"recognised as {name}" in line for line in found.summary)
     return found
 
 

@@ -20,7 +20,6 @@ from graphkit.database.store import Store
 from graphkit.errors import InputError, MeasureError
 from graphkit.files.dataset import Dataset
 from graphkit.graph.opening import prepared
-from graphkit.measures import own
 from graphkit.measures.registry import (
     known_measure,
     lower_is_better,
@@ -29,6 +28,7 @@ from graphkit.measures.registry import (
     parse_measure,
     resolve_measures,
 )
+from graphkit.records import plugins
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import gold_hash
 from graphkit.records.models import Question
@@ -282,7 +282,7 @@ def _install(folder: Path, monkeypatch: pytest.MonkeyPatch, points: str) -> None
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-words\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[graphkit.measures]\n{points}\n")
     monkeypatch.syspath_prepend(str(folder))
-    own.installed.cache_clear()
+    plugins.installed.cache_clear()
 
 
 def test_an_entry_point_is_found_by_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,7 +294,7 @@ def test_an_entry_point_is_found_by_its_name(folder: Path, monkeypatch: pytest.M
         rows = inside("measures", "--json", cwd=folder, code=0).objects()
         assert [row["layer"] for row in rows if row["measure"] == "Terseness(allowed=4)"] == ["generation"]
     finally:
-        own.installed.cache_clear()
+        plugins.installed.cache_clear()
 
 
 def test_a_broken_entry_point_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,7 +309,7 @@ def test_a_broken_entry_point_is_told(folder: Path, monkeypatch: pytest.MonkeyPa
         with pytest.raises(MeasureError, match="there is no 'Gone'"):
             parse_measure("Gone")
     finally:
-        own.installed.cache_clear()
+        plugins.installed.cache_clear()
 
 
 def test_it_is_scored_and_exported(folder: Path) -> None:

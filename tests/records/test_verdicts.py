@@ -53,7 +53,7 @@ def test_a_claim_names_citations_that_are_there() -> None:
     claim = {"text": "x", "support": "DIRECT"}
     citations = [{"text": "[a/b.py]", "target": "a/b.py"}]
     Verdict.model_validate({**VERDICT, "claims": [{**claim, "cited": [0]}], "citations": citations})
-    with pytest.raises(ValidationError, match=r"claims\.1\.cited: there is no citation 1, for there are 1 citation"):
+    with pytest.raises(ValidationError, match=r"claims\.1\.cited: citation 1 doesn't exist: there are 1 citation"):
         Verdict.model_validate({**VERDICT, "claims": [claim, {**claim, "cited": [1]}], "citations": citations})
 
 
