@@ -17,7 +17,7 @@ from pathlib import Path
 from graphkit.graph.queries import named_queries
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import MEASURES
-from graphkit.readers.known_formats import formats, reader_of
+from graphkit.readers.known_formats import readers
 
 HERE = Path(__file__).parent
 
@@ -95,9 +95,10 @@ def importing_page() -> str:
     """Return the page of imports, with what each format can't tell."""
     page = (HERE / "importing.md").read_text(encoding="utf-8")
     head, _, rest = page.partition(FORMATS)
-    lines = ["| format | what is read | what it can't tell |", "|---|---|---|"]
-    for reader in map(reader_of, formats()):
-        lines.append(f"| `{reader.name}` | {reader.title} | {' '.join(reader.lacks)} |")
+    lines = ["| format | what is read | its own options | what it doesn't say |", "|---|---|---|---|"]
+    for reader in readers()[0]:
+        options = " ".join(f"`--{one.replace('_', '-')}`" for one in reader.options if one != "question_key")
+        lines.append(f"| `{reader.name}` | {reader.title} | {options} | {' '.join(reader.lacks)} |")
     return "\n".join([f"{head}{FORMATS}", *lines, f"{END}{rest.partition(END)[2]}"])
 
 

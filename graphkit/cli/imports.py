@@ -14,24 +14,7 @@ from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
 from graphkit.cli.options import LogOptions, with_log_options
 from graphkit.errors import InputError
-
-#: The formats, which stand here again because reading them there would make help slow to show; a test holds them equal.
-FORMATS = (
-    "graphkit",
-    "inspect",
-    "atif",
-    "openinference",
-    "otel",
-    "graphrag",
-    "lightrag",
-    "neo4j-graphrag",
-    "llama-index",
-    "langchain",
-    "ragas",
-    "messages",
-    "beir",
-    "trec",
-)
+from graphkit.readers.known_formats import formats
 
 #: The options of an import that graphkit's own records take as well, without a format.
 OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit")
@@ -133,7 +116,7 @@ def _command(format: str) -> Callable[..., None]:  # noqa: A002
     return command
 
 
-for name in ("auto", *FORMATS):
+for name in ("auto", *formats()):
     what = "Import logs of whichever format, each recognised by its content." if name == "auto" else None
     imports.command(name, help=what or f"Import what {name} logs.")(_command(name))
 imports.command("gold")(import_gold)

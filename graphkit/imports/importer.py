@@ -24,8 +24,7 @@ from graphkit.imports.recorder import Questions, Recorder
 from graphkit.imports.sources import is_json, is_lines, text_of, values_of, whole_text
 from graphkit.readers.known_formats import reader_of, recognised
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
-from graphkit.readers.own_records import READER as OWN
-from graphkit.readers.own_records import records_of_file
+from graphkit.readers.own_records import OwnRecordsReader, records_of_file
 from graphkit.readers.payloads import EMPTY, NOTHING
 from graphkit.records.directions import KnowledgeEdges
 from graphkit.records.structs import QuestionStruct
@@ -202,7 +201,7 @@ def _reader(path: Path, format: str) -> tuple[Reader, str]:  # noqa: A002
 
 def _values(path: Path, reader: Reader, questions: Path) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file in the form that its reader expects."""
-    if reader.name == OWN.name and is_lines(path):
+    if reader.name == OwnRecordsReader.name and is_lines(path):
         return records_of_file(path, questions)
     if reader.lines:
         return text_of(path)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from graphkit.readers.conversations import ENDS_WITH_CALL, added
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, number, text, whole
 from graphkit.readers.tool_calls import Trail, content_text, hands_in
 
@@ -59,12 +59,12 @@ class _Walk:
     notes: dict[str, None] = field(default_factory=dict)
 
 
-class AtifReader:
+class AtifReader(Reader):
     """Reads trajectories."""
 
     name = "atif"
+    priority = 120
     title = "Agent Trajectory Interchange Format (ATIF) v1.0 to v1.8"
-    lines = False
     lacks = (
         "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...), and a search opens "
         "nothing. Of a shell's commands those are read that certainly print a file or name what matched (cat, sed -n, "
@@ -234,6 +234,3 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     """Return the objects of a list, or of one that stands alone."""
     many = value if isinstance(value, list) else [value]
     return [one for one in many if isinstance(one, dict)]
-
-
-READER = AtifReader()

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import QUESTION_IDS, count_unread, identifier, number
 from graphkit.readers.trec import ranking
 from graphkit.records.words import shortened
@@ -20,12 +20,13 @@ _DOCUMENTS = ("docid", "docno", "documentid", "corpusid", "pid")
 _SCORES = ("score", "similarity")
 
 
-class BeirReader:
+class BeirReader(Reader):
     """Reads results."""
 
     name = "beir"
+    priority = 20
+    options = ()
     title = "BEIR and pytrec_eval results: {qid: {docid: score}}, and rows of a question, a document and its score"
-    lines = False
     lacks = (
         "Results are a ranking and nothing else: no walk, no text, no answer, no times and no tokens.",
         "The order is that of trec_eval: by score in single precision, equal ones by the document's name backwards.",
@@ -138,6 +139,3 @@ def _names(value: Mapping[str, Any]) -> dict[str, str]:
 
 def _refused(where: str, what: str) -> UnreadableLogError:
     return UnreadableLogError(what, where=where, remedy="Results are {question: {document: score}}.")
-
-
-READER = BeirReader()

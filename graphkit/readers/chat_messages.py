@@ -14,7 +14,7 @@ from graphkit.readers.conversations import (
     is_message,
     tokens_of,
 )
-from graphkit.readers.logged import LoggedAnswer, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
 from graphkit.readers.message_forms import ROLES, plain_message, reply
 from graphkit.readers.payloads import (
     QUESTION_IDS,
@@ -39,15 +39,15 @@ _REPLIES = ("response", "completion", "output", "result", "reply", "raw_response
 LAST_CALL = "tokens are told of the last call of the model alone: they have no sum"
 
 
-class MessagesReader:
+class MessagesReader(Reader):
     """Reads conversations: one a value, or a file that is one conversation with a message a value."""
 
     name = "messages"
+    priority = 30
     title = (
         "Messages with tool calls, and replies, as OpenAI, Anthropic, Gemini, Bedrock, LangChain and Pydantic AI "
         "have them"
     )
-    lines = False
     lacks = (
         "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...), and a search opens "
         "nothing. Of a shell's commands those are read that certainly print a file or name what matched (cat, sed -n, "
@@ -229,6 +229,3 @@ def _costs(answer: LoggedAnswer, said: Conversation, around: dict[str, Any]) -> 
     answer.cost = number(around.get("cost", around.get("total_cost_usd")))
     answer.model_calls = said.model_calls or None
     answer.model = text(around.get("model")) or (said.models[0] if len(said.models) == 1 else None)
-
-
-READER = MessagesReader()

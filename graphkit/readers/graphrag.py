@@ -24,7 +24,7 @@ from graphkit.readers.graphrag_tables import (
     rows_of,
     tables_of_text,
 )
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import (
     count_unread,
@@ -49,10 +49,12 @@ _CUT_AT_HYPHENS = "a search of several indexes cuts each name at its first hyphe
 _RESPONSE_DATA = "the response is data instead of text (DRIFT without its last step, or JSON mode): there is no answer"
 
 
-class GraphragReader:
+class GraphragReader(Reader):
     """Reads what a search of Microsoft's GraphRAG returned: local, global, DRIFT or basic."""
 
     name = "graphrag"
+    priority = 90
+    options = ("question_key", "parquet")
     title = "Microsoft GraphRAG: SearchResult, the (response, context) of graphrag.api, and what graphrag query prints"
     lacks = (
         "A relationship has no type: where the knowledge graph holds several relations between its ends, it takes "
@@ -62,7 +64,6 @@ class GraphragReader:
         "Community reports and claims name no nodes: a global search has neither retrieved nodes nor edges.",
         "The functions of graphrag.api return no tokens, calls and times.",
     )
-    lines = False
 
     def recognises(self, value: Any) -> bool:
         """Tell a search's result, with what its user wrote around it."""
@@ -282,6 +283,3 @@ def _cited_names(table: str, number_of_it: str, row: Row | None, index: Graphrag
     if index is None:
         return []
     return index.cited(table, number_of_it) if row is None else index.documents(number_of_it, text(row.get("text")))
-
-
-READER = GraphragReader()

@@ -11,7 +11,7 @@ from typing import Any
 
 from graphkit.files.archives import Archive
 from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation, is_message
-from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import at, count_unread, identifier, number, text, whole
 from graphkit.readers.tool_calls import content_text
 
@@ -36,12 +36,12 @@ _EPOCH = re.compile(r"_epoch_\d+/sample\.json$")
 _QUESTION_IDS = ("question_id", "query_id", "qid")
 
 
-class InspectReader:
+class InspectReader(Reader):
     """Reads logs of Inspect, and their samples on their own."""
 
     name = "inspect"
+    priority = 130
     title = "Inspect: .eval archives and .json logs"
-    lines = False
     lacks = (
         "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...), and a search opens "
         "nothing. Of a shell's commands those are read that certainly print a file or name what matched (cat, sed -n, "
@@ -278,6 +278,3 @@ def _put_back(value: Any, attached: dict[str, Any], depth: int) -> Any:
     if depth and isinstance(value, dict):
         return {name: _put_back(one, attached, depth - 1) for name, one in value.items()}
     return value
-
-
-READER = InspectReader()

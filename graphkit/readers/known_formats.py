@@ -1,56 +1,69 @@
-"""Every reader by its name, and which of them a file's content asks for."""
+"""The readers that entry points name, and the one that recognises a file.
+
+Every reader, also each of graphkit's own, is registered in the entry-point group ``graphkit.readers``:
+``haystack = "my_package.reader:HaystackReader"``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from graphkit.errors import did_you_mean
+from graphkit.errors import InputError, did_you_mean
 from graphkit.readers.logged import Reader, UnreadableLogError
 from graphkit.readers.unrecognised import RECORD, advice, described
+from graphkit.records.references import imported
 
-#: The readers by name, each the ``READER`` of its module, from the most specific to the most general: of two that
-#: recognise equally many values of a file, the earlier one reads it.
-READERS = {
-    "graphkit": "graphkit.readers.own_records",
-    "inspect": "graphkit.readers.inspect_logs",
-    "atif": "graphkit.readers.atif",
-    "openinference": "graphkit.readers.openinference",
-    "otel": "graphkit.readers.otel_genai",
-    "graphrag": "graphkit.readers.graphrag",
-    "lightrag": "graphkit.readers.lightrag",
-    "neo4j-graphrag": "graphkit.readers.neo4j_graphrag",
-    "llama-index": "graphkit.readers.llama_index",
-    "langchain": "graphkit.readers.langchain",
-    "ragas": "graphkit.readers.ragas_rows",
-    "messages": "graphkit.readers.chat_messages",
-    "beir": "graphkit.readers.beir",
-    "trec": "graphkit.readers.trec",
-}
+GROUP = "graphkit.readers"
 
-#: From which share of the lines on a text is lines, and isn't looked at as a whole.
+#: A text is read as lines, and not as a whole, if a reader recognises at least this share of its lines.
 KNOWN_BY = 0.5
+
+_USAGE = 'An entry point names a class: haystack = "my_package.reader:HaystackReader".'
+_REINSTALL = "Install graphkit again: its own formats aren't registered."
+
+
+@cache
+def installed() -> dict[str, EntryPoint]:
+    """Return the entry points by name, without importing any reader. graphkit's own come first and keep their names."""
+    found: dict[str, EntryPoint] = {}
+    points = entry_points(group=GROUP)
+    for point in sorted(points, key=lambda one: (not one.value.startswith("graphkit."), one.name, one.value)):
+        found.setdefault(point.name, point)
+    return found
 
 
 def formats() -> list[str]:
-    """Return the names of the readers."""
-    return list(READERS)
+    """Return the names of the formats, without importing any reader."""
+    return list(installed())
 
 
 def reader_of(name: str) -> Reader:
-    """Return the reader of a name.
+    """Return the reader with this name.
 
     Raises
     ------
     UnreadableLogError
-        There is none of that name.
+        There is no such reader, or it can't be loaded.
     """
-    if name not in formats():
-        remedy = f"{did_you_mean(name, formats())}There are: {', '.join(formats())}, and auto."
-        raise UnreadableLogError(f"there is no format {name!r}", remedy=remedy)
-    reader: Reader = import_module(READERS[name]).READER
-    return reader
+    point = installed().get(name)
+    if point is None:
+        known = f"{did_you_mean(name, formats())}There are: {', '.join(formats())}, and auto."
+        raise UnreadableLogError(f"there is no format {name!r}", remedy=known if installed() else _REINSTALL)
+    return _loaded(point)
+
+
+def readers() -> tuple[list[Reader], list[str]]:
+    """Return the readers that can be loaded, in the order of recognition, and why each other one can't."""
+    found, problems = [], []
+    for point in installed().values():
+        try:
+            found.append(_loaded(point))
+        except UnreadableLogError as error:
+            problems.append(f"a format is ignored: {error}")
+    return sorted(found, key=lambda reader: (-reader.priority, reader.name)), problems
 
 
 def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple[Reader, str]:
@@ -59,33 +72,56 @@ def recognised(values: Iterable[Any], lines: Iterable[str], where: str) -> tuple
     Parameters
     ----------
     values
-        JSON values; of a file that is no JSON its whole text, which is only looked at where no reader knows the lines.
+        JSON values. For a file that isn't JSON, its whole text, which is read only if no reader knows the lines.
     lines
-        The first lines of a file that is no JSON.
+        The first lines of a file that isn't JSON.
 
     Raises
     ------
     UnreadableLogError
         No reader recognises any of them.
     """
-    readers = [reader_of(name) for name in formats()]
+    known, problems = readers()
     seen: list[Any] = []
-    shares = _shares([reader for reader in readers if reader.lines], lines)
+    shares = _shares([reader for reader in known if reader.lines], lines)
     form = "text" if shares else "JSON"
     if max(shares.values(), default=0.0) < KNOWN_BY:
-        shares |= _shares([reader for reader in readers if not reader.lines], _kept(values, seen))
+        shares |= _shares([reader for reader in known if not reader.lines], _kept(values, seen))
     best = max(shares.values(), default=0.0)
     if best == 0:
+        names = ", ".join(reader.name for reader in known)
         raise UnreadableLogError(
-            f"no format is recognised in it: it is {form}, and none of {', '.join(formats())} writes such; "
+            f"no format is recognised in it: it is {form}, and none of {names or 'the formats'} writes such; "
             f"{described(seen)}",
             where=where,
-            details=(advice(seen), *RECORD.splitlines()),
+            remedy=None if known else _REINSTALL,
+            details=(*problems, advice(seen), *RECORD.splitlines()),
         )
-    chosen, *others = [name for name in formats() if shares.get(name) == best]
+    chosen, *others = [reader for reader in known if shares.get(reader.name) == best]
     part = "" if best == 1 else f" by {best:.0%} of its first values"
-    also = f"; it could be {' or '.join(others)} too, and the more specific is taken" if others else ""
-    return reader_of(chosen), f"recognised{part} as {chosen}{also}"
+    names = " or ".join(reader.name for reader in others)
+    also = f"; it could be {names} too, and the more specific format is used" if others else ""
+    ignored = "".join(f"; {problem}" for problem in problems)
+    return chosen, f"recognised{part} as {chosen.name}{also}{ignored}"
+
+
+@cache
+def _loaded(point: EntryPoint) -> Reader:
+    package = f" of {point.dist.name}" if point.dist is not None else ""
+    where = f"the entry point {point.name!r}{package} ({point.value})"
+    module, _, path = point.value.partition(":")
+    try:
+        kind = imported(module.strip(), path.strip(), _USAGE, here=False)
+    except InputError as error:
+        raise UnreadableLogError(error.what, where=where, remedy=error.remedy) from None
+    if not isinstance(kind, type) or not issubclass(kind, Reader):
+        raise UnreadableLogError("it isn't a subclass of graphkit.readers.logged.Reader", where=where, remedy=_USAGE)
+    if missing := ", ".join(sorted(getattr(kind, "__abstractmethods__", ()))):
+        raise UnreadableLogError(f"the reader doesn't define {missing}", where=where, remedy="See docs/own-reader.md.")
+    if getattr(kind, "name", None) != point.name or not getattr(kind, "title", None):
+        what = f"the reader needs a title, and the name of its entry point: name = {point.name!r}"
+        raise UnreadableLogError(what, where=where, remedy="See docs/own-reader.md.")
+    return kind()
 
 
 def _kept(values: Iterable[Any], kept: list[Any]) -> Iterator[Any]:
@@ -95,11 +131,11 @@ def _kept(values: Iterable[Any], kept: list[Any]) -> Iterator[Any]:
 
 
 def _shares(readers: Sequence[Reader], values: Iterable[Any]) -> dict[str, float]:
-    """Return the share of values that each reader recognises; none of a file that has no such values."""
+    """Return the share of values that each reader recognises; nothing for a file without such values."""
     counts = dict.fromkeys((reader.name for reader in readers), 0)
     seen = 0
     for value in values:
         seen += 1
         for reader in readers:
-            counts[reader.name] += reader.recognises(value)
+            counts[reader.name] += bool(reader.recognises(value))
     return {name: count / seen for name, count in counts.items()} if seen else {}

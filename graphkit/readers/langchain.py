@@ -9,14 +9,16 @@ from typing import Any
 from graphkit.readers.graph_values import Gathered, InOrder
 from graphkit.readers.langchain_outputs import continues, is_output, say_output
 from graphkit.readers.langchain_traces import Traces, is_event, is_run
-from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import Wrapped, each_unwrapped, holds
 
 
-class LangchainReader:
+class LangchainReader(Reader):
     """Reads chain outputs, lists of documents, events of ``astream_events``, and run trees."""
 
     name = "langchain"
+    priority = 50
+    options = ("question_key", "columns", "chunks_only")
     title = (
         "LangChain: chain outputs, documents, astream_events, LangSmith and RunCollector runs, GraphCypherQAChain, "
         "LangGraph's states"
@@ -27,7 +29,6 @@ class LangchainReader:
         "A retriever made by as_retriever() drops the scores.",
         "Events carry no times, and only models that count their tokens have them told.",
     )
-    lines = False
 
     def recognises(self, value: Any) -> bool:
         """Tell whether a value holds an output, an event or a run of LangChain."""
@@ -71,9 +72,6 @@ class LangchainReader:
         for trace in traces.open.values():
             yield from answers.add(*trace.told(options, unread))
         yield from answers.rest()
-
-
-READER = LangchainReader()
 
 
 def _is_payload(value: Any) -> bool:

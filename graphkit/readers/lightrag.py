@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphkit.readers.lightrag_contexts import chunks_of, is_context, is_prompt, is_refusal, tables_of
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import ANSWER_ALONE, count_unread, each_unwrapped, holds, identifier, number, text
 from graphkit.records.ids import id_of_text
@@ -31,10 +31,11 @@ _MODE_WITHOUT_WALK = "a naive or bypass query looks at no edges: its walk isn't 
 Row = dict[str, Any]
 
 
-class LightragReader:
+class LightragReader(Reader):
     """Reads what a query of LightRAG returned, in any of its modes."""
 
     name = "lightrag"
+    priority = 80
     title = "LightRAG: aquery_data(), aquery_llm(), the server's answers, and only_need_context as text"
     lacks = (
         "Edges have no direction: a pair has one edge, whose ends mostly stand in alphabetical order.",
@@ -43,7 +44,6 @@ class LightragReader:
         "A file's name is logged without its folders since version 1.5, and before 1.3 a text has no file.",
         "There are no latency, tokens, model and cost.",
     )
-    lines = False
 
     def recognises(self, value: Any) -> bool:
         """Tell the result of a query, with what its user wrote around it."""
@@ -323,6 +323,3 @@ def _citations(answer: str, tables: Row, notes: list[str]) -> list[str] | None:
     if any(name.startswith("[") for name in cited):
         notes.append(_UNKNOWN_REFERENCES)
     return list(cited)
-
-
-READER = LightragReader()

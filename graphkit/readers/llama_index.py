@@ -16,7 +16,7 @@ from typing import Any
 
 from graphkit.readers.cypher_texts import CYPHER, printed, rows_in, said_by_rows
 from graphkit.readers.llama_index_events import is_event, without_events
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.logged_rankings import Ranking, distinct
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, json_within, number, text
 from graphkit.readers.tool_calls import Trail
@@ -81,10 +81,12 @@ class _Read:
         return LoggedChunk(self.name, self.split.text, self.score) if self.is_chunk else None
 
 
-class LlamaIndexReader:
+class LlamaIndexReader(Reader):
     """Reads what a retriever or a query engine of LlamaIndex returned."""
 
     name = "llama-index"
+    priority = 60
+    options = ("question_key", "columns")
     title = "LlamaIndex: NodeWithScore lists, the Response of an engine, and the events of its instrumentation"
     lacks = (
         "The edges are a set: their order changes from run to run.",
@@ -92,7 +94,6 @@ class LlamaIndexReader:
         "Nodes rank by their scores where each has one, else by their place.",
         "There are no latency, tokens, model and cost.",
     )
-    lines = False
 
     def recognises(self, value: Any) -> bool:
         """Tell a list of nodes or a response, with what its user wrote around it."""
@@ -363,6 +364,3 @@ def _printed_names(text_of_path: Any) -> list[Any] | None:
     """Return what a printed tuple or list holds."""
     value = printed(text_of_path, _LONGEST_PRINTED)
     return list(value) if isinstance(value, tuple | list) else None
-
-
-READER = LlamaIndexReader()

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphkit.readers.graph_names import EDGES, ELEMENT_IDS, NAMES, chunk_of, edge_of, is_element_id, name_of, plain
 from graphkit.readers.graph_values import Gathered, InOrder
-from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, json_within, text
 from graphkit.readers.reprs import Described, ReprError, parse_fields, parse_repr
 
@@ -38,17 +38,18 @@ REMEDY = (
 )
 
 
-class Neo4jGraphragReader:
+class Neo4jGraphragReader(Reader):
     """Reads ``RetrieverResult``, ``RagResultModel`` and ``RawSearchResult``."""
 
     name = "neo4j-graphrag"
+    priority = 70
+    options = ("question_key", "columns", "chunks_only")
     title = "neo4j-graphrag: RetrieverResult, RagResultModel, RawSearchResult, and what graphkit.record_searches writes"
     lacks = (
         "Edges are there only where the query returned them, and with the default formatter paths lose their middle.",
         "Tokens, cost and model aren't told.",
         "The answer is told by RAG only, and what it retrieved only with return_context=True.",
     )
-    lines = False
 
     def recognises(self, value: Any) -> bool:
         """Tell whether a value holds what a retriever or RAG of the library returned."""
@@ -71,9 +72,6 @@ class Neo4jGraphragReader:
                     gathered = _say(answer, payload, options, unread, wrapped.names)
                 yield from answers.add(answer, gathered)
         yield from answers.rest()
-
-
-READER = Neo4jGraphragReader()
 
 
 def _revived(value: Any) -> Any:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.readers.cypher_texts import CYPHER, rows_in, said_by_rows
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.message_forms import plain_message
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, text, whole
@@ -64,18 +64,18 @@ ROWS_AS_TEXT = "a document is rows of Cypher as text of more than plain values, 
 _DEPTH = 8
 
 
-class OpenInferenceReader:
+class OpenInferenceReader(Reader):
     """Reads OpenInference spans."""
 
     name = "openinference"
+    priority = 110
     title = "OpenInference spans: SDK JSON, Phoenix, OTLP JSON"
-    lacks: tuple[str, ...] = (
+    lacks = (
         "The format has no edges: they are read from the texts of documents as LlamaIndex writes them, and from their "
         "metadata.",
         "The order in which edges were walked isn't logged: they are a set.",
         "The commits of documents are logged only where their metadata hold them.",
     )
-    lines = False
 
     def recognises(self, value: Any) -> bool:
         """Tell whether a value holds a span of a kind of OpenInference's."""
@@ -86,9 +86,6 @@ class OpenInferenceReader:
     ) -> Iterator[LoggedAnswer]:
         """Yield what was traced of each question."""
         return read_traces(values, options, unread, OpenInferenceConventions())
-
-
-READER = OpenInferenceReader()
 
 
 def _is_ours(attributes: dict[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from graphkit.readers.graph_values import Gathered
 from graphkit.readers.langchain_messages import question_in
 from graphkit.readers.langchain_outputs import answer_in, say_documents
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, Span, holds_spans
@@ -30,19 +30,19 @@ _EVALUATION = "gen_ai.evaluation."
 _INPUT, _OUTPUT = "traceloop.entity.input", "traceloop.entity.output"
 
 
-class OpenTelemetryReader:
+class OpenTelemetryReader(Reader):
     """Reads spans of OpenTelemetry's conventions for generative AI."""
 
     name = "otel"
+    priority = 100
     title = "OpenTelemetry GenAI spans, also those of OpenLLMetry: SDK JSON, OTLP JSON"
-    lacks: tuple[str, ...] = (
+    lacks = (
         "The conventions have no edges: a traversal is known of what tools opened, and of OpenLLMetry's documents that "
         "hold edges.",
         "Documents have an id and a score, and are logged only where their capture is switched on.",
         "Question and answer are logged only where the capture of messages is switched on.",
         "The commits of documents aren't logged.",
     )
-    lines = False
 
     def recognises(self, value: Any) -> bool:
         """Tell whether a value holds a span with the name of an operation."""
@@ -53,9 +53,6 @@ class OpenTelemetryReader:
     ) -> Iterator[LoggedAnswer]:
         """Yield what was traced of each question."""
         return read_traces(values, options, unread, GenAIConventions())
-
-
-READER = OpenTelemetryReader()
 
 
 class GenAIConventions:

@@ -12,7 +12,7 @@ import msgspec
 
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader, parse_record
-from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import identifier
 from graphkit.records.aliases import ANSWER
 from graphkit.records.structs import AnswerStruct, struct_of
@@ -23,13 +23,13 @@ _KNOWN = frozenset(one for names in _NAMES.values() for one in names)
 _TOLD = ("retrieved", "traversal", "answer", "error", "tool_calls")
 
 
-class OwnRecordsReader:
+class OwnRecordsReader(Reader):
     """Reads records as ``graphkit schema answer`` describes them."""
 
     name = "graphkit"
+    priority = 140
+    options = ()
     title = "graphkit's own records, whose ids may be the system's own names"
-    lacks: tuple[str, ...] = ()
-    lines = False
 
     def recognises(self, value: Any) -> bool:
         """Tell a record by its names, all of which are a record's."""
@@ -56,9 +56,6 @@ class OwnRecordsReader:
             if not record.citations:  # a struct has no null for them
                 del told["citations"]
             yield LoggedAnswer(where, record.question_id, run=record.run, record=told)
-
-
-READER = OwnRecordsReader()
 
 
 def records_of_file(path: Path, questions: Path) -> Iterator[tuple[str, AnswerStruct]]:

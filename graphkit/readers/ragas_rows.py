@@ -8,7 +8,7 @@ from typing import Any
 
 from graphkit.readers.conversations import conversation, is_conversation
 from graphkit.readers.cypher_texts import printed
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import at, count_unread, each_unwrapped, holds, identifier, json_within, text, texts
 from graphkit.records.ids import id_of_text
 
@@ -27,12 +27,12 @@ MISMATCH = "there are more or fewer ids than contexts: the ids are taken, withou
 UNNAMED = "contexts have no ids: each is named by a digest of its text, as graphkit ragas import names gold contexts"
 
 
-class RagasReader:
+class RagasReader(Reader):
     """Reads rows."""
 
     name = "ragas"
+    priority = 40
     title = "RAGAS: rows of a data set, or of results, as JSON"
-    lines = False
     lacks = (
         "Rows have no walk but that of a conversation with tools, and no times and no tokens.",
         "A context without an id is only known again where the gold has the same text.",
@@ -166,6 +166,3 @@ def _retrieved(row: dict[str, Any], notes: list[str]) -> list[LoggedChunk] | Non
 
 def _first(row: dict[str, Any], names: Iterable[str]) -> Any:
     return next((row[name] for name in names if row.get(name) is not None), None)
-
-
-READER = RagasReader()

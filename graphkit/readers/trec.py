@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import number
 from graphkit.records.words import shortened
 
@@ -20,10 +20,12 @@ HELD = 1_000_000
 RANKS = "the ranks aren't in the order of the scores: the scores decide, as in trec_eval"
 
 
-class TrecReader:
+class TrecReader(Reader):
     """Reads runs. A question's lines may lie apart, and lines that begin with ``#`` and a header are passed over."""
 
     name = "trec"
+    priority = 10
+    options = ()
     title = "TREC runs: lines of `qid Q0 docno rank score tag`"
     lines = True
     lacks = (
@@ -145,6 +147,3 @@ def _score(field: str) -> float | None:
     except ValueError:
         return None
     return score if math.isfinite(score) else None
-
-
-READER = TrecReader()

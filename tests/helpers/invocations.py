@@ -13,8 +13,8 @@ from typing import Any
 import typer
 
 from graphkit.cli.app import app
-from graphkit.cli.imports import FORMATS
 from graphkit.gold.formats import gold_format
+from graphkit.readers.known_formats import formats
 from tests.helpers.cli import ANSWERS, QUESTIONS, Row, tiny, write_lines
 
 Words = tuple[str, ...]
@@ -103,7 +103,7 @@ COMMANDS: dict[Words, Command] = {
     ),
     ("query",): Command({"source": "query.cypher"}, graph=True),
     ("summarize",): Command({"files": "scores.jsonl"}),
-    **{("import", name): _import(name) for name in ("auto", *FORMATS)},
+    **{("import", name): _import(name) for name in ("auto", *formats())},
     ("import", "gold"): Command(
         {"form": "hotpotqa", "files": "rows.json", "--out": "gold"}, folders=("--out",), needs=("files", "--out")
     ),

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from importlib.metadata import EntryPoint
 from typing import Any
 
+from graphkit.readers.known_formats import GROUP
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
 from graphkit.readers.payloads import count_unread, holds, json_within, unwrapped
 
 
-class PlainReader:
+class PlainReader(Reader):
     """Reads ``{"found": [name, ...], "edges": [[source, relation, target], ...], "paths": ..., "opened": ...}``.
 
     ``edges`` is a set, ``pairs`` one without direction, and ``paths`` are ordered.
     """
 
     name = "plain"
+    priority = 1
     title = "Plain: found, edges and paths"
-    lacks: tuple[str, ...] = ("Scores aren't logged.",)
-    lines = False
+    lacks = ("Scores aren't logged.",)
 
     def recognises(self, value: Any) -> bool:
         """Tell it by what was found."""
@@ -54,12 +56,12 @@ class PlainReader:
             yield answer
 
 
-class PlainLines:
+class PlainLines(Reader):
     """Reads ``question name`` a line."""
 
     name = "plain-lines"
+    priority = 0
     title = "Plain lines"
-    lacks: tuple[str, ...] = ()
     lines = True
 
     def recognises(self, value: Any) -> bool:
@@ -82,4 +84,5 @@ def _is_payload(value: dict[str, Any]) -> bool:
     return bool(value.keys() & {"found", "edges", "pairs", "paths", "opened"})
 
 
-READER: Reader = PlainReader()
+PLAIN = EntryPoint("plain", "tests.imports.plain:PlainReader", GROUP)
+PLAIN_LINES = EntryPoint("plain-lines", "tests.imports.plain:PlainLines", GROUP)

@@ -13,16 +13,17 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import read_run
 from graphkit.imports.importer import ImportedLog, import_log
-from graphkit.readers.known_formats import READERS
+from graphkit.readers.known_formats import installed
 from graphkit.readers.payloads import NOTHING
 from tests.helpers.datasets import read_jsonl, write_jsonl
+from tests.imports.plain import PLAIN, PLAIN_LINES
 
 
 @pytest.fixture(autouse=True)
 def _readers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two more formats, as plain as can be."""
-    monkeypatch.setitem(READERS, "plain", "tests.imports.plain")
-    monkeypatch.setitem(READERS, "plain-lines", "tests.imports.plain_lines")
+    monkeypatch.setitem(installed(), "plain", PLAIN)
+    monkeypatch.setitem(installed(), "plain-lines", PLAIN_LINES)
 
 
 @pytest.fixture

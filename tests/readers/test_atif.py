@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.readers.atif import BACKWARDS, CONTINUED, COPIED, MODELS, READER, SUBAGENT, SUBAGENT_COSTS
+from graphkit.readers.atif import BACKWARDS, CONTINUED, COPIED, MODELS, SUBAGENT, SUBAGENT_COSTS, AtifReader
 from graphkit.readers.conversations import ENDS_WITH_CALL
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
 from graphkit.readers.tool_calls import FAILED
@@ -44,7 +44,7 @@ def trajectory(*steps: dict[str, Any], version: str = "1.7", **more: Any) -> dic
 def read(value: Any, options: ReadOptions | None = None, unread: Counter[str] | None = None) -> LoggedAnswer:
     """What the reader makes of a document."""
     found = Counter[str]() if unread is None else unread
-    (answer,) = READER.read([("run.json:1", value)], options or ReadOptions(), found)
+    (answer,) = AtifReader().read([("run.json:1", value)], options or ReadOptions(), found)
     return answer
 
 
@@ -249,8 +249,8 @@ def test_what_is_not_used_is_counted() -> None:
 @pytest.mark.parametrize("value", [{}, [], {"steps": []}, {"schema_version": "1.4", "steps": []}, "ATIF-v1.0", None])
 def test_other_values_are_not_recognised(value: Any) -> None:
     """The version's tag makes a trajectory."""
-    assert not READER.recognises(value)
-    assert READER.recognises(WALK)
+    assert not AtifReader().recognises(value)
+    assert AtifReader().recognises(WALK)
 
 
 def test_steps_of_any_shape_are_survived() -> None:

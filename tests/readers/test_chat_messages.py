@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.readers.chat_messages import LAST_CALL, READER
+from graphkit.readers.chat_messages import LAST_CALL, MessagesReader
 from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
 from graphkit.readers.tool_calls import FAILED, MANY, PLAIN, SHELL, UNREAD_ARGUMENTS
@@ -32,7 +32,7 @@ def result(content: Any, key: str = "c1") -> dict[str, Any]:
 def read(*values: Any, unread: Counter[str] | None = None) -> list[LoggedAnswer]:
     """What the reader makes of the values of a file."""
     places = [(f"log.jsonl:{number}", value) for number, value in enumerate(values, 1)]
-    return list(READER.read(places, ReadOptions(), Counter() if unread is None else unread))
+    return list(MessagesReader().read(places, ReadOptions(), Counter() if unread is None else unread))
 
 
 def one(*messages: dict[str, Any], **around: Any) -> LoggedAnswer:
@@ -293,7 +293,7 @@ def test_a_file_of_messages_is_one_conversation() -> None:
     (answer,) = read(*messages)
     assert (answer.where, answer.question, answer.question_text) == ("log.jsonl:1", None, "Who?")
     assert (answer.opened, answer.answer) == (["a.py"], "I.")
-    assert all(map(READER.recognises, messages))
+    assert all(map(MessagesReader().recognises, messages))
 
 
 def test_messages_of_frameworks_are_read() -> None:
@@ -348,7 +348,7 @@ def test_what_is_not_used_is_counted() -> None:
 @pytest.mark.parametrize("value", [{}, [], "text", 3, {"messages": []}, {"messages": ["a"]}, {"role": "user"}])
 def test_other_values_are_not_recognised(value: Any) -> None:
     """An empty list of messages, or a role without a content, is of no format."""
-    assert not READER.recognises(value)
+    assert not MessagesReader().recognises(value)
 
 
 def test_hostile_nesting_ends() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import graphkit
-from graphkit.readers.graphrag import READER
+from graphkit.readers.graphrag import GraphragReader
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
 from tests.helpers.datasets import shared_log
 
@@ -29,8 +29,8 @@ EDGES = [LoggedEdge("ANN", None, "ACME"), LoggedEdge("BOB", None, "ANN")]
 
 def read(value: Any, unread: Counter[str] | None = None) -> LoggedAnswer:
     """Return what the one result of a value says."""
-    assert READER.recognises(value)
-    (logged,) = READER.read([("log:1", value)], ReadOptions(), Counter() if unread is None else unread)
+    assert GraphragReader().recognises(value)
+    (logged,) = GraphragReader().read([("log:1", value)], ReadOptions(), Counter() if unread is None else unread)
     return logged
 
 
@@ -97,7 +97,7 @@ def test_the_tables_alone() -> None:
     assert logged.walk == [EDGES]
     # Two of them in a list are no (response, context).
     two = {"searches": [{"question_id": "q1", **TABLES}, {"question_id": "q2", **TABLES}]}
-    assert [one.question for one in READER.read([("log:1", two)], ReadOptions(), Counter())] == ["q1", "q2"]
+    assert [one.question for one in GraphragReader().read([("log:1", two)], ReadOptions(), Counter())] == ["q1", "q2"]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_tables_as_csv() -> None:
     assert [chunk.text for chunk in logged.retrieved[:3]] == ["A person, she", "A company", "Ann works\nat Acme."]
     for table in ("id,source,target\n1,ANN", "id,source,target\n1,ANN,ACME,x", 'id,source,target\n1,"ANN,ACME'):
         with pytest.raises(UnreadableLogError, match=r"context_data\.relationships is a table that was printed"):
-            list(READER.read([("log:1", result({"relationships": table}))], ReadOptions(), Counter()))
+            list(GraphragReader().read([("log:1", result({"relationships": table}))], ReadOptions(), Counter()))
 
 
 CONTEXT_TEXT = (
@@ -279,19 +279,19 @@ def test_the_documents_of_texts(index: Path) -> None:
     ]
     answer = "So [Data: Sources (0, 3, 7); Relationships (4); Entities (9); Reports (1)]."
     value = result({**TABLES, "sources": sources}, answer)
-    (logged,) = READER.read([("log:1", value)], ReadOptions(parquet=index), Counter())
+    (logged,) = GraphragReader().read([("log:1", value)], ReadOptions(parquet=index), Counter())
     assert names(logged) == ["ANN", "ACME", "people.md", "places.md", "Sources (7)", "BOB"]
     assert logged.citations == ["people.md", "places.md", "Sources (7)", "BOB", "ACME", "Reports (1)"]
     assert len(logged.notes) == 2  # a text without a document, and rows that aren't in the context
     printed = "So [Data: Sources (1); Relationships (4)]."
-    (logged,) = READER.read([("log:1", printed)], ReadOptions(parquet=index), Counter())
+    (logged,) = GraphragReader().read([("log:1", printed)], ReadOptions(parquet=index), Counter())
     assert logged.citations == ["people.md", "BOB", "ACME"]
 
 
 def test_a_folder_without_an_index(tmp_path: Path) -> None:
     """It is told which file is missing; without the option, how to give it."""
     with pytest.raises(UnreadableLogError, match=r"no text_units\.parquet"):
-        list(READER.read([("log:1", result(TABLES))], ReadOptions(parquet=tmp_path), Counter()))
+        list(GraphragReader().read([("log:1", result(TABLES))], ReadOptions(parquet=tmp_path), Counter()))
     assert [note for note in read(result(TABLES)).notes if "--parquet DIR" in note]
 
 
@@ -380,14 +380,14 @@ def test_hostile_values() -> None:
         ["a", "b"],
         [{}, {}],
     ):
-        assert not READER.recognises(other)
+        assert not GraphragReader().recognises(other)
 
 
 def test_the_real_log() -> None:
     """Local searches of graphrag 3.3.0: rows of n1 and n8 as they stand in the log, and the counts of all eight."""
     unread: Counter[str] = Counter()
     values = [(f"log:{line}", value) for line, value in enumerate(shared_log("ms-graphrag/local_search.jsonl.gz"), 1)]
-    logged = list(READER.read(values, ReadOptions(), unread))
+    logged = list(GraphragReader().read(values, ReadOptions(), unread))
     assert [one.question for one in logged] == [f"n{number}" for number in range(1, 9)]
     # The lengths of the tables in the log: ten entities each, and sources; no row is repeated.
     assert [len(one.walk[0]) for one in logged if one.walk] == [10, 8, 11, 12, 11, 9, 9, 14]

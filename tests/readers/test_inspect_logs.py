@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphkit.imports.sources import is_json, values_of
-from graphkit.readers.inspect_logs import INVALID, LATER_EPOCHS, LIMITED, OTHERS, READER
+from graphkit.readers.inspect_logs import INVALID, LATER_EPOCHS, LIMITED, OTHERS, InspectReader
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
 from graphkit.readers.tool_calls import FAILED
 from tests.helpers.archives import deflated, zstandard_archive
@@ -56,7 +56,7 @@ def log(*samples: dict[str, Any], **more: Any) -> dict[str, Any]:
 def read(*values: Any, options: ReadOptions | None = None, unread: Counter[str] | None = None) -> list[LoggedAnswer]:
     """What the reader makes of the values of a file."""
     places = [("log.json:1", value) for value in values]
-    return list(READER.read(places, options or ReadOptions(), Counter() if unread is None else unread))
+    return list(InspectReader().read(places, options or ReadOptions(), Counter() if unread is None else unread))
 
 
 def test_a_log_is_an_answer_a_sample() -> None:
@@ -92,8 +92,8 @@ def test_an_archive_reads_as_the_document_does(tmp_path: Path, write: Any) -> No
     )
     assert is_json(path)
     values = list(values_of(path))
-    assert all(READER.recognises(value) for _, value in values)
-    answers = list(READER.read(values, ReadOptions(), Counter()))
+    assert all(InspectReader().recognises(value) for _, value in values)
+    answers = list(InspectReader().read(values, ReadOptions(), Counter()))
     assert [one.where for one in answers] == [
         f"{path}:samples/n1_epoch_1.json",
         f"{path}:samples/org/repo-2_epoch_1.json",
@@ -124,7 +124,7 @@ def test_a_sample_in_parts_reads_as_if_it_were_whole(tmp_path: Path) -> None:
         f"{folder}/attachments/0.json": ["x", "def g(): f()"],
     }
     path = deflated(tmp_path / "a.eval", {name: json.dumps(one).encode() for name, one in parts.items()})
-    (answer,) = READER.read(values_of(path), ReadOptions(), Counter())
+    (answer,) = InspectReader().read(values_of(path), ReadOptions(), Counter())
     assert (answer.question, answer.answer, answer.opened) == ("q9", "g does.", ["a.py"])
     assert answer.tool_calls is not None
     assert answer.tool_calls[0].result == "def g(): f()"
@@ -258,6 +258,6 @@ def test_what_is_not_used_is_counted() -> None:
 )
 def test_other_values_are_not_recognised(value: Any) -> None:
     """A log has a task and a status, a sample an epoch."""
-    assert not READER.recognises(value)
-    assert READER.recognises(log())
-    assert READER.recognises(sample())
+    assert not InspectReader().recognises(value)
+    assert InspectReader().recognises(log())
+    assert InspectReader().recognises(sample())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphkit.readers.lightrag import READER
+from graphkit.readers.lightrag import LightragReader
 from graphkit.readers.lightrag_contexts import _csv_tables
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
 from tests.helpers.datasets import shared_log
@@ -33,8 +33,8 @@ EDGE = LoggedEdge("Acme", None, "Ann", directed=False)
 
 def read(value: Any, unread: Counter[str] | None = None) -> LoggedAnswer:
     """Return what the one result of a value says."""
-    assert READER.recognises(value)
-    (logged,) = READER.read([("log:1", value)], ReadOptions(), Counter() if unread is None else unread)
+    assert LightragReader().recognises(value)
+    (logged,) = LightragReader().read([("log:1", value)], ReadOptions(), Counter() if unread is None else unread)
     return logged
 
 
@@ -242,8 +242,8 @@ def test_a_table_of_contexts() -> None:
         {"q1": first, "q2": second, "q3": None},
         [["q1", first], ["q2", second], {"question_id": "q3", "context": None}],
     ):
-        assert READER.recognises(value)
-        table = list(READER.read([("log:1", value)], ReadOptions(), Counter()))
+        assert LightragReader().recognises(value)
+        table = list(LightragReader().read([("log:1", value)], ReadOptions(), Counter()))
         assert [one.question for one in table][:2] == ["q1", "q2"]
         assert [one.walk for one in table][:2] == [[[EDGE]], [[EDGE]]]
 
@@ -257,17 +257,17 @@ STREAM: list[dict[str, Any]] = [
 
 def test_streamed_answers() -> None:
     """/query/stream answers in lines: the references, then pieces of the answer; kept as a list or as they came."""
-    (logged,) = READER.read([("log:1", {"question_id": "q1", "result": STREAM})], ReadOptions(), Counter())
+    (logged,) = LightragReader().read([("log:1", {"question_id": "q1", "result": STREAM})], ReadOptions(), Counter())
     assert (logged.question, logged.answer, logged.citations) == ("q1", "At Acme [1].", ["people.md"])
     assert (logged.retrieved, logged.walk) == (None, None)
-    assert READER.recognises(STREAM[0])
-    (plain,) = READER.read([("log:1", part) for part in STREAM[1:]], ReadOptions(), Counter())
+    assert LightragReader().recognises(STREAM[0])
+    (plain,) = LightragReader().read([("log:1", part) for part in STREAM[1:]], ReadOptions(), Counter())
     assert (plain.answer, plain.citations) == ("At Acme [1].", None)
-    (single,) = READER.read([("log:1", {"response": "At Acme."})], ReadOptions(), Counter())
+    (single,) = LightragReader().read([("log:1", {"response": "At Acme."})], ReadOptions(), Counter())
     assert single.answer == "At Acme."
     failed = [*STREAM[:2], {"error": "The model is away."}]
     lines = [(f"log:{number}", part) for number, part in enumerate([*STREAM, *failed], 1)]
-    first, second = READER.read(lines, ReadOptions(), Counter())
+    first, second = LightragReader().read(lines, ReadOptions(), Counter())
     assert (first.where, first.answer, first.error) == ("log:1", "At Acme [1].", None)
     assert (second.where, second.answer, second.error) == ("log:4", "At ", "The model is away.")
 
@@ -275,7 +275,7 @@ def test_streamed_answers() -> None:
 def test_an_answer_alone() -> None:
     """aquery() gives the answer as a text: it is taken, and that nothing else is known is told; null found nothing."""
     values = [{"question_id": "q1", "result": "At Acme."}, {"question_id": "q2", "result": None}]
-    answered, failed = READER.read([("log", value) for value in values], ReadOptions(), Counter())
+    answered, failed = LightragReader().read([("log", value) for value in values], ReadOptions(), Counter())
     assert (answered.answer, answered.retrieved, answered.walk) == ("At Acme.", None, None)
     assert [note[:15] for note in answered.notes] == ["an answer alone"]
     assert (failed.answer, failed.error_type) == (None, "no_output")
@@ -334,9 +334,9 @@ def test_hostile_values() -> None:
     assert read({"question_id": "q1", "context": broken}, unread).walk == [[EDGE]]
     assert unread["lines of entities that aren't JSON"] == 2
     for other in ({"status": "ok", "data": {}}, {"entities": [{"entity": "A"}]}, {"chunks": ["x"]}, {"response": "x"}):
-        assert not READER.recognises(other)
+        assert not LightragReader().recognises(other)
     with pytest.raises(UnreadableLogError, match="log:1: nothing in it"):
-        list(READER.read([("log:1", {"colour": "red"})], ReadOptions(), unread))
+        list(LightragReader().read([("log:1", {"colour": "red"})], ReadOptions(), unread))
 
 
 def test_the_real_logs() -> None:
@@ -344,7 +344,7 @@ def test_the_real_logs() -> None:
     vector = "langchain_neo4j.vectorstores.neo4j_vector.Neo4jVector"
     for mode in ("local", "mix"):
         values = shared_log(f"lightrag/query_data_{mode}.jsonl.gz")
-        logged = list(READER.read([("log", value) for value in values], ReadOptions(), Counter()))
+        logged = list(LightragReader().read([("log", value) for value in values], ReadOptions(), Counter()))
         assert [one.question for one in logged] == [f"n{number}" for number in range(1, 9)]
         for one, value in zip(logged, values, strict=True):
             told = value["data"]["metadata"]["processing_info"]

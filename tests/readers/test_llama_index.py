@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphkit.readers.llama_index import READER
+from graphkit.readers.llama_index import LlamaIndexReader
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
 from tests.helpers.datasets import shared_log
 
@@ -29,13 +29,15 @@ def node(text: str, id_: str = UUIDS[0], source: str | None = None, score: Any =
 def read_all(*values: Any, options: ReadOptions = PLAIN, unread: Counter[str] | None = None) -> list[LoggedAnswer]:
     """Return what the values of a file say."""
     counted = Counter() if unread is None else unread
-    return list(READER.read(((f"log:{line}", value) for line, value in enumerate(values, 1)), options, counted))
+    return list(
+        LlamaIndexReader().read(((f"log:{line}", value) for line, value in enumerate(values, 1)), options, counted)
+    )
 
 
 def read(nodes: list[Any], options: ReadOptions = PLAIN, unread: Counter[str] | None = None) -> LoggedAnswer:
     """Return what a question's nodes say."""
     value = {"question_id": "q1", "nodes": nodes}
-    assert READER.recognises(value)
+    assert LlamaIndexReader().recognises(value)
     (logged,) = read_all(value, options=options, unread=unread)
     return logged
 
@@ -183,7 +185,7 @@ def test_a_query_engine() -> None:
 )
 def test_other_forms_of_nodes(value: dict[str, Any]) -> None:
     """Lists of the user's, nodes without scores, and nodes as stores and later versions write them are the same."""
-    assert READER.recognises(value)
+    assert LlamaIndexReader().recognises(value)
     assert [(one.question, one.walk) for one in read_all(value)] == [("q1", [[KNOWS]])]
 
 
@@ -239,7 +241,7 @@ def test_nodes_as_users_write_them() -> None:
     by_hand = {"response": "A", "source_nodes": [{"node_id": "a.md", "content": "Ann -> KNOWS -> Bob", "score": 0.5}]}
     (logged,) = read_all({"question_id": "q", "result": by_hand})
     assert (logged.walk, logged.answer) == ([[KNOWS]], "A")
-    assert not READER.recognises({"question_id": "q", "nodes": by_hand["source_nodes"]})
+    assert not LlamaIndexReader().recognises({"question_id": "q", "nodes": by_hand["source_nodes"]})
 
 
 def test_tools_of_an_agent() -> None:
@@ -276,7 +278,7 @@ def test_events_of_the_instrumentation() -> None:
     ]
     unread: Counter[str] = Counter()
     logged = [{**event, **one} for one in values]
-    assert all(map(READER.recognises, logged))
+    assert all(map(LlamaIndexReader().recognises, logged))
     first, second = read_all(*logged, unread=unread)
     assert (first.question, first.question_text, first.walk, first.answer) == ("q", "Whom?", [[KNOWS]], "Bob")
     assert (first.latency_ms, second.question_text, second.walk) == (500, "Who?", [[KNOWS]])
@@ -314,7 +316,7 @@ def test_a_knowledge_graph_index() -> None:
 def test_printed_nodes_are_refused() -> None:
     """json.dumps(..., default=str) prints nodes, which cuts their texts: the way to write them is told."""
     value = {"question_id": "q1", "response": "x", "source_nodes": [f"Node ID: {UUIDS[0]}\nText: Ann -> KNO...\n"]}
-    assert READER.recognises(value)
+    assert LlamaIndexReader().recognises(value)
     with pytest.raises(UnreadableLogError, match=r"log:1: its nodes are printed(.|\n)*node\.to_dict\(\)"):
         read_all(value)
 
@@ -328,7 +330,7 @@ def test_hostile_values() -> None:
     assert (names(logged), logged.walk) == (["4"], None)
     other: dict[str, Any]
     for other in ({"nodes": [{"id": 1}], "edges": []}, {"nodes": ["a"]}, {"nodes": [], "links": []}, {"id_": 3}):
-        assert not READER.recognises(other)
+        assert not LlamaIndexReader().recognises(other)
 
 
 def test_the_real_logs() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
-from graphkit.readers.openinference import READER
+from graphkit.readers.openinference import OpenInferenceReader
 from tests.helpers.datasets import shared_log
 from tests.readers.shared_logs import read as read_by
 from tests.readers.test_spans import documents, names, otlp, read, span
@@ -215,7 +215,7 @@ def test_the_kind_itself_may_have_been_dropped(parent: int | None) -> None:
     """A span that began with its kind lost that first: by its documents it is a retrieval, and is refused."""
     one = span(2, parent, "RETRIEVER", attributes=without(MANY, "input", "retrieval.documents.0."))
     del one["attributes"]["openinference.span.kind"]
-    assert READER.recognises(one)
+    assert OpenInferenceReader().recognises(one)
     with pytest.raises(UnreadableLogError, match="begin with number 1 instead of 0"):
         read(span(1, None, "CHAIN"), one)
 
@@ -420,9 +420,9 @@ def test_nodes_of_edges_and_of_rows() -> None:
 
 def test_the_name_finds_the_reader() -> None:
     """The registry knows it, and other spans aren't its own."""
-    assert reader_of("openinference") is READER
+    assert reader_of("openinference") is OpenInferenceReader()
     other = span(1, None, "LLM")
     other["attributes"] = {"http.method": "GET"}
-    assert not READER.recognises(other)
-    assert not READER.recognises({"question_id": "q1", "nodes": []})
-    assert list(READER.read([], ReadOptions(), Counter())) == []
+    assert not OpenInferenceReader().recognises(other)
+    assert not OpenInferenceReader().recognises({"question_id": "q1", "nodes": []})
+    assert list(OpenInferenceReader().read([], ReadOptions(), Counter())) == []

@@ -10,7 +10,7 @@ import pytest
 
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
-from graphkit.readers.otel_genai import READER
+from graphkit.readers.otel_genai import OpenTelemetryReader
 from tests.readers.test_spans import names, otlp
 from tests.readers.test_spans import span as sdk_span
 
@@ -27,9 +27,9 @@ def span(number: int, parent: int | None, operation: str, **more: Any) -> dict[s
 
 def read(*values: Any, unread: Counter[str] | None = None) -> list[LoggedAnswer]:
     """Read the values of a file, each on a line of its own, each of which has to be recognised."""
-    assert all(map(READER.recognises, values))
+    assert all(map(OpenTelemetryReader().recognises, values))
     placed = [(f"log.jsonl:{line}", value) for line, value in enumerate(values, 1)]
-    return list(READER.read(placed, ReadOptions(), Counter() if unread is None else unread))
+    return list(OpenTelemetryReader().read(placed, ReadOptions(), Counter() if unread is None else unread))
 
 
 def test_a_question() -> None:
@@ -118,8 +118,8 @@ def test_failures() -> None:
 
 def test_the_name_finds_the_reader() -> None:
     """On the command line it is ``otel``."""
-    assert reader_of("otel") is READER
-    assert not READER.recognises(sdk_span(1, None, "LLM"))
+    assert reader_of("otel") is OpenTelemetryReader()
+    assert not OpenTelemetryReader().recognises(sdk_span(1, None, "LLM"))
 
 
 def test_tools() -> None:

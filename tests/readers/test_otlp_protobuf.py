@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
-from graphkit.readers.openinference import READER
+from graphkit.readers.openinference import OpenInferenceReader
 from graphkit.readers.otlp_protobuf import export_of
 
 #: What opentelemetry-exporter-otlp-proto-common 1.45.2 made of a question's span of 250 ms, which failed, and of a
@@ -47,7 +47,7 @@ def test_what_an_exporter_sent() -> None:
 
 def test_it_is_read_like_any_other_form() -> None:
     """The reader gets question, ranking, answer, latency and error from it."""
-    [answer] = READER.read([("sent:1", export_of(REAL))], ReadOptions(), Counter())
+    [answer] = OpenInferenceReader().read([("sent:1", export_of(REAL))], ReadOptions(), Counter())
     assert (answer.question, answer.question_text, answer.answer) == ("q1", "Who?", "Änn.")
     assert (answer.latency_ms, answer.error) == (250.0, "no index")
     assert answer.retrieved is not None

@@ -36,7 +36,7 @@ def test_lines_of_a_run_are_an_answer_a_question() -> None:
     assert (second.where, second.question, ranked(second)) == ("log:3", "q2", [("d3", -0.001)])
     # A run says nothing of walks and answers.
     assert (first.walk, first.opened, first.answer) == (None, None, None)
-    assert all(map(trec.READER.recognises, RUN))
+    assert all(map(trec.TrecReader().recognises, RUN))
 
 
 def test_scores_decide_before_ranks() -> None:
@@ -84,7 +84,7 @@ def test_what_would_mislead_is_refused(lines: tuple[str, ...], message: str) -> 
 @pytest.mark.parametrize("line", ["", "a b c d e f", "q 0 d 1", "q Q0 d one 1.0 t", {"q": {"d": 1}}])
 def test_other_lines_are_no_run(line: Any) -> None:
     """Judgements have four fields, and prose has no numbers where a run has."""
-    assert not trec.READER.recognises(line)
+    assert not trec.TrecReader().recognises(line)
 
 
 def test_a_rank_of_any_length_is_survived() -> None:
@@ -98,7 +98,7 @@ def test_results_of_beir_are_ranked_as_runs_are() -> None:
     first, second = read(beir, {"q1": {"a": 1, "b": 1.0, "c": 3}, "q2": {}})
     assert (first.where, first.question, ranked(first)) == ("log:1 q1", "q1", [("c", 3.0), ("b", 1.0), ("a", 1.0)])
     assert (second.question, second.retrieved) == ("q2", [])
-    assert beir.READER.recognises({"q1": {"a": 1}, "q2": {}})
+    assert beir.BeirReader().recognises({"q1": {"a": 1}, "q2": {}})
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_results_with_anything_but_finite_numbers_are_refused(value: Any) -> Non
 @pytest.mark.parametrize("value", [{}, {"q": {}}, {"q": {"d": "1"}}, {"question_id": "q", "result": {"d": 1}}, [], "x"])
 def test_other_objects_are_no_results(value: Any) -> None:
     """Every value of every question is a number, and there is one at least."""
-    assert not beir.READER.recognises(value)
+    assert not beir.BeirReader().recognises(value)
 
 
 def test_rows_of_ragas_are_read_by_either_name_of_a_column() -> None:
@@ -136,7 +136,7 @@ def test_rows_of_ragas_are_read_by_either_name_of_a_column() -> None:
     assert [(chunk.name, chunk.text) for chunk in second.retrieved] == [(name, "x")]
     assert (second.question, second.answer, second.run, second.notes) == ("7", "I", "r", [ragas_rows.UNNAMED])
     assert unread == Counter({"faithfulness": 1, "ground_truth": 1})
-    assert all(map(ragas_rows.READER.recognises, (today, former)))
+    assert all(map(ragas_rows.RagasReader().recognises, (today, former)))
 
 
 def test_ids_and_contexts_that_do_not_pair_are_told() -> None:
@@ -184,7 +184,7 @@ def test_the_users_key_has_to_be_there() -> None:
 )
 def test_other_objects_are_no_rows(value: Any) -> None:
     """A question with an answer alone may be anybody's."""
-    assert not ragas_rows.READER.recognises(value)
+    assert not ragas_rows.RagasReader().recognises(value)
 
 
 def test_trec_lines_may_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +198,7 @@ def test_trec_lines_may_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     unread: Counter[str] = Counter()
     numbered = [(f"log:{number}", line) for number, line in enumerate(lines, 1)]
-    answers = list(trec.READER.read(numbered, ReadOptions(), unread))
+    answers = list(trec.TrecReader().read(numbered, ReadOptions(), unread))
     assert [(one.question, one.run, [chunk.name for chunk in one.retrieved or ()]) for one in answers] == [
         ("q", "my run", ["e", "d"]),
         ("p", "my run", ["d"]),
@@ -206,7 +206,7 @@ def test_trec_lines_may_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unread == {"lines that are comments or a header": 2}
     monkeypatch.setattr(trec, "HELD", 1)
     with pytest.raises(UnreadableLogError, match="log:5: the lines of the question 'q' lie more than 1 lines apart"):
-        list(trec.READER.read(numbered, ReadOptions(), unread))
+        list(trec.TrecReader().read(numbered, ReadOptions(), unread))
 
 
 @pytest.mark.parametrize(
@@ -219,9 +219,9 @@ def test_trec_lines_may_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_tables_and_rows_of_results(values: list[Any]) -> None:
     """A table under a key, a row a question and a row a document are the same ranking, and nothing is left."""
-    assert all(map(beir.READER.recognises, values))
+    assert all(map(beir.BeirReader().recognises, values))
     unread: Counter[str] = Counter()
-    (answer,) = beir.READER.read([("log:1", value) for value in values], ReadOptions(), unread)
+    (answer,) = beir.BeirReader().read([("log:1", value) for value in values], ReadOptions(), unread)
     assert (answer.question, [(chunk.name, chunk.score) for chunk in answer.retrieved or ()], unread) == (
         "q",
         [("b", 2.0), ("a", 1.0)],
@@ -231,7 +231,7 @@ def test_tables_and_rows_of_results(values: list[Any]) -> None:
 
 def test_scores_of_metrics_are_no_ranking() -> None:
     """What others measured of a question isn't what it retrieved."""
-    assert not beir.READER.recognises({"question_id": "q", "scores": {"faithfulness": 1.0}})
+    assert not beir.BeirReader().recognises({"question_id": "q", "scores": {"faithfulness": 1.0}})
 
 
 def test_tables_of_ragas() -> None:
@@ -246,12 +246,14 @@ def test_tables_of_ragas() -> None:
         {"samples": [row]},
     ]
     for table in tables:
-        assert ragas_rows.READER.recognises(table)
-        (answer,) = ragas_rows.READER.read([("log:1", table)], ReadOptions(), Counter())
+        assert ragas_rows.RagasReader().recognises(table)
+        (answer,) = ragas_rows.RagasReader().read([("log:1", table)], ReadOptions(), Counter())
         assert (answer.question_text, answer.answer) == ("Who?", "Ann")
         assert [chunk.text for chunk in answer.retrieved or ()] == ["x"]
-    (answer,) = ragas_rows.READER.read([("log:1", {"question_id": "q", "sample": row})], ReadOptions(), Counter())
+    (answer,) = ragas_rows.RagasReader().read(
+        [("log:1", {"question_id": "q", "sample": row})], ReadOptions(), Counter()
+    )
     assert (answer.question, answer.taken) == ("q", {"question id": "question_id"})
     answered = {"question": "Who?", "answer": "Ann", "ground_truth": "Ann"}
-    (answer,) = ragas_rows.READER.read([("log:1", answered)], ReadOptions(), Counter())
+    (answer,) = ragas_rows.RagasReader().read([("log:1", answered)], ReadOptions(), Counter())
     assert (answer.answer, answer.retrieved) == ("Ann", None)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
-from graphkit.readers.openinference import READER
+from graphkit.readers.openinference import OpenInferenceReader
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 #: The same bytes in base64.
@@ -43,7 +43,9 @@ def documents(*names: str) -> dict[str, Any]:
 def read(*values: Any, key: str | None = None, unread: Counter[str] | None = None) -> list[LoggedAnswer]:
     """Read the values of a file, each on a line of its own."""
     placed = [(f"log.jsonl:{line}", value) for line, value in enumerate(values, 1)]
-    return list(READER.read(placed, ReadOptions(question_key=key), Counter() if unread is None else unread))
+    return list(
+        OpenInferenceReader().read(placed, ReadOptions(question_key=key), Counter() if unread is None else unread)
+    )
 
 
 def names(answer: LoggedAnswer) -> list[str] | None:
@@ -156,7 +158,7 @@ ROW = {
 )
 def test_each_form_says_the_same(value: dict[str, Any]) -> None:
     """The question, the ranking with scores, the text and the 250 ms are read from every form of one span."""
-    assert READER.recognises(value)
+    assert OpenInferenceReader().recognises(value)
     unread: Counter[str] = Counter()
     [answer] = read(value, unread=unread)
     assert (answer.question, answer.question_text, answer.latency_ms) == ("q1", "Who?", 250.0)
