@@ -1,7 +1,7 @@
 """Fixtures for every test, its marks, and how tests are shared out among processes.
 
-``make test`` runs the fast suite (``GRAPHKIT_TESTS=fast``), ``make test-all`` everything. Marks follow from fixtures. Each
-module runs in one process, except that all tests on Neo4j run in a single process, which starts the only server.
+``make test`` runs the fast suite (``GRAPHKIT_TESTS=fast``), ``make test-all`` everything. Marks follow from fixtures.
+Each module runs in one process, except that all tests on Neo4j run in a single one, which starts the only server.
 """
 
 from __future__ import annotations
