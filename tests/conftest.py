@@ -1,10 +1,15 @@
-"""Fixtures for every test: a clean environment, and the two database engines."""
+"""Fixtures for every test, its marks, and how tests are shared out among processes.
+
+``make test`` runs the fast suite (``GRAPHKIT_TESTS=fast``), ``make test-all`` everything. Marks follow from fixtures.
+Each module runs in one process, except that all tests on Neo4j run in a single one, which starts the only server.
+"""
 
 from __future__ import annotations
 
 import atexit
 import os
 import signal
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from graphkit.database.embedded import client as embedded
 from graphkit.database.settings import Settings
@@ -22,6 +28,9 @@ from tests.helpers import engines
 from tests.helpers.cli import Graph
 from tests.helpers.engines import ENGINES, ENVIRONMENT, SETTINGS_PREFIXES, EngineSettings, Neo4jServer, Unavailable
 from tests.helpers.guard import sitecustomize as guard
+
+# Without its compiled files, collecting the suite takes three times as long, and so does each command that it starts.
+sys.dont_write_bytecode = False
 
 # A job of a script starts with interrupts ignored, and hands that on: the tests that interrupt need them as usual.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -34,9 +43,25 @@ os.environ.update(guard.guarded(os.environ))
 guard.install()
 atexit.register(_refusals.unlink)
 
+FAST = ENVIRONMENT.get("GRAPHKIT_TESTS") == "fast"
+
+#: The marks that fixtures give a test.
+_MARKS = {
+    "database": {"embedded_dir", "graph", "store", "any_graph", "engine_settings"},
+    "neo4j": {"neo4j_server", "neo4j_store"},
+    "browser": {"browser", "opened"},
+}
+#: What the fast suite doesn't run, with the name that its last line has for it.
+_NOT_FAST = {"neo4j": "Neo4j", "browser": "browser", "slow": "slow"}
+
+hypothesis_settings.register_profile("fast", max_examples=25, deadline=None)
+hypothesis_settings.register_profile("full", deadline=None)
+hypothesis_settings.load_profile("fast" if FAST else "full")
+
 _tests_run: Counter[str] = Counter()
 _names: dict[str, str] = {}
 _missing: dict[str, str] = {}
+_not_run: Counter[str] = Counter()
 
 
 @pytest.fixture(autouse=True)
@@ -153,10 +178,66 @@ def any_graph(engine_settings: EngineSettings) -> Iterator[Graph]:
         yield Graph(engine_settings.env, opened)
 
 
+# Choosing and sharing out -------------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark each test by its fixtures and its engine, drop those that the fast suite doesn't run, and group the rest."""
+    kept, dropped = [], []
+    for item in items:
+        fixtures = {*getattr(item, "fixturenames", ())}
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        marks = {mark for mark, names in _MARKS.items() if fixtures & names}
+        marks |= {"neo4j"} & {value for value in parameters.values() if isinstance(value, str)}
+        for mark in sorted(marks):
+            item.add_marker(mark)
+        left_out = next((mark for mark in _NOT_FAST if FAST and item.get_closest_marker(mark)), None)
+        if left_out is not None:
+            _not_run[_NOT_FAST[left_out]] += 1
+            dropped.append(item)
+            continue
+        group = "neo4j" if item.get_closest_marker("neo4j") else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+        kept.append(item)
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+    # The longest groups first, so that no process waits for the other in the end.
+    items[:] = sorted(kept, key=lambda item: item.get_closest_marker("neo4j") is None)
+
+
+# What the run says at its end ---------------------------------------------------------------------------------------
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand what a worker counted to the process that started it."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["graphkit"] = [dict(_tests_run), dict(_not_run), _names, _missing]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker counted. Each worker drops the same tests, but runs tests of its own."""
+    if "graphkit" in getattr(node, "workeroutput", {}):
+        tests, dropped, names, missing = node.workeroutput["graphkit"]
+        _tests_run.update(tests)
+        _not_run.update({name: count for name, count in dropped.items() if name not in _not_run})
+        _names.update(names)
+        _missing.update(missing)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say at the end which engines the tests ran on, and why one was left out."""
+    """Say in a line which engines the tests ran on, and in another what wasn't run."""
     parts = [f"{_names[engine]}: {_tests_run[engine]} tests" for engine in ENGINES if engine in _names]
-    parts += [f"{engine}: NOT RUN, because {reason}" for engine, reason in _missing.items()]
     if parts:
-        terminalreporter.write_sep("-", "engines")
         terminalreporter.write_line(f"engines: {'; '.join(parts)}")
+    reasons: Counter[str] = Counter()
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reasons[reason.removeprefix("Skipped: ")] += 1
+    said = [f"{count} {name}" for name, count in _not_run.items()]
+    said += [f"{count} ({reason})" for reason, count in reasons.most_common()]
+    if said:
+        hint = "; `make test-all` runs them" if FAST else ""
+        terminalreporter.write_line(f"not run: {', '.join(said)}{hint}")

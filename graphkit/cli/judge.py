@@ -232,11 +232,10 @@ def consistency(
     strict: StrictOption = False,
 ) -> None:
     """Grade the same answers again: how many grades are stable, and which flip."""
-    import asyncio
-
     from graphkit.cli.rejudging import regrading
     from graphkit.cli.trust_tables import show_consistency
     from graphkit.files.problems import Problems
+    from graphkit.llm import event_loop
     from graphkit.trust.consistency import compare_gradings, consistency
 
     problems = Problems(on_error_value(on_error), strict=strict)
@@ -247,7 +246,7 @@ def consistency(
         found = compare_gradings([chosen.scores, *others])
     else:
         again = regrading(run, dataset, chosen, how)
-        found = asyncio.run(consistency(again, repeat))
+        found = event_loop.run(consistency(again, repeat))
     print_problems(problems)
     show_consistency(chosen, found, _warning(run, chosen.scores, answered_by))
     if again is not None:
@@ -279,11 +278,10 @@ def bias(
     strict: StrictOption = False,
 ) -> None:
     """Change what has no bearing, and see whether the judge's grades move: order, length, and its own family."""
-    import asyncio
-
     from graphkit.cli.rejudging import regrading
     from graphkit.cli.trust_tables import show_effects
     from graphkit.files.problems import Problems
+    from graphkit.llm import event_loop
     from graphkit.trust.bias import bias
     from graphkit.trust.effects import effects
     from graphkit.trust.families import between_judges
@@ -299,7 +297,7 @@ def bias(
         found += between_judges(_subject(run, chosen.run, None, [against], problems).scores, chosen.scores)
     elif not given:
         again = regrading(run, dataset, chosen, how)
-        found = asyncio.run(bias(again))
+        found = event_loop.run(bias(again))
     print_problems(problems)
     show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
     if again is not None:
@@ -324,11 +322,10 @@ def drift(
     strict: StrictOption = False,
 ) -> None:
     """Grade recorded answers anew, and see how far the judge has moved since."""
-    import asyncio
-
     from graphkit.cli.rejudging import regrading
     from graphkit.cli.trust_tables import show_effects
     from graphkit.files.problems import Problems
+    from graphkit.llm import event_loop
     from graphkit.trust.drift import drift
     from graphkit.trust.effects import effects
 
@@ -340,7 +337,7 @@ def drift(
         found = effects("drift", chosen.scores, now)
     else:
         again = regrading(run, dataset, chosen, how)
-        found = asyncio.run(drift(chosen.scores, again))
+        found = event_loop.run(drift(chosen.scores, again))
     print_problems(problems)
     show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
     if again is not None:

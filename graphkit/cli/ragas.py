@@ -163,11 +163,10 @@ def evaluate(
     strict: StrictOption = False,
 ) -> None:
     """Run metrics of RAGAS on a run (needs the extra ragas)."""
-    import asyncio
-
     from graphkit.adapters.ragas import samples_of_run
     from graphkit.adapters.ragas_metrics import asks_a_model, metrics_of, scores_of
     from graphkit.files.problems import Problems
+    from graphkit.llm import event_loop
     from graphkit.llm.prices import PriceTable
     from graphkit.llm.requests import Reply
 
@@ -180,7 +179,7 @@ def evaluate(
     metrics = metrics_of(metric, asked, model)
     problems = Problems(on_error_value(on_error), strict=strict)
     samples = samples_of_run(run, _dataset(run, dataset), problems, _texts(texts or [], problems))
-    _keep(asyncio.run(scores_of(samples, metrics, concurrency, cost)), out, run, problems)
+    _keep(event_loop.run(scores_of(samples, metrics, concurrency, cost)), out, run, problems)
 
 
 def _model(name: str, max_cost: float | None, prices: PriceTable, concurrency: int) -> Model:

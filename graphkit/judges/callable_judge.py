@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from graphkit.errors import InputError
 from graphkit.judges.contract import Opinion
 from graphkit.judges.prompts import Prompt
+from graphkit.llm.event_loop import call_in_thread
 from graphkit.llm.requests import ModelError
 from graphkit.records.references import imported
 
@@ -49,7 +50,7 @@ class CallableJudge:
             if self._is_async:
                 said = self._call(*given)
             else:
-                said, stopped = await asyncio.to_thread(self._outcome, *given)
+                said, stopped = await call_in_thread(self._outcome, *given)
                 if stopped is not None:
                     raise stopped
             if inspect.isawaitable(said):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
@@ -25,6 +22,7 @@ from graphkit.judges.contract import Grader, Judge
 from graphkit.judges.materials import CONTEXT_TOKENS
 from graphkit.judges.own_rubric import load_rubric
 from graphkit.judges.verdict_request import TRIES
+from graphkit.llm import event_loop
 from graphkit.llm.requests import ModelError
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.usage import Spread, figures_of, summarised
@@ -44,8 +42,6 @@ from graphkit.scoring.judge_setup import (
 )
 from graphkit.scoring.verdict_job import CONCURRENCY, DEFAULT_GRADERS, Graded, GradingJob, RunToGrade
 from graphkit.scoring.verdict_store import keep_beside, with_other_models
-
-T = TypeVar("T")
 
 WAITING = "note: another grading of this run is being kept; this one waits for it"
 
@@ -149,11 +145,11 @@ def grade(
     if not isinstance(how, JudgeOptions):
         if batch:
             raise InputError(f"batches ask a model, which the judge {how.name!r} doesn't")
-        graded = run_async(options.job(OpenedJudge(how)).grade(to_grade))
+        graded = event_loop.run(options.job(OpenedJudge(how)).grade(to_grade))
     elif batch:
-        graded = run_async(_by_batches(to_grade, how, options, tell))
+        graded = event_loop.run(_by_batches(to_grade, how, options, tell))
     else:
-        graded = run_async(_at_once(to_grade, how, options))
+        graded = event_loop.run(_at_once(to_grade, how, options))
     # Another process may grade the same run: what it keeps is read before anything is written, here and in the graph.
     with locked(grading_lock(run_file), lambda: tell(WAITING)) if keep else nullcontext():
         whole = keep_beside(run_file, to_grade, graded, graders, tell) if keep else graded
@@ -191,7 +187,7 @@ def estimate_grading(
     prices = PriceTable.read(judge.prices)
     with kept_replies(judge) as replies:
         asked = Collecting(replies)
-        run_async(options.job(OpenedJudge(model_judge(asked, judge, prices)), judge.concurrency).grade(to_grade))
+        event_loop.run(options.job(OpenedJudge(model_judge(asked, judge, prices)), judge.concurrency).grade(to_grade))
     return estimate(asked, prices, batch)
 
 
@@ -251,13 +247,3 @@ def _into_graph(store: Store, run_file: Path, source: Dataset, graded: Graded, o
     load_scores(store, graded.scores)
     # Also where there is none: what the judge said before goes.
     keep_verdicts(store, graded.run, graded.judge, graded.verdicts)
-
-
-def run_async(work: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine returns, also where a loop is running already, as in a notebook."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, work).result()

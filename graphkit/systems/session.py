@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +14,7 @@ from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
+from graphkit.llm import event_loop
 from graphkit.records.models import Answer, Question
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.usage import Prices, Spread, projected, summarised
@@ -188,7 +187,7 @@ class Session:
         runner = Runner(keep, self.limits, self.prices, self.problems)
         done = True
         try:
-            _run_to_its_end(runner.run(list(self._jobs())))
+            event_loop.run(runner.run(list(self._jobs())))
         except KeyboardInterrupt:
             done = False
         except InputError:
@@ -319,26 +318,3 @@ def _source_of(call: Callable[..., Any]) -> str:
     """Return the origin of a callable, in the notation of the command line."""
     named = call if hasattr(call, "__qualname__") else type(call)
     return f"{named.__module__}:{named.__qualname__}"
-
-
-def _run_to_its_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine; in a thread if this one has an event loop, as in a notebook. Ctrl-C cancels it."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    loop = asyncio.new_event_loop()
-    with contextlib.closing(loop), ThreadPoolExecutor(1) as pool:
-        try:
-            # Nothing waits for a thread that an interrupt meets while it starts, so give it no work yet.
-            pool.submit(int).result()
-        except KeyboardInterrupt:
-            work.close()
-            raise
-        task = loop.create_task(work)
-        try:  # an interrupt may also come during the submission
-            pool.submit(loop.run_until_complete, task).result()
-        except KeyboardInterrupt:
-            loop.call_soon_threadsafe(task.cancel)
-            pool.shutdown()
-            raise
