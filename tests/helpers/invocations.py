@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from graphkit.cli.app import app
-from graphkit.cli.imports import FORMATS
+from graphkit.cli.imports import formats
 from graphkit.gold.formats import FORMATS as GOLD_FORMATS
 from tests.helpers.cli import ANSWERS, QUESTIONS, Row, tiny, write_lines
 
@@ -103,7 +103,7 @@ COMMANDS: dict[Words, Command] = {
     ),
     ("query",): Command({"source": "query.cypher"}, graph=True),
     ("summarize",): Command({"files": "scores.jsonl"}),
-    **{("import", name): _import(name) for name in ("auto", *FORMATS)},
+    **{("import", name): _import(name) for name in ("auto", *formats())},
     ("import", "gold"): Command(
         {"form": "hotpotqa", "files": "rows.json", "--out": "gold"}, folders=("--out",), needs=("files", "--out")
     ),
@@ -153,8 +153,10 @@ NAMES |= {("compare", "second")}
 
 def walk(command: Any = None, path: Words = ()) -> Iterator[tuple[Words, Any]]:
     """Yield every command of the application with its words."""
-    for name, sub in getattr(command or typer.main.get_command(app), "commands", {}).items():
-        if getattr(sub, "commands", None):
+    group = command or typer.main.get_command(app)
+    for name in group.list_commands(None):
+        sub = group.get_command(None, name)
+        if hasattr(sub, "list_commands"):
             yield from walk(sub, (*path, name))
         else:
             yield (*path, name), sub
