@@ -249,7 +249,7 @@ def test_grading_in_a_terminal(tmp_path: Path, terminal: list[Terminal]) -> None
     first.type("s\n")
     assert "3 of 4" in first.expect(PROMPT)
     first.type("q\n")
-    first.expect("The same command goes on.")
+    first.expect("The same command continues.")
     assert first.end() == (0, "")
     with (tmp_path / "runs" / "r.grades" / "human.csv").open(newline="") as stream:
         [kept] = csv.DictReader(stream)
