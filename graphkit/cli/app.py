@@ -1,4 +1,4 @@
-"""The root command: it registers the commands, each of which has a file of its name with its options and its help."""
+"""The root command, which registers the commands; each has a file of its name."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import typer
 from graphkit.cli.base import Commands, refused_by_system, say
 from graphkit.cli.streams import prepare_streams
 
-#: The exit code after an error that nobody foresaw, as sysexits.h calls it; 1 would be a failed gate.
+#: The exit code after an unexpected error (EX_SOFTWARE of sysexits.h); 1 is a failed gate.
 BUG = 70
 
-#: The environment variable that has the traceback of such an error shown.
+#: The environment variable that makes graphkit print the traceback of such an error.
 DEBUG_VARIABLE = "GRAPHKIT_DEBUG"
 
-#: The commands in the order of the help: each is a function in the module of its name.
+#: The commands in the order of the help; each is a function in the module of its name.
 COMMANDS = (
     "demo",
     "load",
@@ -40,8 +40,7 @@ COMMANDS = (
     "schema",
 )
 
-#: The groups of commands, after those: each is the variable of a module's name in that module. It has the module's name
-#: but where Python keeps that word for itself.
+#: The groups of commands with their modules, each of which has a variable of its own name.
 GROUPS = {
     "import": "imports",
     "db": "db",
@@ -78,7 +77,9 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
 ) -> None:
     """Evaluate GraphRAG traversals over many repositories in a graph."""
 
@@ -94,12 +95,12 @@ def main() -> None:
     except OSError as error:
         sys.exit(refused_by_system(error))
     except Exception as error:
-        _tell_bug(error)
+        _report_bug(error)
         sys.exit(BUG)
 
 
-def _tell_bug(error: Exception) -> None:
-    """Say in one line what nobody foresaw, and below it what to report; show the traceback only where asked for."""
+def _report_bug(error: Exception) -> None:
+    """Print an unexpected error in one line, and how to report it; print the traceback only if the variable asks."""
     if os.environ.get(DEBUG_VARIABLE) == "1":
         import traceback
 

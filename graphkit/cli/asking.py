@@ -1,7 +1,8 @@
-"""Asking a person in the terminal for grades; each is kept at once, so that asking can stop anywhere."""
+"""Questions to a person in the terminal; each grade is kept at once, so that the person can stop anywhere."""
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,24 +16,36 @@ if TYPE_CHECKING:
     from graphkit.trust.labels import SheetRow
 
 
+def require_terminal(remedy: str) -> None:
+    """Raise an InputError if standard input is no terminal."""
+    if not sys.stdin.isatty():
+        raise InputError("there is no terminal to ask in", remedy=remedy)
+
+
+def read_choice(choices: str) -> str | None:
+    """Ask for a line in the terminal, and return it; None at the end of the input, or for ``q``."""
+    sys.stderr.write(f"({one_line(choices)}): ")
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    return None if not line or line.strip().lower() in ("q", "quit") else line.strip()
+
+
 def ask_grades(
     rows: Sequence[SheetRow],
     questions: Mapping[str, QuestionStruct],
     scale: GradeScale,
     keep: Callable[[SheetRow], None],
 ) -> bool:
-    """Ask for the grade of each answer, and hand each row to ``keep`` once it is graded; tell whether all were shown.
+    """Ask for the grade of each answer, pass each graded row to ``keep``, and return whether all were shown.
 
-    What the judge said isn't shown: it would sway the person.
+    The judge's grades aren't shown: they would sway the person.
 
     Raises
     ------
     InputError
         There is no terminal to ask in.
     """
-    if not sys.stdin.isatty():
-        remedy = "Have a sheet written by --csv FILE, fill it, and run the same again."
-        raise InputError("there is no terminal to ask in", remedy=remedy)
+    require_terminal("Have a sheet written by --csv FILE, fill it, and run the same again.")
     for number, row in enumerate(rows, 1):
         say()
         say(f"--- {number} of {len(rows)}: {row.question} " + "-" * 40)
@@ -57,19 +70,14 @@ def _show(row: SheetRow, question: QuestionStruct | None) -> None:
 
 
 def _asked(row: SheetRow, scale: GradeScale) -> SheetRow | None:
-    """Return the row with the grade that is given, without one where it is skipped, or None to stop."""
-    import dataclasses
-
-    while True:
-        sys.stderr.write(f"{one_line(row.measure)} ({scale.choices}; s to skip, q to quit; a note may follow): ")
-        sys.stderr.flush()
-        line = sys.stdin.readline()
-        said, _, note = line.strip().partition(" ")
-        if not line or said.lower() in ("q", "quit"):
-            return None
-        if said.lower() in ("s", "skip"):
+    """Return the row with the person's grade, unchanged if the person skips it, or None to stop."""
+    choices = f"{row.measure}: {scale.choices}; s to skip, q to quit; a note may follow"
+    while (line := read_choice(choices)) is not None:
+        grade, _, note = line.partition(" ")
+        if grade.lower() in ("s", "skip"):
             return row
-        label = scale.read(said)
+        label = scale.read(grade)
         if label is not None:
             return dataclasses.replace(row, grade=label, note=note.strip())
-        say(f"{said!r} is none of them" if said else "a grade, s or q")
+        say(f"{grade!r} is none of them" if grade else "a grade, s or q")
+    return None

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphkit.cli.base import Commands, Writes, as_json, print_json, print_line, settings, with_home
+from graphkit.cli.base import Writes, as_json, command, group, print_json, print_line, settings
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.llm.cache import CacheStats
 
-cache = typer.Typer(
-    cls=Commands, no_args_is_help=True, rich_markup_mode=None, help="Look at recorded replies of models, and drop some."
-)
+cache = group("Look at recorded replies of models, and remove some.")
 
 _CACHE = typer.Option(
-    "--cache", metavar="FILE", help="The file of replies. [env: GRAPHKIT_REPLIES] [default: .graphkit/replies.sqlite]"
+    "--cache",
+    metavar="FILE",
+    help="Use this file of replies. [env: GRAPHKIT_REPLIES] [default: .graphkit/replies.sqlite]",
 )
-CacheOption = Annotated[Path | None, _CACHE]
-ChangedCacheOption = Annotated[Path | None, _CACHE, Writes("replies", replaces=False)]
 
 
 @cache.command()
-@with_home
-def stats(file: CacheOption = None) -> None:
-    """Tell what the file of recorded replies holds."""
-    from graphkit.llm.cache import CacheStats, ReplyCache
+@command(home=True)
+def stats(file: Annotated[Path | None, _CACHE] = None) -> None:
+    """Show what the file of recorded replies contains."""
+    from graphkit.llm.cache import CacheStats, ReplyCache, cache_path
 
-    path = _path(file)
+    path = cache_path(settings().data, file)
     if path.exists():
         with ReplyCache(path) as replies:
             found = replies.stats()
@@ -43,74 +43,79 @@ def stats(file: CacheOption = None) -> None:
         _show(found)
 
 
-@cache.command()
-@with_home
-def prune(
+@dataclass(frozen=True)
+class PruneOptions:
+    """Which replies are removed."""
+
     older_than: Annotated[
-        float | None, typer.Option("--older-than", metavar="DAYS", help="Those kept before so many days.")
-    ] = None,
-    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="Those of this model.")] = None,
+        float | None, typer.Option("--older-than", metavar="DAYS", help="Remove replies older than DAYS.")
+    ] = None
+    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="Remove replies of this model.")] = None
     to_size: Annotated[
-        float | None, typer.Option("--to-size", metavar="MB", help="Until no more than so many million bytes are left.")
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+        float | None,
+        typer.Option("--to-size", metavar="MB", help="Remove replies until at most MB megabytes are left."),
+    ] = None
+    everything: Annotated[bool, typer.Option("--all", help="Remove all replies.")] = False
     batches: Annotated[
         bool, typer.Option("--batches", help="Forget the batches under way: their results won't be read.")
-    ] = False,
-    file: ChangedCacheOption = None,
-) -> None:
-    """Drop recorded replies: those that fit all that is given, the oldest first."""
-    from graphkit.errors import did_you_mean
-    from graphkit.llm.cache import ReplyCache
+    ] = False
 
-    if older_than is None and model is None and to_size is None and not everything and not batches:
-        raise InputError(
-            "nothing says what to drop",
-            remedy="Give --older-than DAYS, --model NAME, --to-size MB, --batches or --all.",
-        )
-    if everything and (older_than is not None or model is not None or to_size is not None):
-        raise InputError("--all drops all of them, and goes with no other choice")
-    for name, number in (("--older-than", older_than), ("--to-size", to_size)):
-        if number is not None and (not math.isfinite(number) or number < 0):
-            raise InputError(f"{name} is a number of at least 0")
-    path = _path(file)
+    def __post_init__(self) -> None:
+        """Refuse options that name nothing or contradict each other."""
+        chosen = self.older_than is not None or self.model is not None or self.to_size is not None
+        if not (chosen or self.everything or self.batches):
+            raise InputError(
+                "nothing says what to remove",
+                remedy="Give --older-than DAYS, --model NAME, --to-size MB, --batches or --all.",
+            )
+        if self.everything and chosen:
+            raise InputError("--all removes all replies, and goes with no other choice")
+        for name, number in (("--older-than", self.older_than), ("--to-size", self.to_size)):
+            if number is not None and (not math.isfinite(number) or number < 0):
+                raise InputError(f"{name} is a number of at least 0")
+
+
+@cache.command()
+@command(home=True)
+def prune(what: PruneOptions, file: Annotated[Path | None, _CACHE, Writes("replies", replaces=False)] = None) -> None:
+    """Remove recorded replies: those that fit all options, the oldest first."""
+    from graphkit.errors import did_you_mean
+    from graphkit.llm.cache import ReplyCache, cache_path
+
+    path = cache_path(settings().data, file)
     with ReplyCache(path, must_exist=True) as replies:
         before = replies.stats()
-        if model is not None and model not in before.models:
+        if what.model is not None and what.model not in before.models:
             raise InputError(
-                f"no reply of {model!r} is kept",
+                f"no reply of {what.model!r} is kept",
                 where=str(path),
-                remedy=f"{did_you_mean(model, before.models)}There are: {', '.join(before.models) or 'none'}.",
+                remedy=f"{did_you_mean(what.model, before.models)}There are: {', '.join(before.models) or 'none'}.",
             )
         removed = replies.prune(
-            older_than=None if older_than is None else older_than * 86_400,
-            model=model,
-            to_bytes=None if to_size is None else int(to_size * 1_000_000),
-            everything=everything,
+            older_than=None if what.older_than is None else what.older_than * 86_400,
+            model=what.model,
+            to_bytes=None if what.to_size is None else int(what.to_size * 1_000_000),
+            everything=what.everything,
         )
-        forgotten = replies.forget_batches() if batches else 0
+        forgotten = replies.forget_batches() if what.batches else 0
         after = replies.stats()
     freed = max(0, before.size - after.size)
     if as_json():
-        print_json(
-            {
-                "path": str(path),
-                "removed": removed,
-                "entries": after.entries,
-                "freed": freed,
-                "batches_forgotten": forgotten,
-            }
-        )
+        counts = {"removed": removed, "entries": after.entries, "freed": freed, "batches_forgotten": forgotten}
+        print_json({"path": str(path), **counts})
         return
     print_line(f"{removed} replies removed, {after.entries} left; {freed / 1e6:.1f} MB freed")
-    if batches:
+    if what.batches:
         print_line(f"{forgotten} batches forgotten")
 
 
-def _path(file: Path | None) -> Path:
-    from graphkit.llm.cache import cache_path
-
-    return cache_path(settings().data, file)
+#: The figures of a model's usage, with their columns.
+_USAGE = {
+    "input_tokens": "input tokens",
+    "output_tokens": "output tokens",
+    "cache_read_tokens": "read from cache",
+    "cache_write_tokens": "written to cache",
+}
 
 
 def _facts(found: CacheStats) -> dict[str, Any]:
@@ -122,10 +127,7 @@ def _facts(found: CacheStats) -> dict[str, Any]:
             name: {
                 "entries": one.entries,
                 "bytes": one.bytes,
-                "input_tokens": one.usage.input_tokens,
-                "output_tokens": one.usage.output_tokens,
-                "cache_read_tokens": one.usage.cache_read_tokens,
-                "cache_write_tokens": one.usage.cache_write_tokens,
+                **{figure: getattr(one.usage, figure) for figure in _USAGE},
             }
             for name, one in found.models.items()
         },
@@ -142,20 +144,11 @@ def _show(found: CacheStats) -> None:
 
     print_line(f"{found.path}: {found.entries} replies, {found.size / 1e6:.1f} MB")
     if found.entries:
-        columns = ["model", "replies", "MB", "input tokens", "output tokens", "read from cache", "written to cache"]
         rows = [
-            [
-                name,
-                one.entries,
-                f"{one.bytes / 1e6:.1f}",
-                one.usage.input_tokens,
-                one.usage.output_tokens,
-                one.usage.cache_read_tokens,
-                one.usage.cache_write_tokens,
-            ]
+            [name, one.entries, f"{one.bytes / 1e6:.1f}", *(getattr(one.usage, figure) for figure in _USAGE)]
             for name, one in found.models.items()
         ]
-        print_table(None, columns, rows)
+        print_table(None, ["model", "replies", "MB", *_USAGE.values()], rows)
         print_line(f"kept from {_moment(found.oldest)} to {_moment(found.newest)}")
     if found.hits is not None:
         print_line(f"the last grading read {found.hits} of them, and asked for {found.misses}")
@@ -164,6 +157,4 @@ def _show(found: CacheStats) -> None:
 
 
 def _moment(seconds: float | None) -> str | None:
-    from datetime import UTC, datetime
-
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_json, print_line, with_json
+from graphkit.cli.base import as_json, command, print_json, print_line
 from graphkit.cli.options import DatasetArgument
 from graphkit.errors import GateError
 
 if TYPE_CHECKING:
     from graphkit.analysis.dataset_checks import Checked, Flaw
 
-#: How many questions of a finding are named.
+#: How many questions of a finding are printed.
 NAMED = 3
 
 
-@with_json
+@command()
 def check(
     dataset: DatasetArgument,
     baseline: Annotated[
         Path | None,
-        typer.Option("--baseline", metavar="RUN.jsonl", help="A run without retrieval: what it already answers."),
+        typer.Option("--baseline", metavar="RUN.jsonl", help="Report what this run without retrieval already answers."),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also for a warning.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail for a warning too.")] = False,
 ) -> None:
     """Check a set of questions: fields, difficulty, duplicates, stale gold, room to improve.
 
-    Exit codes: 0 where each question is valid, 1 where one is not, 2 where there is no dataset.
+    Exit codes: 0 if each question is valid, 1 if one is not, 2 if there is no dataset.
     """
     from graphkit.analysis.dataset_checks import check_dataset
     from graphkit.files.dataset import Dataset
@@ -71,7 +71,7 @@ def _show(checked: Checked) -> None:
 
 
 def _row(group: list[Flaw]) -> list[object]:
-    """Return the row of a finding that was made once or several times."""
+    """Return the row of findings of one kind."""
     first, count = group[0], len(group)
     named = [finding.question for finding in group if finding.question is not None]
     more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from graphkit.cli.base import Commands, as_json, open_graph, print_json, print_line, settings, with_graph
+from graphkit.cli.base import as_json, command, group, open_graph, print_json, print_line, settings
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.database.settings import Settings
 
-db = typer.Typer(cls=Commands, no_args_is_help=True, rich_markup_mode=None, help="Keep the embedded database running.")
+db = group("Keep the embedded database running, and look at what it contains.")
 
 
 @db.command()
-@with_graph
+@command(graph=True)
 def start() -> None:
-    """Start the embedded database and keep it running, so that each command answers at once."""
+    """Start the embedded database and keep it running, so that each command responds at once."""
     from graphkit.database.embedded import client
 
     chosen = _embedded_settings()
@@ -33,7 +33,7 @@ def start() -> None:
 
 
 @db.command()
-@with_graph
+@command(graph=True)
 def stop() -> None:
     """Stop the embedded database."""
     from graphkit.database.embedded import client
@@ -46,9 +46,9 @@ def stop() -> None:
 
 
 @db.command()
-@with_graph
+@command(graph=True)
 def status() -> None:
-    """Tell which database is used, whether it runs, and what it holds."""
+    """Show which database is used, whether it runs, and what it contains."""
     import dataclasses
 
     from graphkit.database.embedded import client
@@ -70,7 +70,7 @@ def status() -> None:
 
 
 @db.command()
-@with_graph
+@command(graph=True)
 def path() -> None:
     """Print the folder of the embedded database."""
     folder = str(settings().data.resolve())
@@ -81,16 +81,16 @@ def path() -> None:
 
 
 @db.command()
-@with_graph
+@command(graph=True)
 def remove(
-    kind: Annotated[str, typer.Argument(metavar="run|dataset", help="What is removed.")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, as `graphkit db status` shows it.")],
+    kind: Annotated[
+        Literal["run", "dataset"], typer.Argument(metavar="run|dataset", help="Remove a run, or a dataset.")
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Remove the one that `graphkit db status` calls NAME.")],
 ) -> None:
-    """Take a run, or a dataset with its runs, out of the graph; files stay as they are."""
+    """Remove a run, or a dataset with its runs, from the graph; files stay as they are."""
     from graphkit.graph.removal import remove_dataset, remove_run
 
-    if kind not in ("run", "dataset"):
-        raise InputError(f"a run or a dataset can be removed, not {kind!r}")
     with open_graph() as store:
         if kind == "run":
             remove_run(store, name)
@@ -105,18 +105,18 @@ def remove(
 
 
 def _embedded_settings() -> Settings:
-    """Return the settings of the running command, and refuse those that name a Neo4j server."""
+    """Return the settings of the running command; refuse a Neo4j server."""
     chosen = settings()
     if chosen.uri is not None:
         raise InputError(
-            "a Neo4j server is named, and graphkit doesn't start or stop that",
+            "a Neo4j server is named, and graphkit doesn't start or stop it",
             remedy="Unset NEO4J_URI to use the embedded database.",
         )
     return chosen
 
 
 def _content(chosen: Settings) -> dict[str, Any]:
-    """Return what a running database holds."""
+    """Return the content of a running database."""
     from graphkit.database.store import Store
     from graphkit.graph.queries import cypher
     from graphkit.graph.reservations import unfinished_loads

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, print_text, with_graph
+from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_text
 
 if TYPE_CHECKING:
     from graphkit.analysis.layers import Scorecard
@@ -37,7 +37,7 @@ WALKED = (
 JUDGED = ("unsupported-claims", "bad-citations")
 
 
-@with_graph
+@command(graph=True)
 def demo() -> None:
     """Load the storefront fixture, evaluate and judge two runs, execute code, and explain the worst failures."""
     from graphkit.analysis.compare_runs import compare_runs

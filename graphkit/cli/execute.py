@@ -4,59 +4,65 @@ from __future__ import annotations
 
 import dataclasses
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, print_problems, say, with_graph
-from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, RunNameOption, StrictOption, on_error_value
-from graphkit.errors import InputError
+from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_problems, say
+from graphkit.cli.options import DatasetOption, NoStoreOption, ReadingOptions, RunNameOption, one_run
 
 if TYPE_CHECKING:
     from graphkit.scoring.execute_run import ExecutedRun
 
-# As in the library, and held equal by a test: to read it there would make help slow.
+# As in the library; a test compares both.
 MEMORY = 512
 
 
-@with_graph
-def execute(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN.jsonl...", help="The runs whose code is executed.")],
-    dataset: DatasetOption = None,
+@dataclass(frozen=True)
+class SandboxOptions:
+    """How code is run."""
+
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Tests that run at the same time. [default: one a processor]"),
-    ] = None,
-    memory: Annotated[int, typer.Option("--memory", min=64, metavar="MIB", help="Memory of one test.")] = MEMORY,
-    unsafe: Annotated[
-        bool, typer.Option("--unsafe-no-sandbox", help="Run the code with all that you may do yourself.")
-    ] = False,
+        typer.Option("--jobs", "-j", min=1, help="Run so many tests at the same time. [default: one per processor]"),
+    ] = None
+    memory: Annotated[
+        int, typer.Option("--memory", min=64, metavar="MIB", help="Limit the memory of one test to MIB.")
+    ] = MEMORY
+    unsafe: Annotated[bool, typer.Option("--unsafe-no-sandbox", help="Run the code with all your own permissions.")] = (
+        False
+    )
+
+
+@command(graph=True)
+def execute(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN.jsonl...", help="Execute the code of these runs.")],
+    box: SandboxOptions,
+    reading: ReadingOptions,
+    dataset: DatasetOption = None,
     run_name: RunNameOption = None,
-    no_store: Annotated[bool, typer.Option("--no-store", help="Execute without a database.")] = False,
-    on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
+    no_store: NoStoreOption = False,
 ) -> None:
-    """Run the code of answers on the tests of their questions, in a sandbox; results are kept beside the run."""
+    """Run the code of answers on the tests of their questions, in a sandbox; keep the results beside the run."""
     from graphkit.cli.progress import shown_progress
     from graphkit.execution.limits import MIB, SandboxLimits
     from graphkit.execution.running import programs
     from graphkit.execution.sandbox import open_sandbox
-    from graphkit.files.problems import Problems
     from graphkit.scoring.execute_run import execute as execute_run
 
-    skip = on_error_value(on_error)
-    if run_name is not None and len(runs) > 1:
-        raise InputError(f"--run names one run, and there are {len(runs)} files", remedy="Execute one after the other.")
+    one_run(run_name, runs, "Execute")
+    limits = SandboxLimits(box.memory * MIB)
     results: list[ExecutedRun] = []
     with (
-        open_sandbox(jobs=jobs, limits=SandboxLimits(memory * MIB), programs=programs(), unsafe=unsafe) as sandbox,
+        open_sandbox(jobs=box.jobs, limits=limits, programs=programs(), unsafe=box.unsafe) as sandbox,
         nullcontext() if no_store else open_graph() as store,
         shown_progress("execute") as advance,
     ):
         say(sandbox.description)
         for run in runs:
-            problems = Problems(skip, strict=strict)
+            problems = reading.problems()
             results.append(
                 execute_run(
                     run,

@@ -6,30 +6,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, say, with_graph
+from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, say
 
 if TYPE_CHECKING:
     from graphkit.graph.failures import Failures
 
 
-@with_graph
+@command(graph=True)
 def failures(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The name of a run in the graph.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Explain this run in the graph.")],
     kind: Annotated[
         str | None,
-        typer.Option("--kind", help="One kind, such as wrong-turns. [default: all]"),
+        typer.Option("--kind", help="Show only this kind, such as wrong-turns. [default: all]"),
     ] = None,
     question: Annotated[
         str | None,
-        typer.Option("--question", "-q", metavar="ID", help="One question. [default: all]"),
+        typer.Option("--question", "-q", metavar="ID", help="Show only this question. [default: all]"),
     ] = None,
     other: Annotated[
         str | None,
-        typer.Option("--other", metavar="RUN", help="The run to compare with, for found-and-lost."),
+        typer.Option("--other", metavar="RUN", help="Compare with this run, for found-and-lost."),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", min=0, help="Rows of each kind, 0 for all. [default: 20, of all kinds 5]"),
+        typer.Option("--limit", min=0, help="Show so many rows of each kind, 0 for all. [default: 20; 5 of all kinds]"),
     ] = None,
 ) -> None:
     """Explain what a run did wrong: missed edges, wrong turns, wrong repositories, incoherent commits."""
@@ -71,5 +71,4 @@ def failures(
 
 
 def _shown(rows: Failures) -> str:
-    """Return how many rows of a kind are shown."""
     return f"{len(rows)} of {rows.total} shown"

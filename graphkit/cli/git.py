@@ -7,16 +7,18 @@ from typing import Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, with_graph
+from graphkit.cli.base import as_json, command, open_graph, print_json, print_line
 from graphkit.errors import InputError
 
 
-@with_graph
+@command(graph=True)
 def git(
-    repositories: Annotated[list[Path], typer.Argument(metavar="REPO_PATH...", help="Local git repositories.")],
+    repositories: Annotated[
+        list[Path], typer.Argument(metavar="REPO_PATH...", help="Read these local git repositories.")
+    ],
     name: Annotated[
         str | None,
-        typer.Option("--name", help="The repository's name in the graph. [default: its folder's]"),
+        typer.Option("--name", help="Name the repository so in the graph. [default: as its folder]"),
     ] = None,
 ) -> None:
     """Read git history into commit nodes: commits, parents, branches, tags and times."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphkit.cli.base import (
-    Commands,
     as_json,
+    command,
+    group,
     open_graph,
     print_json,
     print_line,
     print_problems,
     say,
-    with_graph,
-    with_json,
 )
 from graphkit.cli.options import DatasetArgument
 from graphkit.errors import InputError
@@ -28,38 +26,43 @@ if TYPE_CHECKING:
     from graphkit.graph.proposals import Proposal, Proposals
     from graphkit.records.models import Question
 
-gold = typer.Typer(cls=Commands, no_args_is_help=True, rich_markup_mode=None, help="Get gold, and have it judged.")
-
-
-@gold.callback()
-def group() -> None:
-    """Get gold, and have it judged."""
+gold = group("Propose gold paths, and update them after renames; you decide on each.")
 
 
 @gold.command()
-@with_graph
+@command(graph=True)
 def propose(
     dataset: DatasetArgument,
     question: Annotated[
-        str, typer.Option("--question", "-q", metavar="TEXT|ID", help="The id or text of a question, or a new text.")
+        str,
+        typer.Option(
+            "--question", "-q", metavar="TEXT|ID", help="Add paths to the question of this id or text, or to a new one."
+        ),
     ],
     pattern: Annotated[
-        str, typer.Option("--pattern", "-p", metavar="CYPHER", help="Such as: MATCH p = (a)-[:EDGE*1..3]->(b).")
+        str,
+        typer.Option(
+            "--pattern",
+            "-p",
+            metavar="CYPHER",
+            help="Match paths by this pattern, such as: MATCH p = (a)-[:EDGE*1..3]->(b).",
+        ),
     ],
     identifier: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="Of a new question. [default: the first qN that is free]")
+        str | None,
+        typer.Option("--id", metavar="ID", help="Use this id for a new question. [default: the first free qN]"),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="Look at no more paths.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="Look at no more than N paths.")] = 20,
 ) -> None:
-    """Propose paths of the loaded graph as gold: each that you accept in the terminal goes into questions.jsonl."""
+    """Propose paths of the loaded graph as gold; write those that you accept in the terminal to questions.jsonl."""
+    from graphkit.cli.asking import require_terminal
     from graphkit.files.dataset import Dataset
     from graphkit.files.problems import Problems
     from graphkit.gold.question_file import QuestionFile
     from graphkit.graph.proposals import proposed_paths
     from graphkit.records.words import counted
 
-    if not sys.stdin.isatty():
-        raise InputError("there is no terminal to ask in", remedy="Gold is what a person says yes to: run it in one.")
+    require_terminal("A person decides what is gold: run the command in a terminal.")
     source, problems = Dataset(dataset), Problems("skip")
     file = QuestionFile(source.folder, question, identifier)
     with open_graph(read_only=True) as store:
@@ -80,7 +83,7 @@ def propose(
 
 
 def _new(proposals: Proposals, question: Question) -> list[Proposal]:
-    """Return the proposals that aren't gold of the question already, and tell of what isn't shown."""
+    """Return the proposals that aren't gold of the question already, and print notes about the others."""
     from graphkit.records.words import counted
 
     known = {tuple((step.source, step.relation, step.target) for step in path.steps) for path in question.paths}
@@ -88,7 +91,7 @@ def _new(proposals: Proposals, question: Question) -> list[Proposal]:
     if known_already := len(proposals.found) - len(new):
         say(f"note: {counted(known_already, 'path')} found that {'is' if known_already == 1 else 'are'} gold already")
     if proposals.foreign:
-        say(f"note: {counted(proposals.foreign, 'path')} left out: not only of edges of the dataset's knowledge graph")
+        say(f"note: {counted(proposals.foreign, 'path')} skipped: not only edges of the dataset's knowledge graph")
     if proposals.cut:
         say("note: the pattern finds more paths than are looked at: narrow it, or raise --limit")
     if not new:
@@ -111,7 +114,7 @@ def _ask(new: list[Proposal], pinned: dict[str, str]) -> tuple[list[dict[str, An
             say(f"     the graph knows no commit, or more than one, of: {', '.join(one.unpinned)}")
         already = {**pinned, **commits}
         if other := [repo for repo, sha in one.commits.items() if already.get(repo, sha) != sha]:
-            say(f"left out: the question is pinned to {other[0]} at {already[other[0]]}")
+            say(f"skipped: the question is pinned to {other[0]} at {already[other[0]]}")
             continue
         answer = _asked(one)
         if answer is None:
@@ -123,16 +126,13 @@ def _ask(new: list[Proposal], pinned: dict[str, str]) -> tuple[list[dict[str, An
 
 
 def _asked(one: Proposal) -> dict[str, Any] | None:
-    """Return the path as it is accepted, an empty one where it is rejected, or None to stop."""
-    while True:
-        choices = "a accept, a NAME as an alternative, o optional, o 1 2 only these steps, r reject, q quit"
-        sys.stderr.write(f"({choices}): ")
-        sys.stderr.flush()
-        line = sys.stdin.readline()
-        said, _, more = line.strip().partition(" ")
-        word, more = said.lower(), more.strip()
-        if not line or word in ("q", "quit"):
-            return None
+    """Return the path as the person accepts it, an empty one for a rejection, or None to stop."""
+    from graphkit.cli.asking import read_choice
+
+    choices = "a accept, a NAME as an alternative, o optional, o 1 2 only these steps, r reject, q quit"
+    while (line := read_choice(choices)) is not None:
+        word, _, more = line.partition(" ")
+        word, more = word.lower(), more.strip()
         if word in ("r", "reject") and not more:
             return {}
         if word in ("a", "accept"):
@@ -142,7 +142,8 @@ def _asked(one: Proposal) -> dict[str, Any] | None:
             chosen = [int(text) for text in more.split() if text.isdecimal()] if more else list(places)
             if len(chosen) == len(more.split() or places) and set(chosen) <= set(places):
                 return {"steps": _written(one, chosen)}
-        say(f"{line.strip()!r} is none of them" if said else "a, o, r or q")
+        say(f"{line!r} is none of them" if line else "a, o, r or q")
+    return None
 
 
 def _written(one: Proposal, optional: Any) -> list[dict[str, Any]]:
@@ -153,22 +154,27 @@ def _written(one: Proposal, optional: Any) -> list[dict[str, Any]]:
 
 
 @gold.command()
-@with_json
+@command()
 def migrate(
     dataset: DatasetArgument,
     repo: Annotated[
-        list[str], typer.Option("--repo", metavar="NAME=PATH", help="A local clone of a repository; may be repeated.")
+        list[str],
+        typer.Option("--repo", metavar="NAME=PATH", help="Read this local clone of the repository; may be repeated."),
     ],
     to: Annotated[
         list[str] | None,
-        typer.Option("--to", metavar="[NAME=]COMMIT", help="A commit, tag or branch; may be repeated. [default: HEAD]"),
+        typer.Option(
+            "--to",
+            metavar="[NAME=]COMMIT",
+            help="Update to this commit, tag or branch; may be repeated. [default: HEAD]",
+        ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be proposed, and ask nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the proposals, and ask nothing.")] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Accept what is certain, files of the same content, and ask nothing.")
+        bool, typer.Option("--yes", help="Accept what is certain (files of the same content), and ask nothing.")
     ] = False,
 ) -> None:
-    """Propose gold anew whose files were renamed or moved since it was annotated; only what you accept is changed."""
+    """Update gold whose files were renamed or moved since it was annotated; change only what you accept."""
     from contextlib import ExitStack
 
     from graphkit.files.dataset import Dataset
@@ -176,12 +182,12 @@ def migrate(
     from graphkit.graph.history import open_repository
 
     if dry_run and yes:
-        raise InputError("--dry-run and --yes exclude each other", remedy="Leave one of them out.")
+        raise InputError("--dry-run and --yes exclude each other", remedy="Give only one of them.")
     paths = dict(map(named_repository, repo))
     with ExitStack() as stack:
         opened = {name: (str(path), stack.enter_context(open_repository(path))) for name, path in paths.items()}
         found = migration(Dataset(dataset), opened, _targets(to or [], list(paths)))
-        told = _tell_migration(found, dry_run)
+        facts = _print_migration(found, dry_run)
         accepted: list[Candidate] = []
         if yes:
             accepted = _certain(found.changes)
@@ -193,13 +199,13 @@ def migrate(
     if changed:
         say(f"note: the graph holds the questions as they were: `graphkit load {dataset}` brings them up to date")
     if as_json():
-        print_json({**told, "accepted": len(accepted), "changed": changed, "unsettled": still})
+        print_json({**facts, "accepted": len(accepted), "changed": changed, "unsettled": still})
     else:
         print_line(f"{found.file.path}: {_questions(len(changed))} changed{': ' * bool(changed)}{', '.join(changed)}")
 
 
 def _certain(changes: list[GoldChange]) -> list[Candidate]:
-    """Return what is certain, and report why the rest isn't."""
+    """Return the certain candidates, and print why the others are not."""
     for change in changes:
         if not any(each.certain for each in change.candidates):
             each, more = change.candidates[0], len(change.candidates) - 1
@@ -207,7 +213,7 @@ def _certain(changes: list[GoldChange]) -> list[Candidate]:
             say(f"not certain: {change.old} -> {each.new}: {each.why}, but {each.doubt}{others}")
     accepted = [each for change in changes for each in change.candidates if each.certain]
     if changes and not accepted:
-        say("note: --yes takes nothing: nothing is certain; run it in a terminal without --yes to decide")
+        say("note: --yes accepts nothing: nothing is certain; run it in a terminal without --yes to decide")
     return accepted
 
 
@@ -220,7 +226,7 @@ def named_repository(text: str) -> tuple[str, Path]:
 
 
 def _targets(given: list[str], repositories: list[str]) -> dict[str, str]:
-    """Return the commit of each repository to which gold is brought: its own, else that of all, else its head."""
+    """Return the target commit of each repository: its own, or the one for all, or HEAD."""
     targets = dict.fromkeys(repositories, "HEAD")
     own: dict[str, str] = {}
     for text in given:
@@ -232,10 +238,10 @@ def _targets(given: list[str], repositories: list[str]) -> dict[str, str]:
     return {**targets, **own}
 
 
-def _tell_migration(found: Migration, listed: bool) -> dict[str, Any]:
-    """Tell what isn't proposed, and what is where nobody is asked; return all of it for programs."""
+def _print_migration(found: Migration, listed: bool) -> dict[str, Any]:
+    """Print what isn't proposed, and with ``listed`` the proposals; return all of it for programs."""
     for question, reasons in found.left_out.items():
-        say(f"left out: {question}: {'; '.join(reasons)}")
+        say(f"skipped: {question}: {'; '.join(reasons)}")
     for gone in found.gone:
         say(f"gone: {gone.name} of {', '.join(gone.questions)}: {gone.why}")
     for edge in found.unproven:
@@ -253,27 +259,12 @@ def _tell_migration(found: Migration, listed: bool) -> dict[str, Any]:
         "to": found.targets,
         "proposed": [
             {
-                "repo": change.repo,
-                "pin": change.pin,
-                "old": change.old,
-                "questions": change.questions,
-                "candidates": [
-                    {
-                        "new": each.new,
-                        "why": each.why,
-                        "certain": each.certain,
-                        "doubt": each.doubt,
-                        "renames": dict(each.renames),
-                    }
-                    for each in change.candidates
-                ],
+                **asdict(change),
+                "candidates": [{**asdict(each), "certain": each.certain} for each in change.candidates],
             }
             for change in found.changes
         ],
-        "gone": [
-            {"repo": one.repo, "pin": one.pin, "name": one.name, "why": one.why, "questions": one.questions}
-            for one in found.gone
-        ],
+        "gone": [asdict(one) for one in found.gone],
         "unproven": [asdict(edge) for edge in found.unproven],
         "left_out": found.left_out,
         "unmoved": found.unmoved,
@@ -287,10 +278,10 @@ def _questions(count: int) -> str:
 
 
 def _ask_changes(changes: list[GoldChange]) -> list[Candidate]:
-    """Return what a person accepts."""
-    if not sys.stdin.isatty():
-        remedy = "Run it in one; --yes accepts what is certain, and --dry-run lists all. Nothing was changed."
-        raise InputError("there is no terminal to ask in", remedy=remedy)
+    """Return the candidates that a person accepts."""
+    from graphkit.cli.asking import require_terminal
+
+    require_terminal("Run it in one; --yes accepts what is certain, and --dry-run lists all. Nothing was changed.")
     accepted: list[Candidate] = []
     for number, change in enumerate(changes, 1):
         say()
@@ -311,14 +302,12 @@ def _ask_changes(changes: list[GoldChange]) -> list[Candidate]:
 
 def _asked_change() -> str | None:
     """Return ``a``, ``r`` or ``s``, or None to stop."""
-    words = {"a": "a", "accept": "a", "r": "r", "reject": "r", "s": "s", "skip": "s"}
-    while True:
-        sys.stderr.write("(a accept, r reject this one, s skip, q quit): ")
-        sys.stderr.flush()
-        line = sys.stdin.readline()
-        said = line.strip().lower()
-        if not line or said in ("q", "quit"):
-            return None
-        if said in words:
-            return words[said]
-        say(f"{line.strip()!r} is none of them" if said else "a, r, s or q")
+    from graphkit.cli.asking import read_choice
+
+    words = {"accept": "a", "reject": "r", "skip": "s"}
+    while (line := read_choice("a accept, r reject this one, s skip, q quit")) is not None:
+        word = line.lower()
+        if word in words or word in words.values():
+            return words.get(word, word)
+        say(f"{line!r} is none of them" if line else "a, r, s or q")
+    return None

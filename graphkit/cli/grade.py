@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,22 +13,23 @@ import typer
 from graphkit.cli.base import (
     Writes,
     as_json,
+    command,
     open_graph,
     print_json,
     print_line,
     print_problems,
     say,
     settings,
-    with_graph,
 )
 from graphkit.cli.options import (
-    ON_ERROR,
+    AnsweredByOption,
     DatasetOption,
-    OnErrorOption,
+    MaxCostOption,
+    MinKappaOption,
+    NoStoreOption,
+    PricesOption,
+    ReadingOptions,
     RunNameOption,
-    StrictOption,
-    kappa_floor,
-    on_error_value,
 )
 from graphkit.errors import GateError, InputError
 
@@ -37,161 +38,204 @@ if TYPE_CHECKING:
 
     from graphkit.analysis.judge_cost import GradingCost
     from graphkit.records.verdicts import Verdict
-    from graphkit.scoring.judge_setup import GradingEstimate
+    from graphkit.scoring.grade_run import GradingOptions
+    from graphkit.scoring.judge_setup import GradingEstimate, JudgeOptions
     from graphkit.scoring.verdict_job import Graded
 
-# As in the library, and held equal by a test: to read them there would make help slow.
+# Defaults repeat those of the library, because importing it would make help slow; a test compares both.
 JUDGE = "lexical"
 CONCURRENCY = 8
 CONTEXT_TOKENS = 24_000
 
-#: How many failed verdicts are told one by one.
+#: How many failed verdicts are printed one by one.
 _FAILURES = 5
 
 
-@with_graph
-def grade(
-    run: Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="The run whose answers are judged.")],
-    dataset: DatasetOption = None,
+@dataclass(frozen=True)
+class ModelOptions:
+    """Which judge is asked, and how; see :class:`graphkit.scoring.judge_setup.JudgeOptions`."""
+
     judge: Annotated[
         str,
-        typer.Option("--judge", "-j", metavar="NAME", help="lexical (rules, offline), anthropic, or module:callable."),
-    ] = JUDGE,
-    model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The model that judges.")] = None,
+        typer.Option(
+            "--judge", "-j", metavar="NAME", help="Ask lexical (rules, offline), anthropic, or module:callable."
+        ),
+    ] = JUDGE
+    model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Let this model judge.")] = None
     effort: Annotated[
-        str | None, typer.Option("--effort", metavar="low|medium|high", help="How much the model may think.")
-    ] = None,
+        str | None, typer.Option("--effort", metavar="low|medium|high", help="Limit how much the model thinks.")
+    ] = None
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, help="Judge so many answers at the same time.")
+    ] = CONCURRENCY
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            "--cache",
+            metavar="FILE",
+            help="Keep replies in FILE. [env: GRAPHKIT_REPLIES] [default: .graphkit/replies.sqlite]",
+        ),
+        Writes("replies", replaces=False),
+    ] = None
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no replies, and read none.")] = False
+    replay: Annotated[bool, typer.Option("--replay", help="Serve recorded replies only; ask nobody.")] = False
+    batch: Annotated[bool, typer.Option("--batch", help="Ask in batches: within a day, at half the price.")] = False
+    max_cost: MaxCostOption = None
+    prices: PricesOption = None
+
+    def for_library(self) -> JudgeOptions:
+        """Return them as the library takes them, with the file of replies."""
+        from graphkit.llm.cache import cache_path
+        from graphkit.scoring.judge_setup import ANTHROPIC, JudgeOptions
+
+        if self.no_cache and self.cache is not None:
+            raise InputError("--cache names a file of replies, and --no-cache keeps none")
+        cached = self.judge == ANTHROPIC and not self.no_cache
+        replies = cache_path(settings().data, self.cache) if cached else self.cache
+        return JudgeOptions(
+            self.judge, self.model, self.effort, self.concurrency, replies, self.replay, self.max_cost, self.prices
+        )
+
+
+@dataclass(frozen=True)
+class AskedOptions:
+    """What the judge is asked, and shown; see :class:`graphkit.scoring.grade_run.GradingOptions`."""
+
     grader: Annotated[
         list[str] | None,
         typer.Option(
             "--grader",
             "-g",
             metavar="NAME",
-            help="What is asked; may be repeated. [default: claims, rubric, aggregation]",
+            help="Ask by this grader; may be repeated. [default: claims, rubric, aggregation]",
         ),
-    ] = None,
+    ] = None
     rubric: Annotated[
         list[Path] | None,
-        typer.Option("--rubric", metavar="DIR", help="Your own rubric: a folder with prompt.txt and schema.json."),
-    ] = None,
+        typer.Option("--rubric", metavar="DIR", help="Ask by your own rubric: prompt.txt and schema.json in DIR."),
+    ] = None
     citations: Annotated[
         str | None,
-        typer.Option("--citations", metavar="REGEX", help="What else is a citation; its group `target` names what."),
-    ] = None,
+        typer.Option("--citations", metavar="REGEX", help="Recognise further citations, by the group `target`."),
+    ] = None
     context_tokens: Annotated[
-        int, typer.Option("--context-tokens", min=0, help="How much of the retrieved context a judge is shown.")
-    ] = CONTEXT_TOKENS,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, help="Answers that are judged at the same time.")
-    ] = CONCURRENCY,
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            "--cache",
-            metavar="FILE",
-            help="The file of replies. [env: GRAPHKIT_REPLIES] [default: .graphkit/replies.sqlite]",
-        ),
-        Writes("replies", replaces=False),
-    ] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no replies, and read none.")] = False,
-    replay: Annotated[bool, typer.Option("--replay", help="Serve recorded replies only; ask nobody.")] = False,
-    batch: Annotated[bool, typer.Option("--batch", help="Ask by batches: within a day, at half the price.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell calls, tokens and cost, and send nothing.")] = False,
-    max_cost: Annotated[
-        float | None, typer.Option("--max-cost", min=0, metavar="AMOUNT", help="Stop before more would be spent.")
-    ] = None,
-    prices: Annotated[
-        Path | None, typer.Option("--prices", metavar="FILE", help="Your prices of models (TOML).")
-    ] = None,
-    answered_by: Annotated[
-        str | None,
-        typer.Option(
-            "--answered-by", metavar="MODEL", help="The model that answered. [default: as `graphkit run` noted]"
-        ),
-    ] = None,
-    min_kappa: Annotated[
-        float | None,
-        typer.Option("--min-kappa", metavar="VALUE", help="Exit with 1 where kappa with a person may be lower."),
-    ] = None,
-    run_name: RunNameOption = None,
-    no_store: Annotated[bool, typer.Option("--no-store", help="Grade without a database.")] = False,
-    on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
+        int, typer.Option("--context-tokens", min=0, help="Show the judge at most so many tokens of context.")
+    ] = CONTEXT_TOKENS
+
+    def for_library(self, answered_by: str | None) -> GradingOptions:
+        """Return them as the library takes them."""
+        from graphkit.judges.citations import citation_pattern
+        from graphkit.scoring.grade_run import GradingOptions
+        from graphkit.scoring.verdict_job import DEFAULT_GRADERS
+
+        return GradingOptions(
+            self.grader or (() if self.rubric else DEFAULT_GRADERS),
+            self.rubric or (),
+            self.context_tokens,
+            citation_pattern(self.citations) if self.citations is not None else None,
+            answered_by,
+        )
+
+
+@dataclass(frozen=True)
+class AboutOptions:
+    """Which run is graded, and where the grades go."""
+
+    run: Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="Judge the answers of this run.")]
+    dataset: DatasetOption = None
+    answered_by: AnsweredByOption = None
+    run_name: RunNameOption = None
+    no_store: NoStoreOption = False
+
+
+@command(graph=True)
+def grade(
+    about: AboutOptions,
+    model: ModelOptions,
+    asked: AskedOptions,
+    reading: ReadingOptions,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the calls, tokens and cost to expect; send nothing.")
+    ] = False,
+    min_kappa: MinKappaOption = None,
 ) -> None:
-    """Have a judge say what the answers of a run are worth; scores and verdicts are kept beside it and in the graph."""
+    """Have a judge grade the answers of a run; keep scores and verdicts beside the run and in the graph."""
     from graphkit.analysis import gates
     from graphkit.analysis.judge_cost import grading_cost
     from graphkit.analysis.spot_check_files import kept_checks
-    from graphkit.cli.progress import shown_progress
-    from graphkit.files.problems import Problems
-    from graphkit.judges.citations import citation_pattern
-    from graphkit.llm.cache import cache_path
     from graphkit.records.model_families import self_evaluation
-    from graphkit.records.words import counted
-    from graphkit.scoring.grade_run import GradingOptions, cost_of_run, estimate_grading
-    from graphkit.scoring.grade_run import grade as grade_run
-    from graphkit.scoring.judge_setup import ANTHROPIC, JudgeOptions
-    from graphkit.scoring.verdict_job import DEFAULT_GRADERS
+    from graphkit.scoring.grade_run import cost_of_run, estimate_grading
+    from graphkit.scoring.judge_setup import ANTHROPIC
     from graphkit.trust.families import answering_model
 
-    problems = Problems(on_error_value(on_error), strict=strict)
-    kappa_floor(min_kappa)
-    if no_cache and cache is not None:
-        raise InputError("--cache names a file of replies, and --no-cache keeps none")
-    replies = cache_path(settings().data, cache) if judge == ANTHROPIC and not no_cache else cache
-    chosen = JudgeOptions(judge, model, effort, concurrency, replies, replay, max_cost, prices)
-    made_by = answering_model(run, answered_by)
-    options = GradingOptions(
-        grader or (() if rubric else DEFAULT_GRADERS),
-        rubric or (),
-        context_tokens,
-        citation_pattern(citations) if citations is not None else None,
-        made_by,
-    )
+    run, judge = about.run, model.for_library()
+    options = asked.for_library(answering_model(run, about.answered_by))
     if dry_run:
-        _show_estimate(estimate_grading(run, dataset, chosen, options, batch=batch, problems=problems))
+        problems = reading.problems()
+        _show_estimate(estimate_grading(run, about.dataset, judge, options, batch=model.batch, problems=problems))
         return
-    warning = self_evaluation(chosen.model_name if judge == ANTHROPIC else judge, made_by)
-    with nullcontext() if no_store else open_graph() as store, shown_progress("grade") as advance:
-
-        def progress(verdicts: Sequence[Verdict]) -> None:
-            advance("verdicts", len(verdicts))
-
-        try:
-            graded = grade_run(
-                run,
-                dataset,
-                judge=chosen,
-                options=replace(options, progress=progress),
-                batch=batch,
-                store=store,
-                keep=True,
-                name=run_name,
-                problems=problems,
-                tell=say,
-            )
-        except KeyboardInterrupt:
-            if replies is not None:
-                say(f"stopped: the replies so far are kept in {replies}, and the same command goes on from there")
-            raise
-    print_problems(problems)
+    graded = _graded(about, judge, options, model.batch, reading)
+    warning = self_evaluation(judge.model_name if judge.judge == ANTHROPIC else judge.judge, options.answered_by)
     cost = grading_cost(graded.verdicts, cost_of_run(run))
     if as_json():
         print_json(_facts(graded, cost, warning))
     else:
         _show(run, graded, cost)
-    _tell_failures(graded)
+    _print_failures(graded)
     if warning:
         say(f"warning: {warning}")
     if min_kappa is not None:
         gates.hold(gates.min_kappa([graded.run], graded.scores, kept_checks([run]), min_kappa))
+    _require_verdicts(graded, judge.max_cost)
+
+
+def _graded(
+    about: AboutOptions, judge: JudgeOptions, options: GradingOptions, batch: bool, reading: ReadingOptions
+) -> Graded:
+    """Grade the run, show the progress, and print the problems."""
+    from dataclasses import replace
+
+    from graphkit.cli.progress import shown_progress
+    from graphkit.scoring.grade_run import grade
+
+    problems = reading.problems()
+    with nullcontext() if about.no_store else open_graph() as store, shown_progress("grade") as advance:
+
+        def progress(verdicts: Sequence[Verdict]) -> None:
+            advance("verdicts", len(verdicts))
+
+        try:
+            graded = grade(
+                about.run,
+                about.dataset,
+                judge=judge,
+                options=replace(options, progress=progress),
+                batch=batch,
+                store=store,
+                keep=True,
+                name=about.run_name,
+                problems=problems,
+                tell=say,
+            )
+        except KeyboardInterrupt:
+            if judge.cache is not None:
+                say(f"stopped: the replies so far are kept in {judge.cache}; the same command continues from there")
+            raise
+    print_problems(problems)
+    return graded
+
+
+def _require_verdicts(graded: Graded, max_cost: float | None) -> None:
+    """Fail if the budget refused verdicts, or if there is no verdict at all."""
+    from graphkit.records.words import counted
+
     if unpaid := sum(verdict.failure == "over_budget" for verdict in graded.failed):
         raise GateError(
             f"stopped at --max-cost {max_cost:g}: {counted(unpaid, 'verdict')} not asked for",
             remedy="What is done is kept; the same command asks for the rest, with a limit of its own.",
         )
     if graded.verdicts and len(graded.failed) == len(graded.verdicts):
-        raise InputError("no verdict could be had", remedy="See above why, mend it, and run the same command again.")
+        raise InputError("every verdict failed", remedy="Correct the cause above, and run the same command again.")
 
 
 def _show_estimate(found: GradingEstimate) -> None:
@@ -205,7 +249,7 @@ def _show_estimate(found: GradingEstimate) -> None:
     kept = f" ({found.kept} more {'is' if found.kept == 1 else 'are'} answered by kept replies)" if found.kept else ""
     print_line(f"{counted(found.calls, 'call')}{kept}, about {counted(found.prompt_tokens, 'token')} of prompts")
     if found.cost is None:
-        print_line("what they cost isn't known: give the model's price by --prices FILE")
+        print_line("their cost is unknown: give the model's price by --prices FILE")
     else:
         price = f"{found.cost:.4f} {found.currency}, and no more than {found.most or 0:.4f}"
         print_line(f"about {price} (prices of {found.as_of}; a verdict that can't be used is asked for once more)")
@@ -214,14 +258,12 @@ def _show_estimate(found: GradingEstimate) -> None:
 def _facts(graded: Graded, cost: GradingCost, warning: str | None) -> dict[str, Any]:
     import dataclasses
 
-    means = {name: dataclasses.asdict(summary) for name, summary in graded.summaries().items()}
-    failures = Counter(str(verdict.failure) for verdict in graded.failed)
     return {
         "run": graded.run,
         "judge": graded.judge,
-        "measures": means,
+        "measures": {name: dataclasses.asdict(summary) for name, summary in graded.summaries().items()},
         "verdicts": len(graded.verdicts),
-        "failures": dict(failures),
+        "failures": dict(Counter(str(verdict.failure) for verdict in graded.failed)),
         "cost": {**dataclasses.asdict(cost), "share": cost.share},
         "saving": dataclasses.asdict(graded.saving),
         "warning": warning,
@@ -242,11 +284,11 @@ def _show(run: Path, graded: Graded, cost: GradingCost) -> None:
     saving = graded.saving
     if saving.calls:
         tokens = f" and about {counted(saving.prompt_tokens, 'token')}" if saving.prompt_tokens else ""
-        print_line(f"claims were judged once: {counted(saving.calls, 'call')}{tokens} less than a call a measure")
+        print_line(f"claims were judged once: {counted(saving.calls, 'call')}{tokens} fewer than one call per measure")
     print_line(f"kept in {grades_folder(run)}")
 
 
-def _tell_failures(graded: Graded) -> None:
+def _print_failures(graded: Graded) -> None:
     from graphkit.records.words import counted
 
     for verdict in graded.failed[:_FAILURES]:

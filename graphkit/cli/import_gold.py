@@ -7,44 +7,44 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_json, print_line, print_problems, say, say_text, with_json
-from graphkit.cli.options import ON_ERROR, OnErrorOption, on_error_value
+from graphkit.cli.base import as_json, command, print_json, print_line, print_problems, say, say_text
+from graphkit.cli.options import OnError
+from graphkit.errors import InputError
 
 if TYPE_CHECKING:
     from graphkit.gold.formats import GoldFormat
 
 
-@with_json
+@command()
 def import_gold(
     form: Annotated[
         str | None,
-        typer.Argument(
-            metavar="FORMAT", help="Of the data set. Without one, the formats are listed.", show_default=False
-        ),
+        typer.Argument(metavar="FORMAT", help="Read this format; without one, list the formats.", show_default=False),
     ] = None,
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="FILE...", help="JSON, JSON Lines, Parquet or text (also .gz, .zst).", show_default=False
+            metavar="FILE...", help="Read JSON, JSON Lines, Parquet or text (also .gz, .zst).", show_default=False
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DATASET", help="The dataset folder to be written.", show_default=False),
+        typer.Option("--out", "-o", metavar="DATASET", help="Write the dataset to this folder.", show_default=False),
     ] = None,
     repo: Annotated[
         list[str] | None,
         typer.Option(
             "--repo",
             metavar="NAME=PATH",
-            help="A local clone of a repository of the gold, whose files qualify symbols (swe-bench); may be repeated.",
+            help="Qualify symbols by the files in this local clone (swe-bench); may be repeated.",
             show_default=False,
         ),
     ] = None,
-    on_error: OnErrorOption = ON_ERROR,
+    on_error: Annotated[
+        OnError, typer.Option("--on-error", help="Refuse input with bad records, or skip and report these.")
+    ] = "fail",
 ) -> None:
-    """Make a dataset of the rows of a public data set: its questions with the gold that it gives."""
-    from graphkit.errors import InputError
+    """Make a dataset from the rows of a public data set: its questions with their gold."""
     from graphkit.files.problems import Problems
     from graphkit.gold.conversion import import_gold as imported
     from graphkit.gold.formats import gold_format
@@ -57,11 +57,11 @@ def import_gold(
     if not files or out is None:
         missing = "a file" if not files else "the dataset folder to be written"
         raise InputError(f"{missing} is missing", remedy=f"graphkit import gold {chosen.name} FILE... -o DATASET")
-    problems = Problems(on_error_value(on_error))
+    problems = Problems(on_error)
     count = imported(chosen, files, out, problems)
     print_problems(problems)
     for sentence in chosen.lacks:
-        say(f"{chosen.name} doesn't tell: {sentence}")
+        say(f"{chosen.name} doesn't say: {sentence}")
     if as_json():
         left_out, notes = len({problem.where for problem in problems.left_out}), dict(problems.noted)
         print_json({"dataset": str(out), "questions": count, "left_out": left_out, "notes": notes})
@@ -72,7 +72,6 @@ def import_gold(
 def _with_checkouts(form: GoldFormat, given: list[str]) -> GoldFormat:
     """Return a format that reads the symbols of a diff in local clones."""
     from graphkit.cli.gold import named_repository
-    from graphkit.errors import InputError
     from graphkit.gold.qualified import Checkouts
     from graphkit.gold.swe_bench import SweBench
 

@@ -4,70 +4,100 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_json, print_line, with_json
-from graphkit.cli.options import ColumnsOption, CommitOption, IdPatternOption, IdsOption, columns_value, commit_values
+from graphkit.cli.base import as_json, command, print_json, print_line
+from graphkit.cli.options import ColumnsOption, CommitOption, IdPatternOption, IdsOption, commit_values
 
 
-@with_json
+@dataclass(frozen=True)
+class SourceOptions:
+    """The database that holds the user's graph."""
+
+    uri: Annotated[
+        str | None, typer.Option("--uri", metavar="URI", help="Read your database that speaks Bolt; never write to it.")
+    ] = None
+    query: Annotated[
+        str | None,
+        typer.Option(
+            "--query", metavar="CYPHER", help="Read by this query, such as: MATCH (a)-[r]->(b) RETURN a, r, b."
+        ),
+    ] = None
+    user: Annotated[
+        str | None,
+        typer.Option(
+            "--user", metavar="NAME", help="Log in as NAME; the password is GRAPHKIT_SOURCE_PASSWORD, or asked for."
+        ),
+    ] = None
+    database: Annotated[
+        str | None, typer.Option("--database", metavar="NAME", help="Read this database. [default: the account's own]")
+    ] = None
+
+    def keywords(self) -> dict[str, str | None]:
+        """Return them as keywords of :func:`graphkit.import_graph`, with the password."""
+        password = _password(self.user) if self.uri is not None else None
+        return {
+            "uri": self.uri,
+            "query": self.query,
+            "username": self.user,
+            "password": password,
+            "database": self.database,
+        }
+
+
+@dataclass(frozen=True)
+class NodeOptions:
+    """How nodes and edges become artifacts and edges of a dataset."""
+
+    id_property: Annotated[
+        str | None, typer.Option("--id-property", metavar="NAME", help="Read the names of nodes in this property.")
+    ] = None
+    ids: IdsOption = None
+    id_pattern: IdPatternOption = None
+    columns: ColumnsOption = None
+    relation: Annotated[
+        str | None,
+        typer.Option("--relation", metavar="NAME", help="Give this relation to edges that have none."),
+    ] = None
+    commit: CommitOption = None
+
+
+@command()
 def import_graph(
-    dataset: Annotated[Path, typer.Option("--dataset", "-d", metavar="DIR", help="Whose knowledge graph it becomes.")],
+    dataset: Annotated[
+        Path, typer.Option("--dataset", "-d", metavar="DIR", help="Add the knowledge graph to this dataset.")
+    ],
+    source: SourceOptions,
+    nodes: NodeOptions,
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="FILE...", help="GraphML, node-link JSON, CSV of edges and of nodes.", show_default=False
+            metavar="FILE...", help="Read GraphML, node-link JSON, CSV of edges and of nodes.", show_default=False
         ),
     ] = None,
-    uri: Annotated[
-        str | None, typer.Option("--uri", metavar="URI", help="A database of yours that speaks Bolt; it is only read.")
-    ] = None,
-    query: Annotated[
-        str | None, typer.Option("--query", metavar="CYPHER", help="Such as: MATCH (a)-[r]->(b) RETURN a, r, b.")
-    ] = None,
-    user: Annotated[
-        str | None,
-        typer.Option("--user", metavar="NAME", help="Its password: GRAPHKIT_SOURCE_PASSWORD, or asked for."),
-    ] = None,
-    database: Annotated[
-        str | None, typer.Option("--database", metavar="NAME", help="[default: the account's own]")
-    ] = None,
     graph: Annotated[
-        str, typer.Option("--graph", metavar="NAME", help="The graph's name, where the dataset has several.")
+        str, typer.Option("--graph", metavar="NAME", help="Name the graph, if the dataset has several.")
     ] = "",
-    id_property: Annotated[
-        str | None, typer.Option("--id-property", metavar="NAME", help="The property that names nodes.")
-    ] = None,
-    ids: IdsOption = None,
-    id_pattern: IdPatternOption = None,
-    columns: ColumnsOption = None,
-    relation: Annotated[
-        str | None, typer.Option("--relation", metavar="NAME", help="The relation of edges that say none.")
-    ] = None,
-    commit: CommitOption = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace the files of such a graph.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the files of a graph of this name.")] = False,
 ) -> None:
-    """Make the artifacts and edges of a dataset of your own graph: in Neo4j, GraphML, node-link JSON or CSV."""
-    from graphkit.imports.graph_importer import import_graph as imported
+    """Make the artifacts and edges of a dataset from your own graph: in Neo4j, GraphML, node-link JSON or CSV."""
+    from graphkit.imports.graph_importer import import_graph
 
-    made = imported(
+    made = import_graph(
         dataset,
         files or (),
-        uri=uri,
-        query=query,
-        username=user,
-        password=_password(user) if uri is not None else None,
-        database=database,
+        **source.keywords(),
         graph=graph,
-        id_property=id_property,
-        ids=ids,
-        id_pattern=id_pattern,
-        columns=columns_value(columns),
-        relation=relation,
-        commits=commit_values(commit),
+        id_property=nodes.id_property,
+        ids=nodes.ids,
+        id_pattern=nodes.id_pattern,
+        columns=nodes.columns,
+        relation=nodes.relation,
+        commits=commit_values(nodes.commit),
         replace=replace,
     )
     if as_json():
@@ -79,7 +109,7 @@ def import_graph(
 
 
 def _password(user: str | None) -> str | None:
-    """Return the password of a user who was named: asked for where no variable has it and somebody is there."""
+    """Return the password from the environment; ask for it if a user is named and there is a terminal."""
     from graphkit.database.foreign import PASSWORD_VARIABLE
 
     given = os.environ.get(PASSWORD_VARIABLE)

@@ -1,32 +1,87 @@
-"""``graphkit import`` with a command for each format: the module has another name, for Python keeps that one."""
+"""``graphkit import`` with a command for each format (``import`` is a keyword, so the module has another name)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphkit.cli.base import Commands, Writes, as_json, print_json, print_line, say, with_json
+from graphkit.cli.base import Commands, as_json, command, print_json, print_line, say
 from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
-from graphkit.cli.options import LogOptions, with_log_options
+from graphkit.cli.options import LogOptions, NewRunDatasetOption, NewRunNameOption, NewRunOption, ReplaceFileOption
 from graphkit.errors import InputError
-from graphkit.readers.known_formats import formats
 
-#: The options of an import that graphkit's own records take as well, without a format.
+if TYPE_CHECKING:
+    from graphkit.analysis.evaluation_plan import RunSource
+
+#: The options of an import that graphkit's own records accept as well, without a format.
 OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit")
 
+FilesArgument = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Read these logs (also .gz and .zst).")]
+
+
+def formats() -> list[str]:
+    """Return the names of the formats of logs."""
+    from graphkit.readers.known_formats import formats
+
+    return formats()
+
+
+class FormatCommands(Commands):
+    """The commands of ``graphkit import``; those of formats are made on demand, since listing readers takes time."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands."""
+        return ["auto", *formats(), *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        """Return a command, or None if there is none of this name."""
+        if name in self.commands or name not in ("auto", *formats()):
+            return super().get_command(ctx, name)
+        help = f"Import logs of {name}." if name != "auto" else "Import logs and recognise the format of each file."  # noqa: A001
+        one = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        one.command(name, help=help)(_importing(name))
+        return typer.main.get_command(one)
+
+
 imports = typer.Typer(
-    cls=Commands,
+    cls=FormatCommands,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make runs of what libraries and agents log: no code, and no dependency on them.",
+    help="Make runs from what libraries and agents log: no code, and no dependency on them.",
 )
 
-FilesArgument = Annotated[list[Path], typer.Argument(metavar="FILE...", help="The log (also .gz and .zst).")]
+
+def _importing(format: str) -> Callable[..., None]:  # noqa: A002
+    @command()
+    def run_import(
+        files: FilesArgument,
+        dataset: NewRunDatasetOption,
+        out: NewRunOption,
+        logs: LogOptions,
+        run: NewRunNameOption = None,
+        force: ReplaceFileOption = False,
+        strict: Annotated[bool, typer.Option("--strict", help="Refuse a log with fields that aren't read.")] = False,
+    ) -> None:
+        from graphkit.imports.importer import import_log
+
+        made = import_log(files, format, dataset, out=out, run=run, replace=force, strict=strict, **logs.keywords())
+        if as_json():
+            print_json({"run": made.run, "file": str(out), **made.figures})
+            return
+        for line in made.summary:
+            print_line(line)
+        print_line(f"{made.run}: {out}")
+
+    return run_import
+
+
+imports.command("gold")(import_gold)
+imports.command("graph")(import_graph)
 
 
 @contextmanager
@@ -34,20 +89,19 @@ def as_runs(
     files: list[Path],
     format: str | None,  # noqa: A002
     dataset: Path | None,
-    how: LogOptions,
-) -> Iterator[list[tuple[Path, Path]]]:
-    """Yield each log with its run, imported into a temporary folder; with itself where nothing has to be imported.
+    logs: LogOptions,
+) -> Iterator[list[RunSource]]:
+    """Yield each log as a run, imported into a temporary folder if it has a format or if its ids must be looked up."""
+    from graphkit.analysis.evaluation_plan import RunSource
 
-    Runs of graphkit's own are imported where their ids have to be looked up.
-    """
     if format is None:
-        if others := [option for option in how.given() if option not in OF_OWN_RECORDS]:
+        if others := [option for option in logs.given() if option not in OF_OWN_RECORDS]:
             raise InputError(
-                f"{others[0]} is for logs of others",
+                f"{others[0]} is for logs of other tools",
                 remedy="Name what wrote them: --format auto, or the name of a format.",
             )
-        if not how.given():
-            yield [(file, file) for file in files]
+        if not logs.given():
+            yield [RunSource(file, file) for file in files]
             return
     if dataset is None:
         raise InputError("a log doesn't lie beside its questions", remedy="Name the dataset by --dataset.")
@@ -61,22 +115,15 @@ def as_runs(
             run = folder / str(number) / f"{run_name_of(file)}.jsonl"
             run.parent.mkdir()
             name = first_run(file) if format is None else None
-            read_as = "graphkit" if format is None else format
-            for line in import_log(file, read_as, dataset, out=run, run=name, **how.of_library()).summary:
+            for line in import_log(file, format or "graphkit", dataset, out=run, run=name, **logs.keywords()).summary:
                 say(line)
-            runs.append((file, run))
+            runs.append(RunSource(file, run, file if format is None else f"the log {file.resolve()}"))
         yield runs
 
 
-def dataset_of(runs: list[Path], given: Path | None, how: LogOptions) -> Path | None:
-    """Return the dataset of runs whose ids have to be looked up: the given one, else that which they lie in.
-
-    Raises
-    ------
-    InputError
-        They lie in several.
-    """
-    if given is not None or not how.given():
+def dataset_of(runs: list[Path], given: Path | None, logs: LogOptions) -> Path | None:
+    """Return the dataset of runs whose ids must be looked up: the given one, or the folder that they lie in."""
+    if given is not None or not logs.given():
         return given
     from graphkit.files.dataset import Dataset
 
@@ -87,37 +134,3 @@ def dataset_of(runs: list[Path], given: Path | None, how: LogOptions) -> Path | 
             remedy="Evaluate those of one dataset, or name it by --dataset.",
         )
     return folders[0]
-
-
-def _command(format: str) -> Callable[..., None]:  # noqa: A002
-    @with_json
-    @with_log_options
-    def command(
-        files: FilesArgument,
-        dataset: Annotated[Path, typer.Option("--dataset", "-d", metavar="DIR", help="Whose questions it answers.")],
-        out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN.jsonl", help="The run."), Writes("a run")],
-        how: LogOptions,
-        run: Annotated[
-            str | None, typer.Option("--run", metavar="NAME", help="[default: the name of its file]")
-        ] = None,
-        force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
-        strict: Annotated[bool, typer.Option("--strict", help="Refuse a log with fields that aren't read.")] = False,
-    ) -> None:
-        from graphkit.imports.importer import import_log
-
-        made = import_log(files, format, dataset, out=out, run=run, replace=force, strict=strict, **how.of_library())
-        if as_json():
-            print_json({"run": made.run, "file": str(out), **made.figures})
-            return
-        for line in made.summary:
-            print_line(line)
-        print_line(f"{made.run}: {out}")
-
-    return command
-
-
-for name in ("auto", *formats()):
-    what = "Import logs of whichever format, each recognised by its content." if name == "auto" else None
-    imports.command(name, help=what or f"Import what {name} logs.")(_command(name))
-imports.command("gold")(import_gold)
-imports.command("graph")(import_graph)

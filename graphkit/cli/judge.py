@@ -2,61 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphkit.cli.base import Commands, as_json, print_json, print_line, print_problems, print_text, say, with_json
+from graphkit.cli.base import as_json, command, group, print_json, print_line, print_problems, print_text, say
 from graphkit.cli.options import (
-    ON_ERROR,
     SEED,
     AnsweredByOption,
     AskOptions,
     DatasetOption,
-    OnErrorOption,
-    StrictOption,
-    kappa_floor,
-    on_error_value,
-    scale_value,
-    with_ask_options,
+    MinKappaOption,
+    ReadingOptions,
+    ScaleOption,
 )
-from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from graphkit.cli.rejudging import Regrading
+    from collections.abc import Coroutine
+
+    from graphkit.analysis.spot_check_files import KeptCheck
     from graphkit.files.problems import Problems
     from graphkit.records.scores import Score
-    from graphkit.trust.effects import Effect
+    from graphkit.trust.rejudging import Rejudging
+    from graphkit.trust.sheet_check import SheetCheck
     from graphkit.trust.subjects import Subject
 
-judge = typer.Typer(
-    cls=Commands, no_args_is_help=True, rich_markup_mode=None, help="What judges are asked, and how far to trust them."
-)
+judge = group("Show what judges are asked, and measure how far to trust them.")
 
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="The run that was graded.")]
-JudgeOption = Annotated[
-    str | None, typer.Option("--judge", "-j", metavar="NAME", help="Whose grades, where several judged the run.")
-]
-ScoreFilesOption = Annotated[
-    list[Path] | None,
-    typer.Option("--scores", metavar="FILE", help="The judge's scores. [default: those beside the run]"),
-]
-ModelOption = Annotated[
-    str | None, typer.Option("--model", metavar="MODEL", help="Whose grades, where several models of the judge graded.")
-]
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="Read the grades of this run.")]
 
-# As in the library, and held equal by a test: to read them there would make help slow.
+# Defaults repeat those of the library, because importing it would make help slow; a test compares both.
 SIZE = 15
 WIDTH = 0.2
 REPEAT = 3
 
 
+@dataclass(frozen=True)
+class SubjectOptions:
+    """Which run, and which judge's scores of it."""
+
+    run: RunArgument
+    dataset: DatasetOption = None
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", "-j", metavar="NAME", help="Use the grades of this judge, if several graded the run."),
+    ] = None
+    answered_by: AnsweredByOption = None
+    scores: Annotated[
+        list[Path] | None,
+        typer.Option("--scores", metavar="FILE", help="Read the judge's scores. [default: those beside the run]"),
+    ] = None
+
+    def read(self, model: str | None, problems: Problems) -> Subject:
+        """Return what the judge gave the run."""
+        from graphkit.trust.subjects import read_answers
+
+        return self.given(read_answers(self.run, problems)[0], self.judge, self.scores, model, problems)
+
+    def given(
+        self, run: str, judge: str | None, files: Sequence[Path] | None, model: str | None, problems: Problems
+    ) -> Subject:
+        """Return what a judge gave a run, and note scores of other runs."""
+        from graphkit.records.words import counted
+        from graphkit.trust.subjects import subject
+
+        found = subject(self.run, run, judge, files or [], problems, model)
+        if found.strangers:
+            what = "is of another run and isn't used" if found.strangers == 1 else "are of other runs and aren't used"
+            say(f"note: {counted(found.strangers, 'score')} {what}")
+        return found
+
+    def warning(self, scores: Iterable[Score]) -> str | None:
+        """Print and return a warning if judge and answering model are of one family."""
+        from graphkit.records.model_families import judges_of, self_evaluations
+        from graphkit.trust.families import answering_model
+
+        answering = answering_model(self.run, self.answered_by)
+        warning = next(iter(self_evaluations(judges_of(scores), [answering])), None)
+        if warning:
+            say(f"warning: {warning}")
+        return warning
+
+
 @judge.command("list")
-@with_json
+@command()
 def list_graders() -> None:
-    """List the graders: what each is asked about, and which measures it gives."""
+    """List the graders: what each is shown, and which measures it gives."""
     from graphkit.cli.tables import print_table
     from graphkit.judges.catalogue import GRADERS
 
@@ -69,11 +103,13 @@ def list_graders() -> None:
 
 
 @judge.command()
-@with_json
+@command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A grader, or system for what every prompt begins with.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Show this grader; system shows what every prompt begins with.")
+    ],
 ) -> None:
-    """Show the words that a grader asks with, and the form of its verdict."""
+    """Show the prompt of a grader, and the schema of its verdict."""
     import json
 
     from graphkit.judges.catalogue import GRADERS
@@ -82,128 +118,89 @@ def show(
 
     words = text_of(name)
     grader = GRADERS.get(name)
-    form = schema_of(grader) if grader is not None else None
+    schema = schema_of(grader) if grader is not None else None
     if as_json():
-        print_json({"name": name, "text": words, "schema": form, "hash": prompt_hash(grader) if grader else None})
+        print_json({"name": name, "text": words, "schema": schema, "hash": prompt_hash(grader) if grader else None})
         return
     print_text(words)
-    if form is not None:
+    if schema is not None:
         print_line()
-        print_line("The verdict is JSON of this form:")
-        print_text(json.dumps(form, ensure_ascii=False, indent=1))
+        print_line("The verdict is JSON with this schema:")
+        print_text(json.dumps(schema, ensure_ascii=False, indent=1))
 
 
-@judge.command("spot-check")
-@with_json
-def spot_check(
-    run: RunArgument,
-    dataset: DatasetOption = None,
-    judge: JudgeOption = None,
-    model: ModelOption = None,
+@dataclass(frozen=True)
+class SheetOptions:
+    """What a person grades, and how it is compared."""
+
     measure: Annotated[
         str | None,
         typer.Option(
             "--measure",
             "-m",
             metavar="NAME",
-            help="Which of its measures. [default: that which the sheet names, else RubricGrade]",
+            help="Check this measure. [default: the one that the sheet names, else RubricGrade]",
         ),
-    ] = None,
-    scale: Annotated[
-        str | None,
-        typer.Option(
-            "--scale", metavar="LOW-HIGH", help="The whole grades of the measure. [default: as declared, or as given]"
-        ),
-    ] = None,
-    n: Annotated[int, typer.Option("--n", min=1, help="How many answers are drawn.")] = SIZE,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed draws the same answers.")] = SEED,
+    ] = None
+    scale: ScaleOption = None
+    n: Annotated[int, typer.Option("--n", min=1, help="Draw so many answers.")] = SIZE
+    seed: Annotated[int, typer.Option("--seed", help="Seed for the sample of answers.")] = SEED
     csv: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FILE", help="A sheet: written where it is absent, read where it is filled."),
-    ] = None,
+        typer.Option("--csv", metavar="FILE", help="Write a sheet to FILE if it is absent; read it if it is filled."),
+    ] = None
     width: Annotated[
-        float, typer.Option("--width", min=0.01, max=2.0, help="Of an interval, to tell how many labels it takes.")
-    ] = WIDTH,
-    min_kappa: Annotated[
-        float | None,
-        typer.Option("--min-kappa", metavar="VALUE", help="Exit with 1 where kappa with the person may be lower."),
+        float, typer.Option("--width", min=0.01, max=2.0, help="Say how many labels an interval this wide needs.")
+    ] = WIDTH
+    min_kappa: MinKappaOption = None
+
+
+@judge.command("spot-check")
+@command()
+def spot_check(
+    about: SubjectOptions,
+    sheet: SheetOptions,
+    reading: ReadingOptions,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", metavar="MODEL", help="Use the grades of this model, if several models of the judge graded."
+        ),
     ] = None,
-    answered_by: AnsweredByOption = None,
-    scores: ScoreFilesOption = None,
-    on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
 ) -> None:
     """Grade some answers yourself, and see how far the judge agrees, beyond chance and with intervals.
 
-    Labels are kept as they are given: the same command goes on where it was left.
+    Each label is kept as you give it: the same command continues where you stopped.
     """
     from graphkit.analysis import gates
-    from graphkit.analysis.spot_check_files import KeptCheck, keep
+    from graphkit.analysis.spot_check_files import keep
     from graphkit.cli.asking import ask_grades
     from graphkit.cli.spot_check_tables import print_spot_check
-    from graphkit.files.problems import Problems
-    from graphkit.files.verdict_files import grades_folder
-    from graphkit.measures.registry import measure_class
-    from graphkit.records.words import counted
-    from graphkit.trust.label_scales import numbers_in, persons_scale
-    from graphkit.trust.labels import SheetRow, graded_rows, labels_of, read_sheet, row_of, rows_of, write_sheet
-    from graphkit.trust.spot_check import check, draw
-    from graphkit.trust.subjects import read_answers, read_questions
 
-    kappa_floor(min_kappa)
-    grades = scale_value(scale)
+    checked = _opened_sheet(about, sheet, reading, model)
 
     def hold(*checks: KeptCheck) -> None:
-        if min_kappa is not None:
-            gates.hold(gates.min_kappa([name], graded, checks, min_kappa, [by]))
+        if sheet.min_kappa is not None:
+            by = [checked.measure]
+            gates.hold(gates.min_kappa([checked.subject.run], checked.scores, checks, sheet.min_kappa, by))
 
-    problems = Problems(on_error_value(on_error), strict=strict)
-    name, answers = read_answers(run, problems)
-    chosen = _subject(run, name, judge, scores, problems, model)
-    sheet = csv or grades_folder(run) / "human.csv"
-    rows = read_sheet(sheet) if sheet.exists() else []
-    by = _measure(chosen, measure, sheet, rows if csv is not None else [])
-    graded = chosen.by(by)
-    on = persons_scale(by, graded, numbers_in(said for _, _, said in graded_rows(rows, name, by)), grades)
-    labels = labels_of(rows, name, by, on, answers)
-    known = read_questions(run, dataset, problems) if csv is None or not sheet.exists() else {}
-    drawn = [row_of(score, known.get(score.question), answers.get(score.question)) for score in draw(graded, n, seed)]
-    print_problems(problems)
-    if labels.changed:
-        say(f"note: changed since they were graded, and not used: {', '.join(labels.changed[:5])}")
-    if csv is not None and not sheet.exists():
-        write_sheet(sheet, drawn)
-        if as_json():
-            print_json({"sheet": str(sheet), "drawn": len(drawn)})
-        else:
-            to_grade = f"{counted(len(drawn), 'answer')} to grade ({on.choices})"
-            print_line(f"{sheet}: {to_grade}; fill the column grade, and run again")
+    if sheet.csv is not None and not checked.path.exists():
+        _write_sheet(checked, sheet)
         hold()  # nobody has checked the judge yet
         return
-    if csv is None:
-        kept = rows_of(rows)
-
-        def keep_row(row: SheetRow) -> None:
-            same = (row.run, row.question, row.measure)
-            kept[:] = [one for one in kept if (one.run, one.question, one.measure) != same] + [row]
-            write_sheet(sheet, kept)
-
-        waiting = [row for row in drawn if row.question not in labels.labels]
-        if waiting and not ask_grades(waiting, known, on, keep_row):
-            say(f"stopped; what was graded is kept in {sheet}. The same command goes on.")
+    if sheet.csv is None:
+        waiting = [row for row in checked.drawn(sheet.n, sheet.seed) if row.question not in checked.labels.labels]
+        if waiting and not ask_grades(waiting, checked.questions, checked.scale, checked.keep):
+            say(f"stopped; your grades are kept in {checked.path}. The same command continues.")
             hold()
             return
-        labels = labels_of(read_sheet(sheet) if sheet.exists() else [], name, by, on, answers)
-    if not labels.labels:
-        runs = sorted({row["run"] for _, row in rows if row.get("run")} - {name})
-        other = f" The sheet grades {', '.join(runs[:5])}." if runs else ""
-        remedy = f"Fill the column grade.{other}"
-        raise InputError(f"no answer of {name} is graded by {by}", where=str(sheet), remedy=remedy)
-    if grades is None and on.numeric and on.ordered and measure_class(by) is None:
-        say(f"note: the grades by {by} are taken to be on the scale {on.choices}; --scale names another")
-    found = check(graded, labels.labels, notes=labels.notes, scale=on, width=width)
-    place = keep(run, found.kept())
-    warning = _warning(run, graded, answered_by)
+        checked.reread()
+    found = checked.result(sheet.width)
+    if checked.guessed_scale:
+        scale = f"the scale {checked.scale.choices}"
+        say(f"note: the grades by {checked.measure} are assumed to be on {scale}; --scale names another")
+    place = keep(about.run, found.kept())
+    warning = about.warning(checked.scores)
     if as_json():
         print_json(found.as_json() | {"kept": str(place), "warning": warning})
     else:
@@ -212,185 +209,151 @@ def spot_check(
     hold(found.kept())
 
 
+def _opened_sheet(about: SubjectOptions, sheet: SheetOptions, reading: ReadingOptions, model: str | None) -> SheetCheck:
+    from graphkit.files.verdict_files import grades_folder
+    from graphkit.trust.sheet_check import SheetCheck
+    from graphkit.trust.subjects import read_answers, read_questions
+
+    problems = reading.problems()
+    name, answers = read_answers(about.run, problems)
+    subject = about.given(name, about.judge, about.scores, model, problems)
+    path = sheet.csv or grades_folder(about.run) / "human.csv"
+    checked = SheetCheck(subject, answers, path, sheet.csv is not None, sheet.measure, sheet.scale)
+    if sheet.csv is None or not path.exists():
+        checked.questions = read_questions(about.run, about.dataset, problems)
+    print_problems(problems)
+    if checked.labels.changed:
+        say(f"note: changed since they were graded, and not used: {', '.join(checked.labels.changed[:5])}")
+    return checked
+
+
+def _write_sheet(checked: SheetCheck, sheet: SheetOptions) -> None:
+    from graphkit.records.words import counted
+    from graphkit.trust.labels import write_sheet
+
+    drawn = checked.drawn(sheet.n, sheet.seed)
+    write_sheet(checked.path, drawn)
+    if as_json():
+        print_json({"sheet": str(checked.path), "drawn": len(drawn)})
+        return
+    to_grade = f"{counted(len(drawn), 'answer')} to grade ({checked.scale.choices})"
+    print_line(f"{checked.path}: {to_grade}; fill the column grade, and run the command again")
+
+
 @judge.command()
-@with_json
-@with_ask_options
+@command()
 def consistency(
-    run: RunArgument,
-    dataset: DatasetOption = None,
-    judge: JudgeOption = None,
-    *,
+    about: SubjectOptions,
     how: AskOptions,
-    repeat: Annotated[int, typer.Option("--repeat", min=2, help="How many gradings are compared.")] = REPEAT,
+    reading: ReadingOptions,
+    repeat: Annotated[int, typer.Option("--repeat", min=2, help="Compare so many gradings.")] = REPEAT,
     graded: Annotated[
         list[Path] | None,
-        typer.Option("--graded", metavar="FILE", help="Scores of a further grading: compare these, and ask nobody."),
+        typer.Option("--graded", metavar="FILE", help="Compare with these scores of a further grading; ask nobody."),
     ] = None,
-    answered_by: AnsweredByOption = None,
-    scores: ScoreFilesOption = None,
-    on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
 ) -> None:
-    """Grade the same answers again: how many grades are stable, and which flip."""
-    from graphkit.cli.rejudging import regrading
+    """Grade the same answers again: how many grades are stable, and which change."""
     from graphkit.cli.trust_tables import show_consistency
-    from graphkit.files.problems import Problems
-    from graphkit.llm import event_loop
     from graphkit.trust.consistency import compare_gradings, consistency
 
-    problems = Problems(on_error_value(on_error), strict=strict)
-    chosen = _named(run, judge, how.model, scores, problems)
-    again: Regrading | None = None
-    if graded:
-        others = [_subject(run, chosen.run, chosen.judge, [path], problems).scores for path in graded]
-        found = compare_gradings([chosen.scores, *others])
-    else:
-        again = regrading(run, dataset, chosen, how)
-        found = event_loop.run(consistency(again, repeat))
-    print_problems(problems)
-    show_consistency(chosen, found, _warning(run, chosen.scores, answered_by))
+    problems = reading.problems()
+    chosen = about.read(how.model, problems)
+    again = None if graded else _rejudging(about, how, chosen)
     if again is not None:
-        again.hold()
+        found = _run(consistency(again, repeat))
+    else:
+        others = [about.given(chosen.run, chosen.judge, [one], None, problems).scores for one in graded or []]
+        found = compare_gradings([chosen.scores, *others])
+    _finish(about, chosen, problems, again, lambda warning: show_consistency(chosen, found, warning))
 
 
 @judge.command()
-@with_json
-@with_ask_options
+@command()
 def bias(
-    run: RunArgument,
-    dataset: DatasetOption = None,
-    judge: JudgeOption = None,
-    *,
+    about: SubjectOptions,
     how: AskOptions,
+    reading: ReadingOptions,
     swapped: Annotated[
-        Path | None, typer.Option("--swapped", metavar="FILE", help="Scores with the order swapped: ask nobody.")
+        Path | None,
+        typer.Option("--swapped", metavar="FILE", help="Compare with scores in swapped order; ask nobody."),
     ] = None,
     padded: Annotated[
-        Path | None, typer.Option("--padded", metavar="FILE", help="Scores of the padded answers: ask nobody.")
+        Path | None,
+        typer.Option("--padded", metavar="FILE", help="Compare with scores of padded answers; ask nobody."),
     ] = None,
     against: Annotated[
         Path | None,
-        typer.Option("--against", metavar="FILE", help="Scores by a judge of another family, to compare with."),
+        typer.Option("--against", metavar="FILE", help="Compare with scores by a judge of another family."),
     ] = None,
-    answered_by: AnsweredByOption = None,
-    scores: ScoreFilesOption = None,
-    on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
 ) -> None:
-    """Change what has no bearing, and see whether the judge's grades move: order, length, and its own family."""
-    from graphkit.cli.rejudging import regrading
+    """Change what should not matter, and see whether the judge's grades move: order, length, and its own family."""
     from graphkit.cli.trust_tables import show_effects
-    from graphkit.files.problems import Problems
-    from graphkit.llm import event_loop
     from graphkit.trust.bias import bias
-    from graphkit.trust.effects import effects
+    from graphkit.trust.effects import Effect, effects
     from graphkit.trust.families import between_judges
 
-    problems = Problems(on_error_value(on_error), strict=strict)
-    chosen = _named(run, judge, how.model, scores, problems)
-    given = {name: path for name, path in (("swapped", swapped), ("padded", padded)) if path is not None}
+    problems = reading.problems()
+    chosen = about.read(how.model, problems)
     found: list[Effect] = []
-    again: Regrading | None = None
-    for variant, path in given.items():
-        found += effects(variant, chosen.scores, _subject(run, chosen.run, chosen.judge, [path], problems).scores)
+    for variant, path in (("swapped", swapped), ("padded", padded)):
+        if path is not None:
+            changed = about.given(chosen.run, chosen.judge, [path], None, problems)
+            found += effects(variant, chosen.scores, changed.scores)
+    again = None if swapped or padded or against else _rejudging(about, how, chosen)
     if against is not None:
-        found += between_judges(_subject(run, chosen.run, None, [against], problems).scores, chosen.scores)
-    elif not given:
-        again = regrading(run, dataset, chosen, how)
-        found = event_loop.run(bias(again))
-    print_problems(problems)
-    show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
-    if again is not None:
-        again.hold()
+        found += between_judges(about.given(chosen.run, None, [against], None, problems).scores, chosen.scores)
+    elif again is not None:
+        found = _run(bias(again))
+    _finish(about, chosen, problems, again, lambda warning: show_effects(chosen, found, warning))
 
 
 @judge.command()
-@with_json
-@with_ask_options
+@command()
 def drift(
-    run: RunArgument,
-    dataset: DatasetOption = None,
-    judge: JudgeOption = None,
-    *,
+    about: SubjectOptions,
     how: AskOptions,
+    reading: ReadingOptions,
     graded: Annotated[
-        Path | None, typer.Option("--graded", metavar="FILE", help="Scores of today: compare these, and ask nobody.")
+        Path | None, typer.Option("--graded", metavar="FILE", help="Compare with these scores of today; ask nobody.")
     ] = None,
-    answered_by: AnsweredByOption = None,
-    scores: ScoreFilesOption = None,
-    on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
 ) -> None:
-    """Grade recorded answers anew, and see how far the judge has moved since."""
-    from graphkit.cli.rejudging import regrading
+    """Grade recorded answers again, and see how far the judge has moved since."""
     from graphkit.cli.trust_tables import show_effects
-    from graphkit.files.problems import Problems
-    from graphkit.llm import event_loop
     from graphkit.trust.drift import drift
     from graphkit.trust.effects import effects
 
-    problems = Problems(on_error_value(on_error), strict=strict)
-    chosen = _named(run, judge, how.model, scores, problems)
-    again: Regrading | None = None
-    if graded is not None:
-        now = _subject(run, chosen.run, chosen.judge, [graded], problems).scores
-        found = effects("drift", chosen.scores, now)
-    else:
-        again = regrading(run, dataset, chosen, how)
-        found = event_loop.run(drift(chosen.scores, again))
-    print_problems(problems)
-    show_effects(chosen, found, _warning(run, chosen.scores, answered_by))
+    problems = reading.problems()
+    chosen = about.read(how.model, problems)
+    again = None if graded else _rejudging(about, how, chosen)
     if again is not None:
-        again.hold()
+        found = _run(drift(chosen.scores, again))
+    else:
+        now = about.given(chosen.run, chosen.judge, [graded] if graded else [], None, problems).scores
+        found = effects("drift", chosen.scores, now)
+    _finish(about, chosen, problems, again, lambda warning: show_effects(chosen, found, warning))
 
 
-def _measure(chosen: Subject, asked: str | None, sheet: Path, rows: Sequence[tuple[str, dict[str, str]]]) -> str:
-    """Return the measure that is meant: the one that is asked for, else the sheet's own, else the judge's first."""
-    from graphkit.trust.labels import graded_measures
+def _rejudging(about: SubjectOptions, how: AskOptions, chosen: Subject) -> Rejudging:
+    from graphkit.trust.rejudging import rejudging
 
-    named = graded_measures(rows, chosen.run, dict.fromkeys(score.measure for score in chosen.scores))
-    if asked is None and len(named) == 1:
-        return chosen.measure(named[0])
-    by = chosen.measure(asked)
-    if named and by.casefold() not in (name.casefold() for name in named):
-        what = f"the sheet grades {chosen.run} by {', '.join(named)}, not by {by}"
-        raise InputError(what, where=str(sheet), remedy="Name the measure of the sheet by --measure.")
-    return by
+    return rejudging(about.run, about.dataset, chosen, how.for_library())
 
 
-def _named(
-    run: Path, judge: str | None, model: str | None, scores: Sequence[Path] | None, problems: Problems
-) -> Subject:
-    """Return what a judge gave a run that is read for its name only."""
-    from graphkit.trust.subjects import read_answers
+def _run(work: Coroutine[Any, Any, Any]) -> Any:
+    from graphkit.llm import event_loop
 
-    return _subject(run, read_answers(run, problems)[0], judge, scores, problems, model)
+    return event_loop.run(work)
 
 
-def _subject(
-    run: Path,
-    name: str,
-    judge: str | None,
-    scores: Sequence[Path] | None,
+def _finish(
+    about: SubjectOptions,
+    chosen: Subject,
     problems: Problems,
-    model: str | None = None,
-) -> Subject:
-    from graphkit.records.words import counted
-    from graphkit.trust.subjects import subject
-
-    found = subject(run, name, judge, scores or [], problems, model)
-    if found.strangers:
-        what = "is of another run and isn't used" if found.strangers == 1 else "are of other runs and aren't used"
-        say(f"note: {counted(found.strangers, 'score')} {what}")
-    return found
-
-
-def _warning(run: Path, scores: Iterable[Score], answered_by: str | None) -> str | None:
-    """Tell where judge and answering model are of one family, and return the warning."""
-    from graphkit.records.model_families import judges_of, self_evaluations
-    from graphkit.trust.families import answering_model
-
-    warning = next(iter(self_evaluations(judges_of(scores), [answering_model(run, answered_by)])), None)
-    if warning:
-        say(f"warning: {warning}")
-    return warning
+    again: Rejudging | None,
+    print_found: Callable[[str | None], None],
+) -> None:
+    """Print the problems, the warning and the findings; fail if the budget refused verdicts."""
+    print_problems(problems)
+    print_found(about.warning(chosen.scores))
+    if again is not None:
+        again.require_paid()

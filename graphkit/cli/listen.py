@@ -4,118 +4,124 @@ from __future__ import annotations
 
 import signal
 import threading
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from graphkit.cli.base import Writes, as_json, print_json, print_line, say, say_text, with_json
-from graphkit.cli.options import CommitOption, IdPatternOption, IdsOption, QuestionKeyOption, commit_values
+from graphkit.cli.base import Writes, as_json, command, print_json, print_line, say, say_text
+from graphkit.cli.options import (
+    CommitOption,
+    IdPatternOption,
+    IdsOption,
+    NewRunDatasetOption,
+    NewRunNameOption,
+    NewRunOption,
+    QuestionKeyOption,
+    commit_values,
+)
+from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from graphkit.errors import InputError
+    from collections.abc import Callable
+
     from graphkit.imports.importer import ImportedLog
+    from graphkit.imports.receiver import TraceReceiver
 
 
-#: The formats of spans, each of which names what their attributes mean.
-FORMATS = ("auto", "openinference", "otel")
+@dataclass(frozen=True)
+class NameOptions:
+    """How the names in spans become ids of questions and artifacts."""
+
+    ids: IdsOption = None
+    id_pattern: IdPatternOption = None
+    question_key: QuestionKeyOption = None
+    commit: CommitOption = None
 
 
-@with_json
+@command()
 def listen(
-    dataset: Annotated[Path, typer.Option("--dataset", "-d", metavar="DIR", help="Whose questions are answered.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN.jsonl", help="The run."), Writes("a run")],
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 4318,
+    dataset: NewRunDatasetOption,
+    out: NewRunOption,
+    names: NameOptions,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Listen on this port; 0 chooses a free one.")
+    ] = 4318,
     spans: Annotated[
         Path | None,
         typer.Option(
             "--spans",
             metavar="FILE",
-            help="Where the spans are kept as they came. [default: RUN.spans]",
+            help="Keep the spans in FILE as they came. [default: RUN.spans]",
             show_default=False,
         ),
         Writes("spans"),
     ] = None,
     format: Annotated[  # noqa: A002
-        str,
-        typer.Option("--format", metavar="|".join(FORMATS), help="The conventions that the spans follow."),
+        Literal["auto", "openinference", "otel"],
+        typer.Option("--format", help="Read spans that follow these conventions."),
     ] = "auto",
-    ids: IdsOption = None,
-    id_pattern: IdPatternOption = None,
-    question_key: QuestionKeyOption = None,
-    commit: CommitOption = None,
-    run: Annotated[str | None, typer.Option("--run", metavar="NAME", help="[default: the name of its file]")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    run: NewRunNameOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
-    """Take the traces of an instrumented system (OTLP over HTTP, this machine only) and make a run of them.
+    """Receive the traces of an instrumented system (OTLP over HTTP, this machine only) and make a run of them.
 
-    The run is written whenever a trace is complete, and at Ctrl-C, which ends it.
+    The run is written whenever a trace is complete, and at Ctrl-C, which ends the command.
     """
-    from graphkit.errors import InputError, did_you_mean
     from graphkit.files.dataset import Dataset
     from graphkit.files.outputs import check_output, check_outputs_differ
     from graphkit.imports.importer import import_log
-    from graphkit.imports.listening import listen as listen_until
     from graphkit.imports.names import read_ids
     from graphkit.imports.receiver import TraceReceiver
 
-    if format not in FORMATS:
-        raise InputError(
-            f"--format is a convention of spans, not {format!r}",
-            remedy=f"{did_you_mean(format, FORMATS)}There are: {', '.join(FORMATS)}.",
-        )
-    commits = commit_values(commit)
-    table = read_ids(ids) if ids is not None else None
-    source = Dataset(dataset)
-    if out.exists() and not force:
-        raise InputError("there is a file already", where=str(out), remedy="Name another, or replace it by --force.")
     spool = spans or out.with_suffix(".spans")
-    check_output(spool, "spans", [dataset, *([ids] if ids is not None else [])], force=force)
+    make = partial(
+        import_log,
+        [spool],
+        format,
+        Dataset(dataset),
+        out=out,
+        run=run,
+        ids=read_ids(names.ids) if names.ids is not None else None,
+        id_pattern=names.id_pattern,
+        question_key=names.question_key,
+        commits=commit_values(names.commit),
+        replace=True,
+    )
+    if out.exists() and not force:
+        raise InputError("the file exists", where=str(out), remedy="Name another, or replace it by --force.")
+    check_output(spool, "spans", [dataset, *([names.ids] if names.ids is not None else [])], force=force)
     check_outputs_differ([out, spool])
-
-    def make() -> ImportedLog:
-        return import_log(
-            [spool],
-            format,
-            source,
-            out=out,
-            run=run,
-            ids=table,
-            id_pattern=id_pattern,
-            question_key=question_key,
-            commits=commits,
-            replace=True,
-        )
-
-    def refused(why: str) -> None:
-        say(f"refused: {why}")
-
-    receiver = TraceReceiver(spool, port, refused, force)
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):  # the first is ignored by what a script starts in the background
-        signal.signal(number, lambda number, frame: stop.set())
-    say(f"OTEL_EXPORTER_OTLP_ENDPOINT={receiver.endpoint}")
-    say("Set this where your system runs (its exporter has to be OTLP over HTTP); Ctrl-C ends and writes the run.")
-    made = listen_until(receiver, stop, make, _written, _failed)
+    receiver = TraceReceiver(spool, port, lambda why: say(f"refused: {why}"), force)
+    made = _listen(receiver, make)
     if as_json():
-        told = {"spans": receiver.spans, "refused": dict(receiver.refusals), "spool": str(spool)}
-        print_json(
-            {"run": made and made.run, "file": str(out) if made else None, **told, **(made.figures if made else {})}
-        )
-        return
-    if made is None:
+        received = {"spans": receiver.spans, "refused": dict(receiver.refusals), "spool": str(spool)}
+        figures = made.figures if made else {}
+        print_json({"run": made and made.run, "file": str(out) if made else None, **received, **figures})
+    elif made is None:
         print_line("no spans came: is the variable set, and the exporter OTLP over HTTP?")
-        return
-    for line in made.summary:
-        print_line(line)
-    print_line(f"{made.run}: {out}; its spans: {spool}")
+    else:
+        for line in made.summary:
+            print_line(line)
+        print_line(f"{made.run}: {out}; its spans: {spool}")
 
 
-def _written(made: ImportedLog) -> None:
+def _listen(receiver: TraceReceiver, make: Callable[[], ImportedLog]) -> ImportedLog | None:
+    """Receive spans until a signal comes, and return the run."""
+    from graphkit.imports.listening import listen
     from graphkit.records.words import counted
 
-    say(f"{counted(made.answers, 'answer')} so far")
-
-
-def _failed(error: InputError) -> None:
-    say_text(f"no run yet: {error}")
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):  # a background job of a script ignores the first
+        signal.signal(number, lambda number, frame: stop.set())
+    say(f"OTEL_EXPORTER_OTLP_ENDPOINT={receiver.endpoint}")
+    say("Set this where your system runs (its exporter must use OTLP over HTTP); Ctrl-C ends and writes the run.")
+    return listen(
+        receiver,
+        stop,
+        make,
+        lambda made: say(f"{counted(made.answers, 'answer')} so far"),
+        lambda error: say_text(f"no run yet: {error}"),
+    )

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, print_problems, say, with_graph
-from graphkit.cli.options import ON_ERROR, DatasetArgument, OnErrorOption, StrictOption, on_error_value
+from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_problems, say
+from graphkit.cli.options import DatasetArgument, ReadingOptions
 
 if TYPE_CHECKING:
     from graphkit.graph.datasets import LoadSummary
 
 
-@with_graph
-def load(dataset: DatasetArgument, on_error: OnErrorOption = ON_ERROR, strict: StrictOption = False) -> None:
+@command(graph=True)
+def load(dataset: DatasetArgument, reading: ReadingOptions) -> None:
     """Load a dataset: questions with gold paths, commits, compatibility, knowledge graphs."""
     from graphkit.cli.progress import shown_progress
     from graphkit.files.dataset import Dataset
-    from graphkit.files.problems import Problems
     from graphkit.graph.datasets import load_dataset
 
-    source, problems = Dataset(dataset), Problems(on_error_value(on_error), strict=strict)
+    source, problems = Dataset(dataset), reading.problems()
     with open_graph() as store, shown_progress("load") as progress:
         summary = load_dataset(store, source, problems, progress)
     print_problems(problems)
@@ -27,10 +26,10 @@ def load(dataset: DatasetArgument, on_error: OnErrorOption = ON_ERROR, strict: S
 
 
 def _show(summary: LoadSummary) -> None:
-    from graphkit.records.words import counted
-
-    """Show what a load wrote, what was there already, and which artifacts were made from gold paths alone."""
+    """Print what a load wrote, what was there already, and which artifacts only edges name."""
     import dataclasses
+
+    from graphkit.records.words import counted
 
     if as_json():
         print_json(dataclasses.asdict(summary))

@@ -7,26 +7,23 @@ from typing import Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, open_graph, print_json, print_line, print_problems, with_graph
-from graphkit.cli.options import ON_ERROR, OnErrorOption, StrictOption, on_error_value
+from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_problems
+from graphkit.cli.options import ReadingOptions
 
 
-@with_graph
+@command(graph=True)
 def load_scores(
     files: Annotated[
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="Scores that others gave (.jsonl, .csv, .parquet), verdicts (.verdicts.jsonl), and executions "
-            "(.executions.jsonl).",
+            help="Load scores (.jsonl, .csv, .parquet), verdicts (.verdicts.jsonl) and executions (.executions.jsonl).",
         ),
     ],
-    on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
+    reading: ReadingOptions,
 ) -> None:
-    """Put scores, verdicts and executions of others, a judge or a person beside the answers of runs in the graph."""
+    """Load scores, verdicts and executions by others, a judge or a person beside the answers of runs in the graph."""
     from graphkit.files.execution_files import holds_executions, read_executions
-    from graphkit.files.problems import Problems
     from graphkit.files.score_files import read_scores
     from graphkit.files.verdict_files import holds_verdicts, read_verdicts
     from graphkit.graph.execution_nodes import check_executions, load_executions
@@ -34,7 +31,7 @@ def load_scores(
     from graphkit.graph.verdict_nodes import check_verdicts, load_verdicts
     from graphkit.records.words import counted
 
-    problems = Problems(on_error_value(on_error), strict=strict)
+    problems = reading.problems()
     judged = [file for file in files if holds_verdicts(file)]
     ran = [file for file in files if holds_executions(file)]
     scored = [file for file in files if file not in judged and file not in ran]
@@ -42,7 +39,7 @@ def load_scores(
     verdicts = read_verdicts(judged, problems) if judged else []
     executions = read_executions(ran, problems) if ran else []
     with open_graph() as store:
-        # Before a score is written, which may be of the same former answers.
+        # before a score is written, which may belong to the same outdated answers
         check_verdicts(store, verdicts)
         check_executions(store, executions)
         loaded = {"score": load_scores(store, scores)}

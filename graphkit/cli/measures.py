@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphkit.cli.base import as_json, print_json, say_text, with_json
+from graphkit.cli.base import as_json, command, print_json, say_text
 
 
-@with_json
+@command()
 def measures() -> None:
     """List the measures with their definition and source."""
     import dataclasses
@@ -16,7 +16,7 @@ def measures() -> None:
     rows = []
     kinds, wrong = measure_kinds()
     for error in wrong:
-        say_text(f"note: left out: {error}")
+        say_text(f"note: ignored: {error}")
     for kind in kinds:
         parameters = [f"{field.name}={field.default!r}" for field in dataclasses.fields(kind) if field.name != "k"]
         cut = "@k" if any(field.name == "k" for field in dataclasses.fields(kind)) else ""

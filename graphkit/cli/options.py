@@ -1,287 +1,93 @@
-"""What several commands share of their options: declarations, defaults, and how values are read."""
+"""Options that several commands share: one declaration for each, and one dataclass for each family."""
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+import dataclasses
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from graphkit.cli.base import print_problems
+from graphkit.cli.base import Writes, print_problems
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
-    from graphkit.analysis.run_pairs import By
-    from graphkit.files.problems import OnError
-    from graphkit.records.executions import Execution
-    from graphkit.records.scores import Score
-    from graphkit.records.unanswered import FailedAs
-    from graphkit.records.verdicts import Verdict
-    from graphkit.scoring.evaluate import Engine
-    from graphkit.scoring.results import Label
+    from graphkit.files.problems import Problems
+    from graphkit.trust.rejudging import RejudgeOptions
 
-DatasetArgument = Annotated[Path, typer.Argument(metavar="DATASET", help="The folder that holds questions.jsonl.")]
-DatasetOption = Annotated[
-    Path | None,
-    typer.Option("--dataset", "-d", metavar="DIR", help="The run's dataset. [default: the folder above its runs/]"),
-]
-MeasureOption = Annotated[
-    list[str] | None,
-    typer.Option("--measure", "-m", metavar="NAME", help="Such as nDCG@10; may be repeated."),
-]
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option("--config", metavar="FILE", help="Weights, targets and severe thresholds of the layers (TOML)."),
-]
-ScoresOption = Annotated[
-    list[Path] | None,
-    typer.Option("--scores", metavar="FILE", help="Add scores that others gave (.jsonl, .csv, .parquet)."),
-]
-VerdictsOption = Annotated[
-    list[Path] | None,
-    typer.Option("--verdicts", metavar="FILE", help="Show what judges said (.jsonl). [default: those beside the run]"),
-]
-ExecutionsOption = Annotated[
-    list[Path] | None,
-    typer.Option("--executions", metavar="FILE", help="Show what became of code (.jsonl). [default: beside the run]"),
-]
-AnsweredByOption = Annotated[
-    str | None,
-    typer.Option("--answered-by", metavar="MODEL", help="The model that answered. [default: as `graphkit run` noted]"),
-]
-IdsOption = Annotated[
-    Path | None,
-    typer.Option("--ids", metavar="FILE", help="The ids of its names: JSON Lines or CSV with name and id."),
-]
-IdPatternOption = Annotated[
-    str | None,
-    typer.Option("--id-pattern", metavar="REGEX", help="Groups id, or repo, path, symbol; or REGEX => TEMPLATE."),
-]
-QuestionOption = Annotated[
-    str | None, typer.Option("--question", metavar="ID", help="The question of a log that is about one.")
-]
-QuestionKeyOption = Annotated[
-    str | None,
-    typer.Option("--question-key", metavar="KEY", help="Where the question's id is, such as metadata.ticket."),
-]
-ColumnsOption = Annotated[
-    str | None,
-    typer.Option("--columns", metavar="S,R,T", help="Source, relation and target in the rows of a Cypher query."),
-]
-ChunksOnlyOption = Annotated[
-    bool, typer.Option("--chunks-only", help="Take what was retrieved where the edges can't be read.")
-]
-ParquetOption = Annotated[
-    Path | None,
-    typer.Option("--parquet", metavar="DIR", help="The output of graphrag's index, which knows its texts' documents."),
-]
-CommitOption = Annotated[
-    list[str] | None,
-    typer.Option("--commit", metavar="REPO=SHA", help="The commit at which it was read; may be repeated."),
-]
-UndirectedOption = Annotated[
-    bool, typer.Option("--undirected", help="Compare edges without their direction: measures are so named and kept.")
-]
-UnorderedOption = Annotated[
-    bool,
-    typer.Option("--unordered", help="Take each traversal as a set of edges: what compares its order isn't scored."),
-]
-RunNameOption = Annotated[
-    str | None,
-    typer.Option("--run", metavar="NAME", help="The run's name. [default: as its records say]"),
-]
-OnErrorOption = Annotated[
-    str,
-    typer.Option("--on-error", metavar="fail|skip", help="Refuse bad records, or leave them out and report them."),
-]
-FailedAsOption = Annotated[
-    str,
-    typer.Option(
-        "--failed-as",
-        metavar="worst|unscored",
-        help="Count a failed or missing question as the worst value at gates and targets, or leave it unscored.",
-    ),
-]
-StrictOption = Annotated[bool, typer.Option("--strict", help="Refuse records with fields that graphkit doesn't know.")]
-
-
-@dataclass(frozen=True, slots=True)
-class LogOptions:
-    """How the log of another tool is read: the options that each command has which reads one."""
-
-    ids: IdsOption = None
-    id_pattern: IdPatternOption = None
-    question: QuestionOption = None
-    question_key: QuestionKeyOption = None
-    columns: ColumnsOption = None
-    chunks_only: ChunksOnlyOption = False
-    parquet: ParquetOption = None
-    commit: CommitOption = None
-
-    def given(self) -> list[str]:
-        """Return the options that were given, as they are written."""
-        return [f"--{name.replace('_', '-')}" for name in _declared(LogOptions) if getattr(self, name)]
-
-    def of_library(self) -> dict[str, Any]:
-        """Return them as :func:`graphkit.import_log` takes them."""
-        values = {name: getattr(self, name) for name in _declared(LogOptions) if name != "commit"}
-        return {**values, "columns": columns_value(self.columns), "commits": commit_values(self.commit)}
-
-
-@dataclass(frozen=True, slots=True)
-class AskOptions:
-    """How a judge is asked once more: the options of each command that has answers graded again."""
-
-    model: Annotated[
-        str | None,
-        typer.Option("--model", metavar="MODEL", help="The model that is asked. [default: that which graded]"),
-    ] = None
-    effort: Annotated[
-        str | None,
-        typer.Option(
-            "--effort", metavar="low|medium|high", help="How much the model may think. [default: as it graded]"
-        ),
-    ] = None
-    context_tokens: Annotated[
-        int | None,
-        typer.Option(
-            "--context-tokens", min=0, help="How much context the judge is shown. [default: as in the grading]"
-        ),
-    ] = None
-    citations: Annotated[
-        str | None,
-        typer.Option("--citations", metavar="REGEX", help="What else is a citation. [default: as in the grading]"),
-    ] = None
-    max_cost: Annotated[
-        float | None, typer.Option("--max-cost", min=0, metavar="AMOUNT", help="Stop before more would be spent.")
-    ] = None
-    prices: Annotated[Path | None, typer.Option("--prices", metavar="FILE", help="Your prices of models (TOML).")] = (
-        None
-    )
-
-
-def _declared(options: type) -> dict[str, Any]:
-    """Return the options of a class by name, with their declarations."""
-    return get_type_hints(options, include_extras=True)
-
-
-def with_log_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of :class:`LogOptions`; its parameter ``how`` takes them."""
-    return _with_options(command, LogOptions)
-
-
-def with_ask_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of :class:`AskOptions`; its parameter ``how`` takes them."""
-    return _with_options(command, AskOptions)
-
-
-def _with_options(command: Callable[..., None], kind: type[Any]) -> Callable[..., None]:
-    declared = _declared(kind)
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        how = kind(**{name: given.pop(name) for name in declared})
-        command(**given, how=how)
-
-    own = inspect.signature(command, eval_str=True)
-    defaults = {field.name: field.default for field in fields(kind)}
-    parameters: list[inspect.Parameter] = []
-    for parameter in own.parameters.values():
-        if parameter.name == "how":
-            for name, annotation in declared.items():
-                parameters.append(
-                    inspect.Parameter(name, parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation)
-                )
-        else:
-            parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
-    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    del run.__wrapped__
-    return run
-
-
-def commit_values(texts: list[str] | None) -> dict[str, str]:
-    """Return the commits that ``--commit`` names."""
-    return dict(assignment("--commit", text) for text in texts or [])
-
-
-# Defaults. Those that the library has too stand here again, because reading them there would make help slow to show;
-# a test holds them equal.
-ON_ERROR = "fail"
-FAILED_AS = "worst"
+# Choices and defaults repeat those of the library, because importing it would make help slow; a test compares both.
+OnError = Literal["fail", "skip"]
+FailedAs = Literal["worst", "unscored"]
 SEED = 20_251
 
 
-def on_error_value(text: str) -> OnError:
-    """Return what ``--on-error`` asks for."""
-    if text == "fail":
-        return "fail"
-    if text == "skip":
-        return "skip"
-    raise InputError(f"--on-error is fail or skip, not {text!r}")
+def assignment(option: str, text: str) -> tuple[str, str]:
+    """Split ``NAME=VALUE``; a name may contain ``=`` inside brackets, as in ``EdgeRecall(relation=False)=0.8``."""
+    name, equals, value = text.rpartition("=") if option != "-p" else text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"{option} takes NAME=VALUE, not {text!r}")
+    return name.strip(), value.strip()
 
 
-def failed_as_value(text: str) -> FailedAs:
-    """Return what ``--failed-as`` asks for."""
-    if text == "worst":
-        return "worst"
-    if text == "unscored":
-        return "unscored"
-    raise InputError(f"--failed-as is worst or unscored, not {text!r}")
+class Bound(NamedTuple):
+    """A measure by its text, and the bound of a gate."""
+
+    measure: str
+    value: float
 
 
-def given_scores(files: list[Path], skip: OnError, strict: bool = False) -> list[Score]:
-    """Return what ``--scores`` adds, and report what was left out of it."""
-    from graphkit.files.problems import Problems
-    from graphkit.files.score_files import read_scores
+def bound(option: str) -> Callable[[str], Bound]:
+    """Return a function that reads ``MEASURE=VALUE``."""
 
-    problems = Problems(skip, strict=strict)
-    given = read_scores(files, problems) if files else []
-    print_problems(problems)
-    return given
+    def read(text: str) -> Bound:
+        name, value = assignment(option, text)
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError(f"{option} takes MEASURE=VALUE with a number, not {text!r}")
+        return Bound(name, number)
 
-
-def given_verdicts(files: list[Path], skip: OnError, strict: bool = False) -> list[Verdict]:
-    """Return what ``--verdicts`` adds, and report what was left out of it."""
-    from graphkit.files.problems import Problems
-    from graphkit.files.verdict_files import read_verdicts
-
-    problems = Problems(skip, strict=strict)
-    given = read_verdicts(files, problems) if files else []
-    print_problems(problems)
-    return given
+    return read
 
 
-def given_executions(files: list[Path], skip: OnError, strict: bool = False) -> list[Execution]:
-    """Return what ``--executions`` adds, and report what was left out of it."""
-    from graphkit.files.execution_files import read_executions
-    from graphkit.files.problems import Problems
+def number_between(option: str, what: str, low: float, high: float) -> Callable[[str], float]:
+    """Return a function that reads a number of a range."""
 
-    problems = Problems(skip, strict=strict)
-    given = read_executions(files, problems) if files else []
-    print_problems(problems)
-    return given
+    def read(text: str) -> float:
+        number = float(text)
+        if not low <= number <= high:  # NaN is refused as well
+            raise InputError(f"{option} is {what} from {low:g} to {high:g}, not {number:g}")
+        return number
 
-
-def kappa_floor(value: float | None) -> float | None:
-    """Return what ``--min-kappa`` asks for, before any work is done for it."""
-    if value is not None and not -1 <= value <= 1:
-        raise InputError(f"--min-kappa is from -1 to 1, not {value:g}")
-    return value
+    return read
 
 
-#: A scale of more grades than these is one of numbers.
+class Columns(NamedTuple):
+    """The columns that contain the parts of an edge."""
+
+    source: str
+    relation: str
+    target: str
+
+
+def _columns(text: str) -> Columns:
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 3 or not all(names):
+        raise InputError(f"--columns takes source, relation and target with commas, not {text!r}")
+    return Columns(*names)
+
+
+#: A scale with more grades than these is continuous.
 _MOST_GRADES = 101
 
 
-def scale_value(text: str | None) -> range | None:
-    """Return the whole grades that ``--scale`` names, such as 1 to 5 for ``1-5``."""
-    if text is None:
-        return None
+def _scale(text: str) -> range:
+    """Return the whole grades of a scale, such as 1 to 5 for ``1-5``."""
     low, dash, high = (part.strip() for part in text.partition("-"))
     whole = dash and all(part.isascii() and part.isdigit() and len(part) < 10 for part in (low, high))
     if not whole or not 0 < int(high) - int(low) < _MOST_GRADES:
@@ -292,48 +98,250 @@ def scale_value(text: str | None) -> range | None:
     return range(int(low), int(high) + 1)
 
 
-def engine_value(text: str) -> Engine:
-    """Return what ``--engine`` asks for."""
-    if text == "python":
-        return "python"
-    if text == "cypher":
-        return "cypher"
-    raise InputError(f"--engine is python or cypher, not {text!r}")
+def one_run(name: str | None, files: Iterable[Path], verb: str) -> None:
+    """Refuse ``--run`` for several files."""
+    count = len(list(files))
+    if name is not None and count > 1:
+        raise InputError(f"--run names one run, and there are {count} files", remedy=f"{verb} one after the other.")
 
 
-def assignment(option: str, text: str) -> tuple[str, str]:
-    """Split ``NAME=VALUE``; a name may hold ``=`` inside brackets, as in ``EdgeRecall(relation=False)=0.8``."""
-    name, equals, value = text.rpartition("=") if option != "-p" else text.partition("=")
-    if not equals or not name.strip():
-        raise InputError(f"{option} takes NAME=VALUE, not {text!r}")
-    return name.strip(), value.strip()
+DatasetArgument = Annotated[
+    Path, typer.Argument(metavar="DATASET", help="Read the dataset in this folder, which contains questions.jsonl.")
+]
+DatasetOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--dataset", "-d", metavar="DIR", help="Read the dataset in DIR. [default: the folder above the run's runs/]"
+    ),
+]
+NewRunDatasetOption = Annotated[
+    Path, typer.Option("--dataset", "-d", metavar="DIR", help="Answer the questions of the dataset in DIR.")
+]
+NewRunOption = Annotated[
+    Path, typer.Option("--out", "-o", metavar="RUN.jsonl", help="Write the run to this file."), Writes("a run")
+]
+NewRunNameOption = Annotated[
+    str | None, typer.Option("--run", metavar="NAME", help="Name the run. [default: the name of its file]")
+]
+RunNameOption = Annotated[
+    str | None, typer.Option("--run", metavar="NAME", help="Use this name for the run. [default: as its records say]")
+]
+ReplaceFileOption = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]
+NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Use no database.")]
+MeasureOption = Annotated[
+    list[str] | None,
+    typer.Option("--measure", "-m", metavar="NAME", help="Use this measure, such as nDCG@10; may be repeated."),
+]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Read weights, targets and severe thresholds of the layers (TOML)."),
+]
+ScoresOption = Annotated[
+    list[Path] | None,
+    typer.Option("--scores", metavar="FILE", help="Add scores by others (.jsonl, .csv, .parquet); may be repeated."),
+]
+AnsweredByOption = Annotated[
+    str | None,
+    typer.Option(
+        "--answered-by", metavar="MODEL", help="Name the model that answered. [default: as `graphkit run` noted]"
+    ),
+]
+MinKappaOption = Annotated[
+    float | None,
+    typer.Option(
+        "--min-kappa",
+        metavar="VALUE",
+        parser=number_between("--min-kappa", "a number", -1, 1),
+        help="Fail if the lower bound of judge-human kappa is below VALUE.",
+    ),
+]
+ScaleOption = Annotated[
+    range | None,
+    typer.Option(
+        "--scale",
+        metavar="LOW-HIGH",
+        parser=_scale,
+        help="Use these whole grades for the measure. [default: as declared, or as given]",
+    ),
+]
+IdsOption = Annotated[
+    Path | None,
+    typer.Option("--ids", metavar="FILE", help="Read the ids of names (JSON Lines or CSV with name and id)."),
+]
+IdPatternOption = Annotated[
+    str | None,
+    typer.Option(
+        "--id-pattern", metavar="REGEX", help="Match ids by groups id, or repo, path, symbol; or REGEX => TEMPLATE."
+    ),
+]
+QuestionKeyOption = Annotated[
+    str | None,
+    typer.Option("--question-key", metavar="KEY", help="Read the question's id at KEY, such as metadata.ticket."),
+]
+ColumnsOption = Annotated[
+    Columns | None,
+    typer.Option(
+        "--columns",
+        metavar="S,R,T",
+        parser=_columns,
+        help="Read source, relation and target in these columns of a Cypher query's rows.",
+    ),
+]
+CommitOption = Annotated[
+    list[str] | None,
+    typer.Option("--commit", metavar="REPO=SHA", help="State the commit that was read; may be repeated."),
+]
+UndirectedOption = Annotated[
+    bool,
+    typer.Option("--undirected", help="Compare edges without their direction, by measures that are named so."),
+]
+UnorderedOption = Annotated[
+    bool,
+    typer.Option("--unordered", help="Treat each traversal as a set of edges; don't score what compares its order."),
+]
+FailedAsOption = Annotated[
+    FailedAs,
+    typer.Option(
+        "--failed-as",
+        help="Count a failed or missing question as the worst value at gates and targets, or leave it unscored.",
+    ),
+]
+MaxCostOption = Annotated[
+    float | None,
+    typer.Option("--max-cost", min=0, metavar="AMOUNT", help="Stop before more than AMOUNT is spent."),
+]
+PricesOption = Annotated[
+    Path | None, typer.Option("--prices", metavar="FILE", help="Read your prices of models (TOML).")
+]
 
 
-def by_value(text: str | None) -> By | None:
-    """Return what ``compare --by`` asks for."""
-    from graphkit.analysis.run_pairs import By
-
-    return cast("By | None", _grouping(text, get_args(By)))
+def commit_values(texts: list[str] | None) -> dict[str, str]:
+    """Return the commits that ``--commit`` names."""
+    return dict(assignment("--commit", text) for text in texts or [])
 
 
-def label_value(text: str | None) -> Label | None:
-    """Return what ``evaluate --by`` asks for."""
-    from graphkit.scoring.results import LABELS
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How records are read."""
 
-    return cast("Label | None", _grouping(text, LABELS))
+    on_error: Annotated[
+        OnError, typer.Option("--on-error", help="Refuse input with bad records, or skip and report these.")
+    ] = "fail"
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse records with unknown fields.")] = False
+
+    def problems(self) -> Problems:
+        """Return a collection for the problems of an input."""
+        from graphkit.files.problems import Problems
+
+        return Problems(self.on_error, strict=self.strict)
+
+    def read(self, reader: Callable[[Iterable[Path], Problems], list[Any]], files: Iterable[Path]) -> list[Any]:
+        """Return the records in some files, and print the problems."""
+        problems = self.problems()
+        records = reader(files, problems) if files else []
+        print_problems(problems)
+        return records
 
 
-def _grouping(text: str | None, known: Sequence[str]) -> str | None:
-    if text is not None and text not in known:
-        raise InputError(f"--by is {', '.join(known)}, not {text!r}")
-    return text
+@dataclass(frozen=True)
+class LogOptions:
+    """How the log of another tool is read."""
+
+    ids: IdsOption = None
+    id_pattern: IdPatternOption = None
+    question: Annotated[
+        str | None, typer.Option("--question", metavar="ID", help="Assign the whole log to this question.")
+    ] = None
+    question_key: QuestionKeyOption = None
+    columns: ColumnsOption = None
+    chunks_only: Annotated[
+        bool, typer.Option("--chunks-only", help="Accept a log with chunks whose edges can't be read.")
+    ] = False
+    parquet: Annotated[
+        Path | None,
+        typer.Option("--parquet", metavar="DIR", help="Read which documents the texts are from in graphrag's index."),
+    ] = None
+    commit: CommitOption = None
+
+    def given(self) -> list[str]:
+        """Return the options that were given, as the user writes them."""
+        return [f"--{one.name.replace('_', '-')}" for one in dataclasses.fields(self) if getattr(self, one.name)]
+
+    def keywords(self) -> dict[str, Any]:
+        """Return them as keywords of :func:`graphkit.import_log`."""
+        values = {one.name: getattr(self, one.name) for one in dataclasses.fields(self) if one.name != "commit"}
+        return {**values, "commits": commit_values(self.commit)}
 
 
-def columns_value(text: str | None) -> tuple[str, str, str] | None:
-    """Return the three columns that ``--columns`` names."""
-    if text is None:
-        return None
-    names = [name.strip() for name in text.split(",")]
-    if len(names) != 3 or not all(names):
-        raise InputError(f"--columns takes source, relation and target with commas, not {text!r}")
-    return names[0], names[1], names[2]
+@dataclass(frozen=True)
+class AskOptions:
+    """How a judge is asked again; by default as when it graded."""
+
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="Ask this model. [default: the one that graded]")
+    ] = None
+    effort: Annotated[
+        str | None,
+        typer.Option("--effort", metavar="low|medium|high", help="Limit how much the model thinks. [default: as then]"),
+    ] = None
+    context_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--context-tokens", min=0, help="Show the judge at most so many tokens of context. [default: as then]"
+        ),
+    ] = None
+    citations: Annotated[
+        str | None,
+        typer.Option("--citations", metavar="REGEX", help="Recognise further citations. [default: as then]"),
+    ] = None
+    max_cost: MaxCostOption = None
+    prices: PricesOption = None
+
+    def for_library(self) -> RejudgeOptions:
+        """Return them as the library takes them."""
+        from graphkit.trust.rejudging import RejudgeOptions
+
+        return RejudgeOptions(**dataclasses.asdict(self))
+
+
+@dataclass(frozen=True)
+class RunGateOptions:
+    """What runs must pass; see :class:`graphkit.analysis.evaluation_plan.PlannedGates`."""
+
+    under: Annotated[
+        list[Bound],
+        typer.Option(
+            "--fail-under",
+            metavar="MEASURE=VALUE",
+            parser=bound("--fail-under"),
+            help="Fail if a mean is lower than VALUE; may be repeated.",
+        ),
+    ] = field(default_factory=list)
+    over: Annotated[
+        list[Bound],
+        typer.Option(
+            "--fail-over",
+            metavar="MEASURE=VALUE",
+            parser=bound("--fail-over"),
+            help="Fail if a mean is higher than VALUE; may be repeated.",
+        ),
+    ] = field(default_factory=list)
+    max_failed: Annotated[
+        int | None,
+        typer.Option("--max-failed", min=0, metavar="N", help="Fail if more than N questions failed or are missing."),
+    ] = None
+    severe: Annotated[
+        bool, typer.Option("--fail-on-severe", help="Fail if a component of a layer is severely low.")
+    ] = False
+    stale: Annotated[bool, typer.Option("--fail-on-stale", help="Fail if the gold of a question is stale.")] = False
+    min_scored: Annotated[
+        float | None,
+        typer.Option(
+            "--min-scored",
+            metavar="SHARE",
+            parser=number_between("--min-scored", "a share of the questions,", 0, 1),
+            help="Fail if a measure was scored on a smaller share of all questions (0 to 1): each measure that "
+            "--measure or a gate names, or every one.",
+        ),
+    ] = None
+    min_kappa: MinKappaOption = None

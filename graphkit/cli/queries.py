@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphkit.cli.base import as_json, print_json, with_json
+from graphkit.cli.base import as_json, command, print_json
 
 
-@with_json
+@command()
 def queries() -> None:
     """List the named queries with their parameters."""
     from graphkit.cli.tables import print_table

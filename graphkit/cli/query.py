@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, open_graph, print_json, say, say_text, with_graph
+from graphkit.cli.base import as_json, command, open_graph, print_json, say, say_text
 from graphkit.cli.options import assignment
 from graphkit.errors import InputError
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 _NAMES = ("run", "other", "question")
 
 
-@with_graph
+@command(graph=True)
 def query(
     source: Annotated[
         str | None,
-        typer.Argument(metavar="NAME|FILE.cypher", help="A named query, or a file."),
+        typer.Argument(metavar="NAME|FILE.cypher", help="Run a named query, or the query in a file."),
     ] = None,
     expression: Annotated[
         str | None,
-        typer.Option("-e", metavar="CYPHER", help="Cypher text."),
+        typer.Option("-e", metavar="CYPHER", help="Run this Cypher query."),
     ] = None,
     parameter: Annotated[
         list[str] | None,
-        typer.Option("-p", metavar="NAME=VALUE", help="A parameter: JSON, else text. May be repeated."),
+        typer.Option("-p", metavar="NAME=VALUE", help="Set a parameter, to JSON or else text; may be repeated."),
     ] = None,
 ) -> None:
     """Ask the graph in Cypher. Read-only: the server refuses writes."""

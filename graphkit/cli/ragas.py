@@ -2,79 +2,96 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphkit.cli.base import (
-    Commands,
     Writes,
     as_json,
+    command,
+    group,
     print_json,
     print_line,
     print_problems,
     say,
     settings,
-    with_home,
-    with_json,
 )
-from graphkit.cli.options import ON_ERROR, DatasetOption, OnErrorOption, StrictOption, on_error_value
+from graphkit.cli.options import DatasetOption, OnError, ReadingOptions
 
 if TYPE_CHECKING:
-    from graphkit.files.dataset import Dataset
+    from collections.abc import Sequence
+
+    from graphkit.adapters.ragas import RunSamples
     from graphkit.files.problems import Problems
     from graphkit.llm.prices import PriceTable
     from graphkit.llm.requests import Model
     from graphkit.records.scores import Score
 
-#: What a metric asks where nobody names another model.
+#: The model that metrics ask by default.
 MODEL = "claude-haiku-5-5"
 
-ragas = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Exchange data sets and scores with RAGAS, and run its metrics.",
-)
+ragas = group("Exchange data sets and scores with RAGAS, and run its metrics.")
 
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="A run log.")]
-TextsOption = Annotated[
-    list[Path] | None,
-    typer.Option("--texts", metavar="FILE", help="Chunks with id and text (.jsonl), for gold that wasn't retrieved."),
-]
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="Read this run log.")]
 MetricOption = Annotated[
-    list[str] | None, typer.Option("--metric", "-m", metavar="COLUMN", help="Only this metric; may be repeated.")
+    list[str] | None, typer.Option("--metric", "-m", metavar="COLUMN", help="Use only this metric; may be repeated.")
 ]
 OutOption = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="The scores. [default: RUN.grades/ragas.scores.jsonl]"),
+    typer.Option(
+        "--out", "-o", metavar="FILE", help="Write the scores to FILE. [default: RUN.grades/ragas.scores.jsonl]"
+    ),
     Writes("scores"),
 ]
 
 
+@dataclass(frozen=True)
+class RagasRowOptions:
+    """A run as the rows of a RAGAS data set."""
+
+    run: RunArgument
+    dataset: DatasetOption = None
+    texts: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--texts", metavar="FILE", help="Read the text of chunks (.jsonl with id and text) that weren't retrieved."
+        ),
+    ] = None
+
+    def read(self, problems: Problems) -> RunSamples:
+        """Return the rows."""
+        from graphkit.adapters.ragas import samples_of_run
+        from graphkit.files.dataset import Dataset
+        from graphkit.files.reading import read_records
+        from graphkit.records.models import Chunk
+
+        dataset = Dataset.of_run(self.run, self.dataset)
+        chunks = [chunk for file in self.texts or [] for _, chunk in read_records(file, Chunk, problems)]
+        texts = {chunk.id: chunk.text for chunk in chunks if chunk.text is not None}
+        return samples_of_run(self.run, dataset, problems, texts)
+
+
 @ragas.command()
-@with_json
+@command()
 def export(
-    run: RunArgument,
+    about: RagasRowOptions,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="FILE", help="The data set: .jsonl or .csv."),
+        typer.Option("--out", "-o", metavar="FILE", help="Write the data set to FILE (.jsonl or .csv)."),
         Writes("a RAGAS data set"),
     ],
-    dataset: DatasetOption = None,
-    texts: TextsOption = None,
-    on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
+    reading: ReadingOptions,
 ) -> None:
     """Write a run with its questions as a RAGAS data set."""
-    from graphkit.adapters.ragas import check_samples_file, samples_of_run, write_samples
-    from graphkit.files.problems import Problems
+    from graphkit.adapters.ragas import check_samples_file, write_samples
     from graphkit.records.words import counted
 
     check_samples_file(out)
-    problems = Problems(on_error_value(on_error), strict=strict)
-    found = samples_of_run(run, _dataset(run, dataset), problems, _texts(texts or [], problems))
+    problems = reading.problems()
+    found = about.read(problems)
     write_samples(out, found.samples)
     print_problems(problems)
     if as_json():
@@ -87,22 +104,26 @@ def export(
 
 
 @ragas.command("import")
-@with_json
+@command()
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A RAGAS data set: .jsonl or .csv.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The new dataset.")],
-    run: Annotated[str | None, typer.Option("--run", metavar="NAME", help="The run that its answers become.")] = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Read this RAGAS data set (.jsonl or .csv).")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Write the new dataset to DIR.")],
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="NAME", help="Name the run that the answers become.")
+    ] = None,
     metric: MetricOption = None,
-    on_error: OnErrorOption = ON_ERROR,
+    on_error: Annotated[
+        OnError, typer.Option("--on-error", help="Refuse input with bad records, or skip and report these.")
+    ] = "fail",
 ) -> None:
-    """Make a dataset with a run of a RAGAS data set, and scores of its results."""
+    """Make a dataset with a run from a RAGAS data set, and scores from its results."""
     from graphkit.adapters.ragas import imported, write_dataset
     from graphkit.files.outputs import check_output
     from graphkit.files.problems import Problems
     from graphkit.files.score_files import write_scores
     from graphkit.records.words import counted
 
-    problems = Problems(on_error_value(on_error))
+    problems = Problems(on_error)
     data = imported(file, problems, run, metric or [])
     written = write_dataset(out, data)
     if data.scores:
@@ -122,50 +143,50 @@ def import_(
 
 
 @ragas.command()
-@with_json
+@command()
 def scores(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Results of RAGAS: .jsonl or .csv.")],
-    run: Annotated[Path, typer.Option("--run", metavar="RUN.jsonl", help="The run log that was scored.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Read these results of RAGAS (.jsonl or .csv).")],
+    run: Annotated[Path, typer.Option("--run", metavar="RUN.jsonl", help="Give the scores to this run log.")],
+    reading: ReadingOptions,
     dataset: DatasetOption = None,
     metric: MetricOption = None,
     version: Annotated[
-        str | None, typer.Option("--grader-version", metavar="TEXT", help="Of RAGAS and of the model that it asked.")
+        str | None,
+        typer.Option("--grader-version", metavar="TEXT", help="Note the version of RAGAS and of the model it asked."),
     ] = None,
     out: OutOption = None,
-    on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
 ) -> None:
-    """Take the values of RAGAS's results as scores of a run."""
+    """Read the results of RAGAS as scores of a run."""
     from graphkit.adapters.ragas import scores_of_results
-    from graphkit.files.problems import Problems
+    from graphkit.files.dataset import Dataset
 
-    problems = Problems(on_error_value(on_error), strict=strict)
-    found = scores_of_results(file, run, _dataset(run, dataset), problems, metric or [], version)
+    problems = reading.problems()
+    found = scores_of_results(file, run, Dataset.of_run(run, dataset), problems, metric or [], version)
     _keep(found, out, run, problems)
 
 
 @ragas.command()
-@with_home
+@command(home=True)
 def evaluate(
-    run: RunArgument,
+    about: RagasRowOptions,
     metric: Annotated[
-        list[str], typer.Option("--metric", "-m", metavar="NAME", help="Such as ExactMatch; may be repeated.")
+        list[str],
+        typer.Option("--metric", "-m", metavar="NAME", help="Run this metric, such as ExactMatch; repeatable."),
     ],
-    dataset: DatasetOption = None,
-    texts: TextsOption = None,
-    model: Annotated[str, typer.Option("--model", metavar="NAME", help="What a metric asks that asks one.")] = MODEL,
+    reading: ReadingOptions,
+    model: Annotated[
+        str, typer.Option("--model", metavar="NAME", help="Ask this model, if a metric asks one.")
+    ] = MODEL,
     max_cost: Annotated[
-        float | None, typer.Option("--max-cost", min=0, metavar="USD", help="Ask no more before this would be passed.")
+        float | None, typer.Option("--max-cost", min=0, metavar="USD", help="Stop before more than USD is spent.")
     ] = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Answers and metrics at once.")] = 4,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, help="Score so many answers by metrics at once.")
+    ] = 4,
     out: OutOption = None,
-    on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
 ) -> None:
     """Run metrics of RAGAS on a run (needs the extra ragas)."""
-    from graphkit.adapters.ragas import samples_of_run
     from graphkit.adapters.ragas_metrics import asks_a_model, metrics_of, scores_of
-    from graphkit.files.problems import Problems
     from graphkit.llm import event_loop
     from graphkit.llm.prices import PriceTable
     from graphkit.llm.requests import Reply
@@ -177,9 +198,9 @@ def evaluate(
 
     asked = _model(model, max_cost, prices, concurrency) if asks_a_model(metric) else None
     metrics = metrics_of(metric, asked, model)
-    problems = Problems(on_error_value(on_error), strict=strict)
-    samples = samples_of_run(run, _dataset(run, dataset), problems, _texts(texts or [], problems))
-    _keep(event_loop.run(scores_of(samples, metrics, concurrency, cost)), out, run, problems)
+    problems = reading.problems()
+    samples = about.read(problems)
+    _keep(event_loop.run(scores_of(samples, metrics, concurrency, cost)), out, about.run, problems)
 
 
 def _model(name: str, max_cost: float | None, prices: PriceTable, concurrency: int) -> Model:
@@ -194,28 +215,14 @@ def _model(name: str, max_cost: float | None, prices: PriceTable, concurrency: i
     return CachedModel(model, ReplyCache(cache_path(settings().data)))
 
 
-def _dataset(run: Path, folder: Path | None) -> Dataset:
-    from graphkit.files.dataset import Dataset
-
-    return Dataset.of_run(run, folder)
-
-
-def _texts(files: list[Path], problems: Problems) -> dict[str, str]:
-    from graphkit.files.reading import read_records
-    from graphkit.records.models import Chunk
-
-    chunks = [chunk for file in files for _, chunk in read_records(file, Chunk, problems)]
-    return {chunk.id: chunk.text for chunk in chunks if chunk.text is not None}
-
-
 def _scores_file(run: Path) -> Path:
-    from graphkit.files.jsonl import stem_of
+    from graphkit.files.verdict_files import grades_folder
 
-    return run.parent / f"{stem_of(run)}.grades" / "ragas.scores.jsonl"
+    return grades_folder(run) / "ragas.scores.jsonl"
 
 
-def _keep(found: list[Score], out: Path | None, run: Path, problems: Problems) -> None:
-    """Write scores beside those of other metrics that the file holds, and show their means."""
+def _keep(found: Sequence[Score], out: Path | None, run: Path, problems: Problems) -> None:
+    """Write scores beside those of other metrics in the file, and print their means."""
     from graphkit.files.outputs import check_output
     from graphkit.files.problems import Problems
     from graphkit.files.score_files import read_scores, write_scores
@@ -242,4 +249,4 @@ def _keep(found: list[Score], out: Path | None, run: Path, problems: Problems) -
             unscored = counted(len(values) - len(known), "answer")
             say(f"note: {name}: {unscored} without a score, the first: {first.question}: {first.reason}")
     if not as_json():
-        print_line(f"{file}: `graphkit evaluate {run} --scores {file}` and `graphkit load-scores {file}` take it")
+        print_line(f"{file}: `graphkit evaluate {run} --scores {file}` and `graphkit load-scores {file}` read it")

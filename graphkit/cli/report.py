@@ -2,96 +2,116 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import Writes, as_json, open_graph, print_json, print_line, print_problems, say, with_graph
+from graphkit.cli.base import Writes, as_json, command, open_graph, print_json, print_line, print_problems, say
 from graphkit.cli.options import (
-    FAILED_AS,
-    ON_ERROR,
     AnsweredByOption,
     ConfigOption,
     DatasetOption,
-    ExecutionsOption,
     FailedAsOption,
-    OnErrorOption,
+    ReadingOptions,
     ScoresOption,
-    StrictOption,
     UndirectedOption,
     UnorderedOption,
-    VerdictsOption,
-    failed_as_value,
-    given_executions,
-    given_scores,
-    given_verdicts,
-    on_error_value,
 )
 
 if TYPE_CHECKING:
     from graphkit.files.problems import Problems
+    from graphkit.report.page_inputs import RunFiles
 
 
-@with_graph
-def report(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="Run logs of one dataset, or names of runs in the graph.")
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE.html", help="Where the page is written."), Writes("a page")
-    ],
-    dataset: DatasetOption = None,
-    title: Annotated[str | None, typer.Option("--title", help="The heading. [default: the dataset's name]")] = None,
-    config: ConfigOption = None,
+@dataclass(frozen=True)
+class ShownOptions:
+    """What the page shows, and how edges are compared."""
+
+    dataset: DatasetOption = None
+    title: Annotated[str | None, typer.Option("--title", help="Use this heading. [default: the dataset's name]")] = None
+    config: ConfigOption = None
     measure: Annotated[
         list[str] | None,
-        typer.Option("--measure", "-m", metavar="NAME", help="Also show this one; may be repeated."),
-    ] = None,
-    scores: ScoresOption = None,
-    verdicts: VerdictsOption = None,
-    executions: ExecutionsOption = None,
-    answered_by: AnsweredByOption = None,
-    undirected: UndirectedOption = False,
-    unordered: UnorderedOption = False,
-    failed_as: FailedAsOption = FAILED_AS,
-    on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
+        typer.Option("--measure", "-m", metavar="NAME", help="Also show this measure; may be repeated."),
+    ] = None
+    undirected: UndirectedOption = False
+    unordered: UnorderedOption = False
+    failed_as: FailedAsOption = "worst"
+
+
+@dataclass(frozen=True)
+class GradeFilesOptions:
+    """What others found of the answers."""
+
+    scores: ScoresOption = None
+    verdicts: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--verdicts", metavar="FILE", help="Show the verdicts of judges (.jsonl). [default: those beside the run]"
+        ),
+    ] = None
+    executions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--executions", metavar="FILE", help="Show how code ran (.jsonl). [default: the files beside the run]"
+        ),
+    ] = None
+    answered_by: AnsweredByOption = None
+
+
+@command(graph=True)
+def report(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="Show run logs of one dataset, or named runs in the graph.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE.html", help="Write the page to this file."), Writes("a page")
+    ],
+    shown: ShownOptions,
+    given: GradeFilesOptions,
+    reading: ReadingOptions,
 ) -> None:
-    """Write one self-contained page: scores, gold paths with the walks drawn over them, what judges and tests said."""
+    """Write one self-contained page: scores, gold paths with the traversals drawn over them, verdicts and test results.
+
+    It also shows the scores, verdicts and executions beside the runs, unless you name others.
+    """
     from graphkit.analysis.config import load_config
+    from graphkit.files.execution_files import read_executions
     from graphkit.files.outputs import check_output
-    from graphkit.report import PageOptions, write_report
+    from graphkit.files.score_files import read_scores
+    from graphkit.files.verdict_files import read_verdicts
+    from graphkit.report import PageOptions, page_inputs, write_report
     from graphkit.trust.families import answering_model
 
-    problems: list[Problems] = []
-    layers, skip = load_config(config), on_error_value(on_error)
-    files, names, folders = _files(runs)
-    of_scores, of_verdicts = scores or _scores_beside(files), verdicts or _verdicts_beside(files)
-    of_code = executions or _executions_beside(files)
-    check_output(out, "a page", [*folders.values(), *of_scores, *of_verdicts, *of_code], force=True)
-    given = given_scores(of_scores, skip, strict)
-    said = given_verdicts(of_verdicts, skip, strict)
-    became = given_executions(of_code, skip, strict)
-    made = {file: model for file in files if (model := answering_model(file, answered_by)) is not None}
+    layers, found, notes = load_config(shown.config), _found(runs), list[str]()
+    scores = given.scores or page_inputs.find_scores(found.files, notes)
+    verdicts = given.verdicts or page_inputs.find_verdicts(found.files, notes)
+    executions = given.executions or page_inputs.find_executions(found.files)
+    for note in notes:
+        say(f"note: {note}")
+    check_output(out, "a page", [*found.folders.values(), *scores, *verdicts, *executions], force=True)
+    models = {file: model for file in found.files if (model := answering_model(file, given.answered_by)) is not None}
     options = PageOptions(
-        dataset=dataset,
-        folders=folders,
-        names=names,
-        title=title,
+        dataset=shown.dataset,
+        folders=found.folders,
+        names=found.names,
+        title=shown.title,
         config=layers,
-        measures=measure or (),
-        scores=given,
-        verdicts=said,
-        executions=became,
-        answered_by=made,
-        on_error=skip,
-        strict=strict,
-        unordered=unordered,
-        undirected=undirected,
-        failed_as=failed_as_value(failed_as),
+        measures=shown.measure or (),
+        scores=reading.read(read_scores, scores),
+        verdicts=reading.read(read_verdicts, verdicts),
+        executions=reading.read(read_executions, executions),
+        answered_by=models,
+        on_error=reading.on_error,
+        strict=reading.strict,
+        unordered=shown.unordered,
+        undirected=shown.undirected,
+        failed_as=shown.failed_as,
     )
-    write_report(files, out, options, problems)
+    problems: list[Problems] = []
+    write_report(found.files, out, options, problems)
     for of_run in problems:
         print_problems(of_run)
     if as_json():
@@ -100,64 +120,13 @@ def report(
         print_line(str(out))
 
 
-def _verdicts_beside(files: list[Path]) -> list[Path]:
-    """Return the verdicts that gradings left beside the runs, of every judge.
-
-    Where several models of one judge said the same of an answer, it isn't known whose are meant.
-    """
-    from graphkit.files.verdict_files import VERDICTS, clashing, graded_files
-
-    chosen: list[Path] = []
-    for file in files:
-        found = graded_files(file, VERDICTS)
-        if both := clashing(found):
-            what = f"{len(both)} models of one judge graded {file}"
-            say(f"note: {what}: choose whose verdicts are shown by --verdicts {both[0]}")
-        chosen += [path for path in found if path not in both]
-    return chosen
-
-
-def _executions_beside(files: list[Path]) -> list[Path]:
-    """Return what became of the code of the runs' answers, as it lies beside them."""
-    from graphkit.files.execution_files import EXECUTIONS
-    from graphkit.files.verdict_files import graded_files
-
-    return [found for file in files for found in graded_files(file, EXECUTIONS)]
-
-
-def _scores_beside(files: list[Path]) -> list[Path]:
-    """Return the scores that a grading left beside each run; of several judges it isn't known whose are meant.
-
-    Those of an execution, which lie beside its records, are no judge's: they are always meant.
-    """
-    from graphkit.files.execution_files import EXECUTIONS
-    from graphkit.files.verdict_files import SCORES, graded_files
-
-    chosen: list[Path] = []
-    for file in files:
-        executed = {path.name.rpartition(EXECUTIONS)[0] for path in graded_files(file, EXECUTIONS)}
-        found = graded_files(file, SCORES)
-        chosen += [path for path in found if path.name.rpartition(SCORES)[0] in executed]
-        found = [path for path in found if path not in chosen]
-        if len(found) == 1:
-            chosen += found
-        elif found:
-            say(f"note: {len(found)} judges graded {file}: choose whose scores are shown by --scores {found[0]}")
-    return chosen
-
-
-def _files(runs: list[str]) -> tuple[list[Path], list[str | None], dict[Path, Path]]:
-    """Return the file of each run, and of those that are named the name and the dataset.
-
-    Only for a name the graph is opened.
-    """
+def _found(runs: list[str]) -> RunFiles:
+    """Return the files of the runs; open the graph only for names."""
     from graphkit.files.jsonl import is_file_name
-    from graphkit.graph.failures import run_source
+    from graphkit.report.page_inputs import RunFiles, files_of
 
     named = [run for run in runs if not is_file_name(run) and not Path(run).is_file()]
     if not named:
-        return [Path(run) for run in runs], [None] * len(runs), {}
+        return RunFiles([Path(run) for run in runs], [None] * len(runs))
     with open_graph(read_only=True) as store:
-        sources = {run: run_source(store, run) for run in named}
-    files = [sources[run][0] if run in sources else Path(run) for run in runs]
-    return files, [run if run in sources else None for run in runs], dict(sources.values())
+        return files_of(runs, named, store)

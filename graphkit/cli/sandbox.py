@@ -6,40 +6,31 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from graphkit.cli.base import Commands, as_json, print_json, print_line, with_json
+from graphkit.cli.base import as_json, command, group, print_json, print_line
 from graphkit.errors import GateError
 
 if TYPE_CHECKING:
     from graphkit.execution.proof import AttemptResult
 
-sandbox = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Look at what keeps the code of answers from the machine.",
-)
-
-
-@sandbox.callback()
-def group() -> None:
-    """Look at what keeps the code of answers from the machine."""
+sandbox = group("Look at what isolates the code of answers from the machine.")
 
 
 @sandbox.command()
-@with_json
+@command()
 def check(
     mechanism: Annotated[
         Literal["bubblewrap", "landlock", "none"] | None,
         typer.Option(
-            "--mechanism", help="Try this one. `none` shows what gets through without a sandbox. [default: the chosen]"
+            "--mechanism",
+            help="Try this mechanism; none shows what gets out without a sandbox. [default: the chosen one]",
         ),
     ] = None,
 ) -> None:
-    """Show which sandbox works here, and prove it: code in it tries to get out in every way that we know.
+    """Show which sandbox works here, and prove it: code in it tries every way out that we know.
 
-    Answers in Python and JavaScript try to pass tests that they don't solve, and to take more memory than they may.
+    Answers in Python and JavaScript also try to pass tests that they don't solve, and to use too much memory.
 
-    Exit codes: 0 where nothing got out, 1 where something did, 2 where no sandbox works here.
+    Exit codes: 0 if nothing got out, 1 if something did, 2 if no sandbox works here.
     """
     from graphkit.execution.proof import prove, prove_results
     from graphkit.execution.sandbox import open_sandbox
@@ -66,7 +57,7 @@ def check(
         _show(results)
         print_line(f"{counted(len(results), 'attempt')}, {len(escaped)} got out")
     if escaped:
-        held = "where nothing holds code" if wall.name == "none" else f"of the sandbox by {wall.name}"
+        held = "without a sandbox" if wall.name == "none" else f"of the sandbox by {wall.name}"
         raise GateError(
             f"{len(escaped)} of {counted(len(results), 'attempt')} got out {held}",
             remedy="Run no code of answers like this that you haven't read.",
@@ -94,7 +85,7 @@ def _show(results: list[AttemptResult]) -> None:
 
 
 def _shortened(said: tuple[str, ...], most: int = 6) -> str:
-    """Return the first and, which are those of the witness, the last of what was said."""
+    """Return the first messages and the last one, which comes from the witness."""
     if len(said) <= most:
         return "; ".join(said)
     return "; ".join([*said[: most - 2], f"{len(said) - most + 1} more", said[-1]])

@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_text, with_json
+from graphkit.cli.base import as_json, command, print_text
 from graphkit.errors import InputError
 
 
-@with_json
+@command()
 def schema(
     record: Annotated[
         str | None,
-        typer.Argument(metavar="RECORD", help="Such as question or answer. [default: all]"),
+        typer.Argument(metavar="RECORD", help="Print this record, such as question or answer. [default: all]"),
     ] = None,
 ) -> None:
     """Print the JSON Schema of the records."""

@@ -7,28 +7,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphkit.cli.base import as_json, print_json, print_problems, with_json
-from graphkit.cli.options import ON_ERROR, OnErrorOption, StrictOption, on_error_value
+from graphkit.cli.base import as_json, command, print_json, print_problems
+from graphkit.cli.options import ReadingOptions
 
 if TYPE_CHECKING:
     from graphkit.analysis.summaries import ScoreSummary
 
 
-@with_json
+@command()
 def summarize(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of scores (.jsonl, .csv, .parquet).")],
-    on_error: OnErrorOption = ON_ERROR,
-    strict: StrictOption = False,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Read these scores (.jsonl, .csv, .parquet).")],
+    reading: ReadingOptions,
 ) -> None:
     """Summarise files of scores, whoever gave them, by run, measure and group."""
     import dataclasses
 
     from graphkit.analysis.summaries import summarize
     from graphkit.cli.tables import print_table
-    from graphkit.files.problems import Problems
     from graphkit.records.words import shown
 
-    problems = Problems(on_error_value(on_error), strict=strict)
+    problems = reading.problems()
     summaries = summarize(files, problems)
     print_problems(problems)
     if as_json():
@@ -51,7 +49,7 @@ def summarize(
 
 
 def _scored(summary: ScoreSummary) -> str:
-    """Return how many questions were scored, and what the figures are where failures count as the worst value."""
+    """Return how many questions were scored, and the figures with failures as the worst value."""
     from graphkit.records.words import shown
 
     counts = f"{summary.scored}/{summary.total}"

@@ -417,21 +417,21 @@ FAILURES_UNSCORED = "failed and missing questions are unscored at gates, targets
 
 
 def scored_in_words(summary: Summary, failed_as: FailedAs) -> str:
-    """Return how many questions were scored, and what the others would make of the mean.
+    """Return how many questions were scored, and the mean with failures as the gates count them.
 
-    These are failures as the gates count them, else the means that all unscored questions would still allow.
+    Without failures, return the bounds between which the mean lies, whatever the unscored questions are worth.
 
     >>> scored_in_words(Summary.of("EdgeRecall", [35.0], 35, 60, failed=25), "worst")
     '35/60; 0.5833 with 25 failed as 0'
     >>> scored_in_words(Summary.of("EdgeRecall", [28.0], 28, 30), "worst")
-    '28/30, so 0.93 to 1.00'
+    '28/30 scored (bounds 0.93-1.00)'
     """
     counts = f"{summary.scored}/{summary.total}"
     if summary.unanswered and failed_as == "worst" and summary.with_failed is not None:
         return f"{counts}; {shown(summary.with_failed)} with {summary.failures} as {summary.worst:g}"
     if summary.lowest is None or summary.highest is None or summary.scored == summary.total:
         return counts
-    return f"{counts}, so {summary.lowest:.2f} to {summary.highest:.2f}"
+    return f"{counts} scored (bounds {summary.lowest:.2f}-{summary.highest:.2f})"
 
 
 def _as_json(measures: Mapping[str, Summary]) -> dict[str, Any]:

@@ -238,7 +238,7 @@ def test_every_output_says_that_failures_are_unscored(tmp_path: Path) -> None:
     inside("report", run, "-o", tmp_path / "page.html", "--failed-as", "unscored", cwd=tmp_path, code=0)
     assert "Failed and missing questions are unscored at gates" in (tmp_path / "page.html").read_text()
     done = inside("evaluate", run, "--no-store", "--failed-as", "zero", cwd=tmp_path, code=2)
-    assert "--failed-as is worst or unscored" in done.err
+    assert "'zero' is not one of 'worst', 'unscored'" in done.err
 
 
 def test_scores_that_others_gave(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_prune_refuses_what_says_nothing(tmp_path: Path) -> None:
     """No choice, two that contradict each other, an unknown model and a file that isn't there end with 2."""
     recorded(tmp_path / "r.sqlite")
     for options, words in (
-        ((), "nothing says what to drop"),
+        ((), "nothing says what to remove"),
         (("--all", "--model", "m"), "no other choice"),
         (("--model", "n"), "There are: m, other"),
         (("--older-than", "-1"), "--older-than is a number"),

@@ -251,8 +251,8 @@ def test_unknown_measure(tmp_path: Path, name: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--engine", "java"), "--engine is python or cypher"),
-        (("--on-error", "stop"), "--on-error is fail or skip"),
+        (("--engine", "java"), "'java' is not one of 'python', 'cypher'"),
+        (("--on-error", "stop"), "'stop' is not one of 'fail', 'skip'"),
         (("--engine", "cypher", "--no-store"), "--no-store"),
         (("--colour",), "--colour"),
     ],
@@ -326,7 +326,7 @@ def test_what_unscored_questions_would_allow_is_shown(tmp_path: Path) -> None:
     # A traversal that wasn't logged is no failure: q2 may be worth 0 or 1.
     unlogged = tiny(tmp_path / "unlogged", answers=[ANSWERS[0], {"run": "r", "question_id": "q2"}])
     asked = ("evaluate", unlogged, "--no-store", "-m", "EdgeRecall")
-    assert "1/2, so 0.25 to 0.75" in inside(*asked, cwd=tmp_path, code=0).out
+    assert "1/2 scored (bounds 0.25-0.75)" in inside(*asked, cwd=tmp_path, code=0).out
     whole = inside("evaluate", tiny(tmp_path / "whole"), "--no-store", "-m", "EdgeRecall", cwd=tmp_path, code=0)
     assert ", so " not in whole.out
 

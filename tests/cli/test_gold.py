@@ -129,7 +129,7 @@ def test_other_commits_than_pinned(propose: Open, tmp_path: Path) -> None:
     first, second = file.read_text().splitlines()
     file.write_text(first + "\n" + json.dumps({**json.loads(second), "commits": {"a": "zero"}}) + "\n")
     terminal = propose("q2")
-    terminal.expect("left out: the question is pinned to a at zero")
+    terminal.expect("skipped: the question is pinned to a at zero")
     assert terminal.end() == (0, "mine/questions.jsonl: 0 paths more for q2\n")
 
 

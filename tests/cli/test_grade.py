@@ -316,7 +316,7 @@ def test_judge_that_always_fails(run: Path, tmp_path: Path) -> None:
     (tmp_path / "mine_that_fails.py").write_text(JUDGE)
     done = inside("grade", run, "-j", "mine_that_fails:broken", "-g", "rubric", "--no-store", cwd=tmp_path, code=2)
     assert "raised RuntimeError: no luck" in done.err
-    assert "no verdict could be had" in done.err
+    assert "every verdict failed" in done.err
     verdicts = verdicts_beside(run, "mine_that_fails:broken")
     assert {one.failure for one in verdicts.values()} == {"no_reply"}
     assert all(score.value is None for score in scores_beside(run, "mine_that_fails:broken").values())

@@ -285,7 +285,7 @@ def test_dry_run(run: Path, tmp_path: Path) -> None:
 def test_dry_run_without_a_price(run: Path) -> None:
     """What a model without a price would cost isn't guessed."""
     done = grade(run, None, "--dry-run", "--model", "another")
-    assert "what they cost isn't known" in done.out
+    assert "their cost is unknown" in done.out
 
 
 def test_dry_run_of_one_call(tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ def test_examples_of_the_page_on_importing() -> None:
     commands = typer.main.get_command(app)
     for example in examples:
         command: Any = commands
-        while getattr(command, "commands", None):
-            command = command.commands[example.pop(0)]
+        while hasattr(command, "get_command"):
+            command = command.get_command(None, example.pop(0))
         known = {text for option in command.params for text in option.opts}
         assert {word for word in example if re.match(r"--?[a-z]", word)} <= known
 
@@ -86,11 +86,11 @@ def test_a_log_becomes_a_run(tmp_path: Path) -> None:
     [
         (("--columns", "a,b"), "--columns takes source, relation and target"),
         (("--commit", "web"), "--commit takes NAME=VALUE"),
-        (("--id-pattern", "("), "the id pattern isn't a regular expression"),
+        (("--id-pattern", "("), "the id pattern is no regular expression"),
         (("--ids", "absent.jsonl"), "absent.jsonl: there is no such file"),
         (("--question", "q9"), "the dataset has no question 'q9'"),
         (("--question-key", "nowhere"), "log.jsonl:1: it has no question's id at 'nowhere'"),
-        ((), "answers that don't name their question: 1, such as"),
+        ((), "answers that don't say their question: 1, such as"),
     ],
 )
 def test_mistakes(options: tuple[str, ...], message: str, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_evaluate_reads_logs(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
     assert "Name the dataset by --dataset" in inside(*words, "--format", "plain", cwd=tmp_path, code=2).err
     alone = inside(*words, "--dataset", data, "--question-key", "x", cwd=tmp_path, code=2)
-    assert "--question-key is for logs of others" in alone.err
+    assert "--question-key is for logs of other tools" in alone.err
 
 
 @pytest.mark.usefixtures("plain")

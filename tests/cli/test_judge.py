@@ -74,7 +74,7 @@ def test_the_gate(run: Path) -> None:
     assert "under 0.9" in inside(*evaluate, "0.9", cwd=run.parent, code=1).err
     write_scores(scores, graded(LENIENT, version="2"))
     assert "is of version 1, the scores are of 2" in inside(*evaluate, "0.3", cwd=run.parent, code=1).err
-    assert "--min-kappa is from -1 to 1" in inside(*evaluate, "7", cwd=run.parent, code=2).err
+    assert "--min-kappa is a number from -1 to 1" in inside(*evaluate, "7", cwd=run.parent, code=2).err
 
 
 def test_the_gate_holds_what_other_gates_name(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_scale_of_1_to_5(tmp_path: Path) -> None:
     assert found["inflation"]["accuracy"] is None
     done = inside(*command, cwd=tmp_path, code=0)
     assert "on the scale 1 to 5" in done.out
-    assert "the grades by tone are taken to be on the scale 1 to 5; --scale names another" in done.err
+    assert "the grades by tone are assumed to be on the scale 1 to 5; --scale names another" in done.err
     assert "accuracy" not in done.out
     # Eleven grades: chance is 42 / 64 / 10, and right is from 7 on, which the grades could reach.
     found = inside(*command, "--scale", "0-10", "--json", cwd=tmp_path, code=0).object()
@@ -249,7 +249,7 @@ def test_grading_in_a_terminal(tmp_path: Path, terminal: list[Terminal]) -> None
     first.type("s\n")
     assert "3 of 4" in first.expect(PROMPT)
     first.type("q\n")
-    first.expect("The same command goes on.")
+    first.expect("The same command continues.")
     assert first.end() == (0, "")
     with (tmp_path / "runs" / "r.grades" / "human.csv").open(newline="") as stream:
         [kept] = csv.DictReader(stream)

@@ -129,8 +129,7 @@ def test_the_format_is_given(dataset: Path) -> None:
         assert [one["retrieved"][0]["id"] for one in records(dataset / "live.jsonl")] == [found]
     words = ("listen", "-d", dataset, "-o", "x.jsonl", "--port", "0", "--format")
     other = graphkit(*words, "opentelemetry", cwd=dataset, code=2)
-    assert "--format is a convention of spans, not 'opentelemetry'" in other.err
-    assert "There are: auto, openinference, otel" in other.err
+    assert "'opentelemetry' is not one of 'auto', 'openinference', 'otel'" in other.err
 
 
 def test_nothing_came(dataset: Path) -> None:

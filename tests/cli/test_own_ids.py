@@ -96,7 +96,7 @@ def test_evaluate_by_a_pattern(run: Path, tmp_path: Path) -> None:
     done = inside("evaluate", run, "--id-pattern", PATTERN, *MEASURES, cwd=tmp_path, code=0)
     assert means(done.object()) == [1.0, 1.0]
     other = inside("evaluate", run, "--question-key", "x", *MEASURES, cwd=tmp_path, code=2)
-    assert "--question-key is for logs of others" in other.err
+    assert "--question-key is for logs of other tools" in other.err
 
 
 def test_runs_of_several_datasets(run: Path, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_interrupt_keeps_what_is_done(folder: Path) -> None:
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert "run the same command again to go on" in err
+    assert "run the same command again to continue" in err
     assert "3 answered, 0 failed, 7 missing" in out
     assert list(records(folder, "waiting")) == ["t0", "t1", "t2"]
     done = run(folder, "--system", "systems:waiting")

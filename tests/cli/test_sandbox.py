@@ -38,4 +38,4 @@ def test_check_without_a_sandbox(tmp_path: Path) -> None:
     assert "the secret of the file came out" in said["read a file"]["said"]
     assert not said["too large a result"]["escaped"]
     assert "root:" not in done.out  # of /etc/passwd, which was read
-    assert f"{found['escaped']} of {EVERY} attempts got out where nothing holds code" in done.err
+    assert f"{found['escaped']} of {EVERY} attempts got out without a sandbox" in done.err

@@ -32,7 +32,7 @@ def test_evaluate_skips(name: str, tmp_path: Path) -> None:
     mistake = MISTAKES[name]
     done = inside(*SCORE, "--on-error", "skip", mistake.write(tmp_path), cwd=tmp_path, code=0)
     assert done.object()["measures"]["EdgeRecall"] == mistake.left
-    told = [line for line in done.err.splitlines() if line.startswith(f"left out: {tmp_path / mistake.place}: ")]
+    told = [line for line in done.err.splitlines() if line.startswith(f"skipped: {tmp_path / mistake.place}: ")]
     assert len(told) == 1
     assert mistake.told in told[0]
 

@@ -235,10 +235,10 @@ def test_load_skips(graph: Graph, tmp_path: Path) -> None:
     """With --on-error skip each mistake is reported, and just the good records are in the graph."""
     places = spoiled_dataset(tmp_path / "shop")
     done = graphkit("load", tmp_path / "shop", "--on-error", "skip", cwd=tmp_path, env=graph.env, code=0)
-    told = [line for line in done.err.splitlines() if line.startswith("left out: ")]
+    told = [line for line in done.err.splitlines() if line.startswith("skipped: ")]
     assert len(told) == len(places)
     for place in places:
-        assert any(line.startswith(f"left out: {tmp_path}/shop/{place}") for line in told), place
+        assert any(line.startswith(f"skipped: {tmp_path}/shop/{place}") for line in told), place
 
     def held(text: str) -> list[object]:
         return [row["id"] for row in graph.store.read(text)]
@@ -284,7 +284,7 @@ def test_mistake_of_the_dataset_is_told_once(graph: Graph, tmp_path: Path) -> No
     run = tiny(tmp_path / "once", [{**questions[0], "colour": "red"}, questions[1], "{"], answers)
     for _ in range(2):
         done = graphkit("evaluate", "--on-error", "skip", run, cwd=tmp_path, env=graph.env, code=0)
-        assert done.err.count("left out: ") == 1
+        assert done.err.count("skipped: ") == 1
         assert done.err.count("the field 'colour' isn't used (1 record)") == 1
 
 

@@ -87,7 +87,7 @@ def test_a_dataset_is_made(ending: str, tmp_path: Path) -> None:
     done = inside("import", "gold", "hotpotqa", ending, "-o", "made", cwd=tmp_path, code=0)
     assert done.out == "made: 2 questions written\n"
     assert f"note: {ending}: the field 'context' isn't used (2 records)" in done.err
-    assert "hotpotqa doesn't tell: There are no paths" in done.err
+    assert "hotpotqa doesn't say: There are no paths" in done.err
     questions = [question for _, question in Dataset(tmp_path / "made").questions(Problems())]
     assert [(question.id, question.relevant) for question in questions] == [("a", {"T": 1.0}), ("b", {"T": 1.0})]
 

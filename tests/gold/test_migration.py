@@ -333,7 +333,7 @@ def test_an_unknown_commit_leaves_out_its_questions_alone(web: Clone, tmp_path: 
     why = f"it is pinned to '{'0' * 40}' in web, and web has no such commit"
     assert done.object()["left_out"] == {"unknown": [why], "too": [why]}
     assert done.object()["changed"] == ["q1"]
-    assert f"left out: too: {why}" in done.err
+    assert f"skipped: too: {why}" in done.err
     assert [rows(folder)[0], rows(folder)[2]] == [unknown, asked[2]]
 
 
@@ -626,7 +626,7 @@ def test_yes_that_takes_nothing_says_why(web: Clone, tmp_path: Path) -> None:
         "not certain: web:src/auth.py#login -> web:src/entry.py#login: the dataset's artifacts have this symbol there, "
         "but only the name of the symbol speaks for it",
         f"not certain: web:src/other.py -> web:src/c.py: {found_at}, 97 % similar, but its content has changed",
-        "note: --yes takes nothing: nothing is certain; run it in a terminal without --yes to decide",
+        "note: --yes accepts nothing: nothing is certain; run it in a terminal without --yes to decide",
     ]
     assert done.out == "data/questions.jsonl: 0 questions changed\n"
     assert rows(folder) == before

@@ -153,8 +153,10 @@ NAMES |= {("compare", "second")}
 
 def walk(command: Any = None, path: Words = ()) -> Iterator[tuple[Words, Any]]:
     """Yield every command of the application with its words."""
-    for name, sub in getattr(command or typer.main.get_command(app), "commands", {}).items():
-        if getattr(sub, "commands", None):
+    group: Any = command or typer.main.get_command(app)
+    for name in group.list_commands(None):
+        sub = group.get_command(None, name)
+        if hasattr(sub, "list_commands"):
             yield from walk(sub, (*path, name))
         else:
             yield (*path, name), sub

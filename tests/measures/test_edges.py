@@ -217,8 +217,8 @@ def test_files_compares_the_files_that_were_evidence() -> None:
     assert value("EdgeRecall(files=True)", asked, unlogged(retrieved=["r:a.py#x", "r:b.py"])) == 1 / 3
     assert reason("EdgeRecall(files=True)", asked, unlogged(traversal=[])) == NO_RETRIEVAL
     assert reason("EdgeRecall", asked, unlogged(evidence_files=three)) == NO_TRAVERSAL
-    undirected_form = question(*either("g", [("r:a.py#f", "C", "q:c.py#h")], [("r:a.py#f", "C", "r:b.py#g")]))
-    assert value("EdgeRecall(files=True)", undirected_form, unlogged(evidence_files=two)) == 1.0
+    undirected = question(*either("g", [("r:a.py#f", "C", "q:c.py#h")], [("r:a.py#f", "C", "r:b.py#g")]))
+    assert value("EdgeRecall(files=True)", undirected, unlogged(evidence_files=two)) == 1.0
     more = question([("r:a.py#f", "C", "r:b.py#g"), ("Ann", "KNOWS", "Bob"), optional("r:b.py#g", "C", "q:c.py#h")])
     assert value("EdgeRecall(files=True)", more, unlogged(evidence_files=two)) == 1.0
     assert (

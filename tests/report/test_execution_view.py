@@ -264,4 +264,4 @@ def test_a_bad_execution_refuses_the_page(tmp_path: Path) -> None:
     bad = write_lines(tmp_path / "x.jsonl", [WRONG.model_dump_json(), json.dumps({"run": "r", "question": "q2"})])
     command = ("report", run, "--out", "p.html", "--executions", bad)
     assert f"{bad}:2: record 'q2'" in cli.inside(*command, cwd=tmp_path, code=2).err
-    assert f"left out: {bad}:2" in cli.inside(*command, "--on-error", "skip", cwd=tmp_path, code=0).err
+    assert f"skipped: {bad}:2" in cli.inside(*command, "--on-error", "skip", cwd=tmp_path, code=0).err

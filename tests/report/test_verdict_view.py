@@ -206,4 +206,4 @@ def test_a_bad_verdict_refuses_the_page(tmp_path: Path) -> None:
     bad = write_lines(tmp_path / "v.jsonl", [SAID.model_dump_json(), json.dumps({"run": "r", "question": "q2"})])
     command = ("report", run, "--out", "p.html", "--verdicts", bad)
     assert f"{bad}:2: record 'q2'" in cli.inside(*command, cwd=tmp_path, code=2).err
-    assert f"left out: {bad}:2" in cli.inside(*command, "--on-error", "skip", cwd=tmp_path, code=0).err
+    assert f"skipped: {bad}:2" in cli.inside(*command, "--on-error", "skip", cwd=tmp_path, code=0).err

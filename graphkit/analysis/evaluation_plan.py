@@ -1,0 +1,274 @@
+"""Evaluations of several runs as ``graphkit evaluate`` makes them: which measures, gates and warnings apply."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphkit.analysis.config import Config
+from graphkit.analysis.gates import GateOutcome, RunGates, min_kappa
+from graphkit.analysis.layers import Scorecard, score_layers
+from graphkit.analysis.spot_check_files import kept_checks
+from graphkit.errors import InputError
+from graphkit.files.dataset import Dataset
+from graphkit.files.problems import OnError, Problems
+from graphkit.files.run_files import first_run
+from graphkit.graph.writing import Progress, quiet
+from graphkit.measures.base import Measure
+from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
+from graphkit.records.scores import Score
+from graphkit.records.unanswered import FailedAs
+from graphkit.scoring.evaluate import Engine, evaluate
+from graphkit.scoring.logged_tools import tool_measures
+from graphkit.scoring.results import Evaluation, Label
+
+if TYPE_CHECKING:
+    from graphkit.database.store import Store
+
+UNDIRECTED = "edges are compared without their direction: paths aren't judged right or wrong, failures ignore direction"
+
+
+class RunSource(NamedTuple):
+    """A run to evaluate: the user's file, the run log itself, and what the log was made of (None for itself)."""
+
+    file: Path
+    run: Path
+    origin: str | Path | None = None
+
+
+@dataclass(frozen=True)
+class PlannedGates:
+    """What each run must pass, with measures as the user writes them; see :mod:`graphkit.analysis.gates`."""
+
+    under: Sequence[tuple[str, float]] = ()
+    over: Sequence[tuple[str, float]] = ()
+    max_failed: int | None = None
+    severe: bool = False
+    stale: bool = False
+    min_scored: float | None = None
+    min_kappa: float | None = None
+
+
+@dataclass(frozen=True)
+class EvaluationPlan:
+    """What to compute for runs, and what they must pass.
+
+    Attributes
+    ----------
+    names
+        The measures to compute. Without names these are the defaults, those of the layers and, if a run logs its calls
+        of tools, those of :func:`graphkit.scoring.logged_tools.tool_measures`; then each run has a scorecard.
+    k
+        The cut-off of measures that name none.
+    scores
+        Scores that others gave. A gate may name their measures.
+    undirected, unordered
+        Whether edges are compared without their direction, and traversals without their order.
+    by
+        The label by which means are grouped.
+    keep_rows
+        Whether the value of each question is kept even if nothing here needs it.
+    name, replace, failed_as
+        As in :func:`graphkit.evaluate`.
+    """
+
+    names: Sequence[str] = ()
+    k: int | None = None
+    engine: Engine = "python"
+    config: Config = field(default_factory=Config)
+    gates: PlannedGates = field(default_factory=PlannedGates)
+    scores: Sequence[Score] = ()
+    undirected: bool = False
+    unordered: bool = False
+    by: Label | None = None
+    keep_rows: bool = False
+    name: str | None = None
+    replace: bool = False
+    failed_as: FailedAs = "worst"
+    on_error: OnError = "fail"
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse unknown measures at once, before anything is read or started."""
+        _ = self.measures
+
+    @property
+    def layered(self) -> bool:
+        """Whether runs get scorecards."""
+        return not self.names
+
+    @cached_property
+    def gated(self) -> dict[str, str]:
+        """The measures of the gates: the text of the user, and the name in the results."""
+        given = {score.measure for score in self.scores}
+        texts = dict.fromkeys(text for text, _ in (*self.gates.under, *self.gates.over))
+        return {text: text if text in given else str(self._resolved([text])[0]) for text in texts}
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures to compute, before those of a run's tool calls.
+
+        Raises
+        ------
+        InputError
+            A measure is unknown.
+        """
+        chosen = self._resolved(self.names or DEFAULT_MEASURES)
+        if self.layered:
+            chosen += self._resolved(self.config.measures())
+        given = {score.measure for score in self.scores}
+        return tuple(dict.fromkeys([*chosen, *self._resolved([one for one in self.gated if one not in given])]))
+
+    def _resolved(self, names: Sequence[str]) -> list[Measure]:
+        found = resolve_measures(names, k=self.k) if names else ()
+        return [one.undirected() if self.undirected else one for one in found]
+
+    def evaluate(
+        self,
+        runs: Sequence[RunSource],
+        dataset: Path | None = None,
+        *,
+        store: Store | None = None,
+        progress: Progress = quiet,
+        notify: Callable[[str], None] = lambda _: None,
+        on_problems: Callable[[Problems], None] = lambda _: None,
+        warn: Callable[[Path, Evaluation], Iterable[str]] = lambda run, result: (),
+    ) -> EvaluatedRuns:
+        """Evaluate runs.
+
+        Parameters
+        ----------
+        notify
+            Called with each note before the results are there.
+        on_problems
+            Called with the problems of each run's files.
+        warn
+            Returns further warnings about the given scores of a run, such as that judge and answering model are of one
+            family (:func:`graphkit.trust.families.own_kind`).
+
+        Raises
+        ------
+        InputError
+            A file can't be used, or two files contain a run of one name.
+        """
+        chosen = self.measures
+        if self.undirected:
+            notify(f"note: {UNDIRECTED}")
+        if self.layered:
+            called = [name for one in runs for name in tool_measures(Dataset.of_run(one.run, dataset), one.run)]
+            chosen = tuple(dict.fromkeys([*chosen, *(resolve_measures(called) if called else ())]))
+        if self.engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
+            notify(f"note: computed in Python, because they have no Cypher query: {', '.join(others)}")
+        if len(runs) > 1:
+            _refuse_one_name((one.file, first_run(one.run)) for one in runs)
+        results = []
+        for one in runs:
+            problems = Problems(self.on_error, strict=self.strict)
+            result = evaluate(
+                one.run,
+                dataset,
+                measures=chosen,
+                engine=self.engine,
+                store=store,
+                problems=problems,
+                keep_rows=bool(self.keep_rows or self.layered or self.by or self.scores or store is not None),
+                outcomes=self.layered and not self.undirected,
+                scores=self.scores,
+                unordered=self.unordered,
+                name=self.name,
+                replace=self.replace,
+                origin=one.origin,
+                failed_as=self.failed_as,
+                progress=progress,
+            )
+            on_problems(problems)
+            if self.scores:
+                result = dataclasses.replace(result, warnings=(*result.warnings, *warn(one.run, result)))
+            results.append(result)
+        _refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
+        config = self.config
+        if self.undirected:
+            config = config.renamed(lambda name: str(parse_measure(name).undirected()))
+        cards = [score_layers(result, config) for result in results] if self.layered else []
+        return EvaluatedRuns(self, tuple(results), tuple(cards), tuple(self._outcomes(runs, results, cards)))
+
+    def _outcomes(
+        self, runs: Sequence[RunSource], results: Sequence[Evaluation], cards: Sequence[Scorecard]
+    ) -> list[GateOutcome]:
+        gates, gated = self.gates, self.gated
+        named = map(str, self._resolved(self.names))
+        outcomes = RunGates(
+            under=[(gated[text], bound) for text, bound in gates.under],
+            over=[(gated[text], bound) for text, bound in gates.over],
+            severe=gates.severe,
+            stale=gates.stale,
+            min_scored=gates.min_scored,
+            measures=[*dict.fromkeys([*named, *gated.values()])] or None,
+            max_failed=gates.max_failed,
+        ).outcomes(results, cards)
+        if gates.min_kappa is None:
+            return outcomes
+        judged = {score.measure for score in self.scores if score.judged}
+        checked = [name for name in dict.fromkeys(gated.values()) if name in judged]
+        names = [result.run for result in results]
+        checks = kept_checks(one.file for one in runs)
+        return outcomes + min_kappa(names, self.scores, checks, gates.min_kappa, checked)
+
+
+@dataclass(frozen=True)
+class EvaluatedRuns:
+    """The results of runs, their scorecards (none unless the plan is ``layered``), and the outcomes of their gates."""
+
+    plan: EvaluationPlan
+    results: tuple[Evaluation, ...]
+    cards: tuple[Scorecard, ...] = ()
+    gates: tuple[GateOutcome, ...] = ()
+
+    def messages(self, imported: bool = False) -> list[str]:
+        """Return what a reader of the results should know; ``imported`` drops what the import of a log reported."""
+        found = []
+        others = sorted({score.run for score in self.plan.scores} - {result.run for result in self.results})
+        if others:
+            found.append(f"note: the scores of other runs aren't used: {', '.join(others[:5])}")
+        for result in self.results:
+            if result.known is not None and not imported:
+                found.append(f"known: {result.run}: {result.known.line}")
+                if result.known.meaning is not None:
+                    found.append(f"warning: {result.run}: {result.known.meaning}")
+            if borrowed := result.borrowed_commits():
+                found.append(f"note: {result.run}: {borrowed}")
+            found += [f"warning: {result.run}: {warning}" for warning in result.warnings]
+        if len({result.gold_hash for result in self.results}) > 1:
+            gold = ", ".join(f"{result.run} by {result.gold_hash} of {result.dataset}" for result in self.results)
+            found.append(f"note: the runs are scored by different gold, so their means can't be compared: {gold}")
+        return found
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the objects that ``graphkit evaluate --json`` prints."""
+        found = []
+        for number, result in enumerate(self.results):
+            one = result.as_json() | {"gates": [gate.as_json() for gate in self.gates if gate.run == result.run]}
+            if self.plan.by:
+                one["groups"] = result.groups_as_json()
+            if self.cards:
+                one |= {"scorecard": dataclasses.asdict(self.cards[number]), **result.outcomes_as_json()}
+            found.append(one)
+        return found
+
+
+def _refuse_one_name(named: Iterable[tuple[Path, str | None]]) -> None:
+    """Refuse two files with a run of one name: it would be unclear which of them a result is of."""
+    files: dict[str, Path] = {}
+    for file, name in named:
+        if name is None:
+            continue
+        first = files.setdefault(name, file)
+        if first.resolve() != file.resolve():
+            raise InputError(
+                f"two files hold a run {name!r}: {first} and {file}",
+                remedy="Evaluate one of them by another name: `graphkit evaluate FILE --run NAME`.",
+            )
