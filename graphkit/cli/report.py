@@ -152,7 +152,7 @@ def _files(runs: list[str]) -> tuple[list[Path], list[str | None], dict[Path, Pa
     Only for a name the graph is opened.
     """
     from graphkit.files.jsonl import is_file_name
-    from graphkit.graph.failures import run_source
+    from graphkit.graph.known_names import run_source
 
     named = [run for run in runs if not is_file_name(run) and not Path(run).is_file()]
     if not named:

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphkit.database.access import DIRECT_RETRY_SECONDS, Access, Login
-from graphkit.database.dialects import Dialect, ways_of
+from graphkit.database.dialects import Dialect, dialect_of
 from graphkit.database.driver import agent_of, connected, driver_errors
 from graphkit.database.messages import translated, write_refused
 from graphkit.database.settings import checked_uri, hide_password, query_timeout
@@ -112,7 +112,7 @@ def read_rows(access: ForeignAccess, query: str) -> Iterator[dict[str, Any]]:
     timeout = query_timeout()
     with closing(connected(access, access.login)) as driver:
         # What differs between versions isn't used: one that graphkit's own queries need isn't asked for.
-        dialect = ways_of(agent_of(driver, access))
+        dialect = dialect_of(agent_of(driver, access))
         try:
             with (
                 driver.session(

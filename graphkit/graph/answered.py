@@ -8,7 +8,8 @@ from typing import Protocol
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.knowledge import require_run
+from graphkit.graph.knowledge import question_ids
+from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
 from graphkit.graph.writing import batched
 from graphkit.records.verdicts import answer_hash
@@ -59,7 +60,7 @@ def refuse_unknown(store: Store, run: str, records: Iterable[OfQuestion], kind: 
         The run isn't in the graph, or a question isn't one of its dataset.
     """
     dataset = require_run(store, run)["dataset"]
-    known = {str(row["id"]) for row in store.read(cypher("load/dataset_questions"), {"dataset": dataset})}
+    known = question_ids(store, dataset)
     strangers = [one.question for one in records if one.question not in known]
     if strangers:
         raise InputError(

@@ -16,11 +16,10 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import records_of
 from graphkit.graph import rows as to_rows
-from graphkit.graph import schema_version
 from graphkit.graph.commit_names import resolve_commits
-from graphkit.graph.digests import content_digest
+from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.execution_nodes import clear_executions
-from graphkit.graph.knowledge import known_files
+from graphkit.graph.knowledge import known_files, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.score_nodes import clear_scores
@@ -68,7 +67,7 @@ class RunRecords:
     @classmethod
     def of_unread_file(cls, store: Store, dataset: str, run_file: Path, answers: Iterable[AnswerStruct]) -> RunRecords:
         """Return the records of a file that is going to be read, and go to ``answers`` if they are wanted."""
-        found = cls(answers, questions_of(store, dataset), content_digest(run_file))
+        found = cls(answers, question_ids(store, dataset), content_digest(run_file))
         held = any(row["complete"] and row["digest"] == found.digest for row in store.read(cypher("read/runs")))
         return dataclasses.replace(found, wanted=not held)
 
@@ -76,12 +75,12 @@ class RunRecords:
     def of_file(cls, store: Store, dataset: str, run: str, run_file: Path) -> RunRecords:
         """Return the records of a file that was checked before, by the name of the run: unusable lines are left out."""
         answers = records_of(run_file, Problems("skip"), run)
-        return cls((answer for _, answer in answers), questions_of(store, dataset), content_digest(run_file))
+        return cls((answer for _, answer in answers), question_ids(store, dataset), content_digest(run_file))
 
     @property
     def digest(self) -> str:
         """The digest of the run: which questions there are decides which records are kept, so both count."""
-        return _digest(self.content, self.questions)
+        return run_digest(self.content, self.questions)
 
 
 def load_run(
@@ -181,20 +180,6 @@ class _Source:
 def order_run(store: Store, run: str, unordered: bool) -> None:
     """Take the traversals of a run as sets of edges from here on, or again as its records have it."""
     store.write(cypher("load/run_order"), {"id": run, "unordered": unordered})
-
-
-def questions_of(store: Store, dataset: str) -> set[str]:
-    """Return the ids of the questions that the graph holds of a dataset."""
-    return {str(row["id"]) for row in store.read(cypher("load/dataset_questions"), {"dataset": dataset})}
-
-
-def run_digest(run_file: Path, questions: Iterable[str]) -> str:
-    """Return the digest of the run in a file, as :attr:`RunRecords.digest` has it."""
-    return _digest(content_digest(run_file), questions)
-
-
-def _digest(content: str, questions: Iterable[str]) -> str:
-    return to_rows.digest([schema_version.SCHEMA_VERSION, content, sorted(questions)])
 
 
 def reservation_of_run(run: str) -> str:
