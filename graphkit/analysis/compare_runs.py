@@ -15,7 +15,8 @@ from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
 from graphkit.graph.digests import dataset_digest
 from graphkit.graph.failures import failures
-from graphkit.graph.knowledge import invalid_questions, require_run
+from graphkit.graph.knowledge import invalid_questions
+from graphkit.graph.known_names import require_run
 from graphkit.graph.queries import cypher
 from graphkit.measures.base import Measure
 from graphkit.records.unanswered import FailedAs

@@ -111,7 +111,7 @@ def _unknown(store: Store, names: dict[str, str]) -> Iterator[InputError]:
     """Yield what is wrong with names of runs and questions: no rows would look as if nothing were wrong."""
     if not names:
         return
-    from graphkit.graph.knowledge import require_question, require_run
+    from graphkit.graph.known_names import require_question, require_run
 
     for name, value in names.items():
         try:

@@ -1,9 +1,8 @@
-"""The two ways to a database: the embedded server of a folder, or a server at an address that the settings name."""
+"""Access to a database: by the embedded server of a folder, or by the address of a server."""
 
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,26 +15,25 @@ from graphkit.errors import DatabaseError
 
 Login = tuple[str, str]
 
-EMBEDDED_RETRY_SECONDS = 1.0  # a server on this machine that doesn't answer has died
+EMBEDDED_RETRY_SECONDS = 1.0  # a local server that doesn't answer has died
 DIRECT_RETRY_SECONDS = 5.0
 ROUTED_RETRY_SECONDS = 30.0
 
 
-class Access(ABC):
-    """A way to a database: its address and accounts, and what can be known and advised from outside it.
+class Access:
+    """Access to a server at an address, whose folder and log are out of sight.
 
     Attributes
     ----------
     uri, database
         The address, without a password, and the name of the database there.
     dialect
-        The ways that count before the server has said which database it is.
-    address_remedy, unreachable_remedy, database_remedy, write_remedy
-        What to do where the address can't be used, where nothing answers there, where the server has no such database,
-        and where it refuses a write.
+        The dialect that applies before the server says which database it is.
+    address_remedy, unreachable_remedy, database_remedy, write_remedy, memory_remedy
+        Remedies: for an invalid address, no answer, an unknown database, a refused write, and too little memory.
     """
 
-    dialect: ClassVar[Dialect]
+    dialect: ClassVar[Dialect] = Dialect()
     address_remedy: ClassVar[str] = "Write NEO4J_URI as bolt://HOST:7687 or neo4j+s://HOST."
     unreachable_remedy: ClassVar[str] = (
         "Check NEO4J_URI and that the server runs (docker compose up -d; graphkit db status), "
@@ -45,100 +43,97 @@ class Access(ABC):
     write_remedy: ClassVar[str] = (
         "Data is written by graphkit load, git and evaluate; anything else needs a tool and an account of the database."
     )
+    account_remedy: ClassVar[str] = "Set NEO4J_USERNAME and NEO4J_PASSWORD to an account of this server."
 
-    def __init__(self, uri: str, database: str) -> None:
+    def __init__(self, uri: str, database: str, login: Login | None = None) -> None:
         self.uri = uri
         self.database = database
+        self._login = login
 
     @property
-    @abstractmethod
     def login(self) -> Login | None:
-        """The account that may write; None where the settings name none."""
+        """The account to use; None to connect without one."""
+        return self._login
 
     @property
-    @abstractmethod
     def reader(self) -> Login | None:
-        """The account that may only read, if there is one."""
+        """The read-only account, if there is one."""
+        return None
 
     @property
-    @abstractmethod
     def retry_seconds(self) -> float:
-        """For how long a connection that breaks is tried again."""
+        """How long to retry after a broken connection: longer for a cluster, which may have to elect a leader."""
+        return ROUTED_RETRY_SECONDS if self.uri.startswith("neo4j") else DIRECT_RETRY_SECONDS
 
     @property
-    @abstractmethod
     def disk(self) -> str:
-        """What names the database's disk."""
+        """The name of the database's disk in messages."""
+        return hide_password(self.uri)
 
-    @abstractmethod
     def disk_is_full(self) -> bool:
-        """Tell whether the disk has no room left, as far as can be seen from here."""
+        """Return whether the disk is known to be full."""
+        return False
 
     @property
-    @abstractmethod
     def memory_remedy(self) -> str:
-        """What raises the memory of the server."""
+        """How to give the server more memory."""
+        return "Raise the server's memory"
 
-    @abstractmethod
     def login_remedy(self, code: str) -> str:
-        """Return what to do where the server refuses the account with a code."""
+        """Return the remedy for an account that the server refuses with an error code."""
+        blocked = " The server blocks further attempts for some seconds." if code.endswith("RateLimit") else ""
+        return f"{self.account_remedy}{blocked}"
 
-    @abstractmethod
     def stopped(self) -> DatabaseError | None:
-        """Return the error of a server that no longer answers, or None where only the network tells why."""
+        """Return why the server stopped; None, since a remote server gives no detail."""
+        return None
 
-    @abstractmethod
     def release(self) -> None:
-        """Give the server back. May be called twice."""
+        """Release the server. May be called twice."""
 
 
 class EmbeddedAccess(Access):
-    """By the embedded server of a folder, which is started and held until the release."""
+    """Access to the embedded server of a folder, which it starts and holds until the release."""
 
     dialect = ArcadeDB()
 
     def __init__(self, folder: Path) -> None:
         endpoint = ensure_running(folder)
-        super().__init__(endpoint.uri, endpoint.database)
+        super().__init__(endpoint.uri, endpoint.database, (endpoint.user, endpoint.password))
         self._endpoint = endpoint
+        self._layout = Layout(endpoint.directory)
         self._held = True
 
     @property
-    def login(self) -> Login:
-        """The account of the administrator."""
-        return self._endpoint.user, self._endpoint.password
-
-    @property
     def reader(self) -> Login:
-        """The account of the reader."""
+        """The account of the reader group."""
         return self._endpoint.reader_user, self._endpoint.reader_password
 
     @property
     def retry_seconds(self) -> float:
-        """Hardly any: a server on this machine that doesn't answer has died."""
+        """A second: a local server that doesn't answer has died."""
         return EMBEDDED_RETRY_SECONDS
 
     @property
     def disk(self) -> str:
-        """The folder."""
+        """The folder of the database."""
         return str(self._endpoint.directory)
 
     def disk_is_full(self) -> bool:
-        """Look at the folder's disk."""
+        """Check the disk of the folder."""
         return disk_is_full(self._endpoint.directory)
 
     @property
     def memory_remedy(self) -> str:
-        """The variable, and how much it is now."""
-        counts = "; it counts from the server's next start"
-        return f"Raise {_heap(counts)}"
+        """The variable of the heap size, with its value."""
+        return f"Raise {_heap('; it applies from the next start of the server')}"
 
     def login_remedy(self, code: str) -> str:
-        """Name the file of the passwords, which are made anew."""
+        """Name the file with the passwords; graphkit makes new ones."""
         return f"Stop the server (graphkit db stop), delete {self._layout.credentials} and try again."
 
     def stopped(self) -> DatabaseError | None:
-        """Look into the server's log, unless it was we who left."""
+        """Return the reason from the server's log; None after the release."""
         if not self._held:
             return None
         log = self._layout.log
@@ -155,72 +150,19 @@ class EmbeddedAccess(Access):
         )
 
     def release(self) -> None:
-        """Give the server back: it stops after its last client."""
+        """Release the server, which stops after its last client."""
         if self._held:
             self._held = False
             self._endpoint.release()
 
-    @property
-    def _layout(self) -> Layout:
-        return Layout(self._endpoint.directory)
-
-
-class ServerAccess(Access):
-    """By an address; the server's folder and log are out of sight."""
-
-    dialect = Dialect()
-
-    def __init__(self, uri: str, settings: Settings) -> None:
-        super().__init__(uri, settings.database)
-        self._settings = settings
-
-    @property
-    def login(self) -> Login | None:
-        """The account that the settings name; without a password the server is asked without one."""
-        return (self._settings.username, self._settings.password) if self._settings.password else None
-
-    @property
-    def reader(self) -> None:
-        """None: the settings name one account."""
-        return
-
-    @property
-    def retry_seconds(self) -> float:
-        """Longer where a cluster may have to choose another leader."""
-        return ROUTED_RETRY_SECONDS if self.uri.startswith("neo4j") else DIRECT_RETRY_SECONDS
-
-    @property
-    def disk(self) -> str:
-        """The address."""
-        return hide_password(self.uri)
-
-    def disk_is_full(self) -> bool:
-        """Only the server can tell."""
-        return False
-
-    @property
-    def memory_remedy(self) -> str:
-        """What every server has."""
-        return "Raise the server's memory"
-
-    def login_remedy(self, code: str) -> str:
-        """Name the variables."""
-        remedy = "Set NEO4J_USERNAME and NEO4J_PASSWORD to an account of this server."
-        if code.endswith("RateLimit"):
-            remedy += " The server blocks further attempts for some seconds."
-        return remedy
-
-    def stopped(self) -> None:
-        """Only the network tells."""
-        return
-
-    def release(self) -> None:
-        """Nothing was taken."""
-
 
 def access_to(settings: Settings) -> Access:
-    """Return the way to the database that the settings name; the embedded server is started for it."""
-    return EmbeddedAccess(settings.data) if settings.uri is None else ServerAccess(settings.uri, settings)
+    """Return access to the database that the settings name, and start the embedded server for it."""
+    if settings.uri is None:
+        return EmbeddedAccess(settings.data)
+    # Without a password, the server is asked without an account.
+    login = (settings.username, settings.password) if settings.password else None
+    return Access(settings.uri, settings.database, login)
 
 
 def _heap(further: str = "") -> str:

@@ -1,19 +1,25 @@
-"""What differs between the databases: one class for each, and everything that graphkit does differently for it.
+"""The differences between databases: one class per database, with everything that graphkit does differently for it.
 
-All of them are reached by Bolt with the one driver, and run the same queries (``cypher/``): what their dialects of
-Cypher don't share isn't written there. A further database is a class here and its line in ``DIALECTS``.
+All of them speak Bolt, are reached with one driver, and run the same queries (``cypher/``), which use only the Cypher
+that all of them share. Each database registers its class in the entry-point group ``graphkit.databases``.
 """
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from functools import cache
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from graphkit.errors import DatabaseError
 
 if TYPE_CHECKING:
     import neo4j
+
+
+#: The group of the entry points.
+GROUP = "graphkit.databases"
 
 
 class HiddenError(NamedTuple):
@@ -24,101 +30,101 @@ class HiddenError(NamedTuple):
 
 
 class Dialect:
-    """The ways of a database. These are those of Bolt itself: they count until a server has said what it is."""
+    """The behaviour of a database. This is that of any Bolt server, which applies until the server says what it is."""
 
-    #: Ends of the codes with which it refuses a write.
+    #: Endings of the error codes of a refused write.
     write_refused_codes: ClassVar[tuple[str, ...]] = (
         "Security.Forbidden",
         "AccessMode",
         "ForbiddenOnReadOnlyDatabase",
         "Cluster.NotALeader",
     )
-    #: Beginnings of the codes of a query that can't be run as it is written.
+    #: Beginnings of the error codes of an invalid query.
     wrong_query_codes: ClassVar[tuple[str, ...]] = (
         "Neo.ClientError.Statement",
         "Neo.ClientError.Procedure",
         "Neo.ClientError.Schema",
     )
-    #: What its message says where the memory was not enough, in small letters without blanks.
+    #: Words in the message of a query that ran out of memory, in lower case without spaces.
     out_of_memory_words: ClassVar[tuple[str, ...]] = ("outofmemory",)
-    #: Whether a session for reading makes the server refuse writes; elsewhere only an account that may only read does.
+    #: Whether the server refuses writes in a read session. Otherwise only a read-only account prevents them.
     reading_session_refuses_writes: ClassVar[bool] = True
-    #: Whether the second of two MERGEs of one key at once fails on the constraint; run again it finds the node.
+    #: Whether two simultaneous MERGEs of one key can violate the constraint. A retry then finds the node.
     merges_collide: ClassVar[bool] = False
 
     def hides_cause(self, code: str) -> bool:
-        """Tell whether the server's log alone may say why: a full disk then has to be looked for."""
+        """Return whether an error with this code may hide its cause, such as a full disk."""
         return not code
 
     def hidden_error(self, summary: neo4j.ResultSummary) -> HiddenError | None:
-        """Return the error that a result reports though the server sent it as a success."""
+        """Return the error in a result that the server sent as a success; None if there is none."""
         return None
 
 
 class KnownDialect(Dialect, ABC):
-    """The ways of a database that graphkit knows."""
+    """The behaviour of a database that graphkit works with."""
 
-    #: ``Store.engine``, and what ``graphkit db status`` shows.
+    #: The value of ``Store.engine``, which ``graphkit db status`` shows.
     engine: ClassVar[str]
-    #: Its name for people.
+    #: The product name in messages.
     product: ClassVar[str]
 
     @abstractmethod
     def version(self, agent: str) -> str | None:
-        """Return the version that a server's ``agent`` text states, or None where it is another database's.
+        """Return the version in a server's ``agent`` text, or None if the text belongs to another database.
 
         Raises
         ------
         DatabaseError
-            When this version can't run graphkit's queries.
+            This version can't run graphkit's queries.
         """
 
 
 class ArcadeDB(KnownDialect):
     """ArcadeDB, the embedded database.
 
-    What else differs there needs nothing from graphkit: a result without rows names no columns, and a query's limit of
-    time is the server's, taken from the client that started it.
+    Two more differences need no code: a result without rows names no columns, and the time limit of a query belongs
+    to the server, which reads it from the client that starts it.
     """
 
     engine = "embedded"
     product = "ArcadeDB"
-    # It has no code of its own for, say, an unknown procedure.
+    # It has no specific code for errors such as an unknown procedure.
     wrong_query_codes = (*Dialect.wrong_query_codes, "Neo.DatabaseError.General.UnknownError")
     out_of_memory_words = (*Dialect.out_of_memory_words, "querymaxheap")
     reading_session_refuses_writes = False
     merges_collide = True
 
     def version(self, agent: str) -> str | None:
-        """Read it behind the name: ``Neo4j/5.26.0 compatible (ArcadeDB 26.10.2)``."""
+        """Read the version after the name, as in ``Neo4j/5.26.0 compatible (ArcadeDB 26.10.2)``."""
         found = re.search(r"ArcadeDB (\d[\w.]*)", agent)
         return found.group(1) if found is not None else None
 
     def hides_cause(self, code: str) -> bool:
-        """Only its log tells why a commit failed."""
+        """Return True for failed commits: only the server's log says why."""
         return not code or "Transaction" in code or code.startswith("Neo.DatabaseError")
 
     def hidden_error(self, summary: neo4j.ResultSummary) -> HiddenError | None:
-        """Return the error of a PROFILE, which it hides in the text of the profile."""
+        """Return the error of a PROFILE, which the server puts into the text of the profile."""
         arguments = (summary.profile or {}).get("args") or {}
         found = re.search(r"^Error: (.*)$", str(arguments.get("string-representation", "")), re.MULTILINE)
         if found is None:
             return None
-        # The reader's refusal of SET and DELETE comes at the commit, without its reason.
+        # For the reader, SET and DELETE fail at the commit, without a reason.
         refused = "error on commit" in found.group(1) or "not allowed" in found.group(1)
         return HiddenError(found.group(1), refused)
 
 
 class Neo4j(KnownDialect):
-    """Neo4j, which speaks Bolt as its driver expects it."""
+    """Neo4j."""
 
     engine = "neo4j"
     product = "Neo4j"
-    #: The first version whose Cypher has ``CALL (x) {}``.
+    #: The first version that supports ``CALL (x) {}``.
     minimum: ClassVar[tuple[int, int]] = (5, 23)
 
     def version(self, agent: str) -> str | None:
-        """Read ``Neo4j/5.26.0`` and nothing behind it: others begin so, too, and say then what they are."""
+        """Read ``Neo4j/5.26.0`` with no text after it: other databases begin like this and then add their name."""
         found = re.fullmatch(r"Neo4j/(\d+)\.(\d+)(\S*)", agent.strip())
         if found is None:
             return None
@@ -132,12 +138,35 @@ class Neo4j(KnownDialect):
         return agent.strip().partition("/")[2]
 
 
-#: The databases that graphkit works with.
-DIALECTS: tuple[KnownDialect, ...] = (ArcadeDB(), Neo4j())
+@cache
+def dialects() -> tuple[KnownDialect, ...]:
+    """Return the installed databases, by the names of their entry points.
+
+    Raises
+    ------
+    DatabaseError
+        An entry point can't be imported, or names something else.
+    """
+    found = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            dialect = point.load()()
+        except Exception as error:  # whatever the module of another package raises
+            raise _bad_entry_point(point.name, point.value, f"can't be used: {error}") from error
+        if not isinstance(dialect, KnownDialect):
+            raise _bad_entry_point(point.name, point.value, "isn't a subclass of KnownDialect")
+        found.append(dialect)
+    return tuple(found)
 
 
-def ways_of(agent: str) -> Dialect:
-    """Return the ways of the database that a server's ``agent`` text names; Bolt's own where it is no known one."""
+def _bad_entry_point(name: str, value: str, what: str) -> DatabaseError:
+    return DatabaseError(
+        f"The database {name!r} ({value}) {what}", remedy=f"Repair or uninstall the package that names it in {GROUP}."
+    )
+
+
+def dialect_of(agent: str) -> Dialect:
+    """Return the dialect for a server's ``agent`` text; that of any Bolt server if it is unknown."""
     try:
         return recognized(agent)[0]
     except DatabaseError:
@@ -145,17 +174,17 @@ def ways_of(agent: str) -> Dialect:
 
 
 def recognized(agent: str) -> tuple[KnownDialect, str]:
-    """Return which database a server's ``agent`` text names, and its version.
+    """Return the database and the version that a server's ``agent`` text names.
 
     Raises
     ------
     DatabaseError
-        When graphkit doesn't know it, or it is too old.
+        The database is unknown, or too old.
     """
-    for dialect in DIALECTS:
+    for dialect in dialects():
         if (version := dialect.version(agent)) is not None:
             return dialect, version
-    known = " and ".join(dialect.product for dialect in DIALECTS)
+    known = " and ".join(dialect.product for dialect in dialects())
     raise DatabaseError(
         f"The server calls itself {agent[:80]!r}; graphkit works with {known}",
         remedy="Set NEO4J_URI to a Neo4j server of version 5.26 or newer, or unset it to use the embedded database.",

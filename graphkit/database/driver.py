@@ -1,4 +1,4 @@
-"""The driver of Bolt, imported late: a connection with graphkit's patience, and what its failures are."""
+"""Connect with the Bolt driver, which is imported late, and list its errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import neo4j
 
 CONNECT_SECONDS = 10.0  # for the network connection alone
-ANSWER_SECONDS = 15.0  # for the connection, the handshake and the login together
+ANSWER_SECONDS = 15.0  # for connection, handshake and login together
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
@@ -25,11 +25,11 @@ def driver_errors() -> tuple[type[Exception], ...]:
 
 
 def connected(access: Access, login: Login | None) -> neo4j.Driver:
-    """Return a driver for a database as the owner of an account; it connects when it is used."""
+    """Return a driver that logs in to a database; it connects at its first use."""
     import neo4j
     from neo4j.exceptions import ConfigurationError
 
-    # Without any handler Python itself would print the driver's warnings to the standard error.
+    # Without a handler, Python would print the driver's warnings to standard error.
     logging.getLogger("neo4j").addHandler(logging.NullHandler())
     try:
         return neo4j.GraphDatabase.driver(
@@ -53,12 +53,12 @@ def connected(access: Access, login: Login | None) -> neo4j.Driver:
 
 
 def agent_of(driver: neo4j.Driver, access: Access) -> str:
-    """Return what the server calls itself.
+    """Return the agent text in which the server names itself.
 
     Raises
     ------
     DatabaseError
-        When it doesn't answer, or refuses the account.
+        The server doesn't answer, or refuses the account.
     """
     try:
         return driver.get_server_info().agent

@@ -1,4 +1,4 @@
-"""A user's own graph: a database that a query reads, and that nothing is written to."""
+"""Read a user's own graph from a database that graphkit never writes to."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from graphkit.database.access import DIRECT_RETRY_SECONDS, Access, Login
-from graphkit.database.dialects import Dialect, ways_of
+from graphkit.database.access import DIRECT_RETRY_SECONDS, Access
+from graphkit.database.dialects import dialect_of
 from graphkit.database.driver import agent_of, connected, driver_errors
 from graphkit.database.messages import translated, write_refused
-from graphkit.database.settings import checked_uri, hide_password, query_timeout
+from graphkit.database.settings import checked_uri, query_timeout
 from graphkit.database.values import plain
 from graphkit.errors import InputError
 from graphkit.records.graph_parts import GraphEdge, GraphNode
@@ -18,85 +18,51 @@ from graphkit.records.graph_parts import GraphEdge, GraphNode
 if TYPE_CHECKING:
     import neo4j
 
-#: The variable of the password.
+#: The environment variable with the password.
 PASSWORD_VARIABLE = "GRAPHKIT_SOURCE_PASSWORD"  # noqa: S105 - the name of a variable
 
-#: How many rows are fetched together.
+#: Rows that are fetched at once.
 FETCHED = 1000
 
 
 class ForeignAccess(Access):
-    """By the address of a database that isn't graphkit's: NEO4J_URI and its like say nothing about it.
+    """Access to a database that isn't graphkit's, at an address of its own: ``NEO4J_URI`` doesn't count.
 
     Parameters
     ----------
     uri
-        May hold user name and password, which count where nothing else names them.
+        May hold a user name and a password, which count if no other is given.
     database
-        By default the account's own.
+        By default that of the account.
     """
 
-    dialect = Dialect()
     address_remedy: ClassVar[str] = "Write it as bolt://HOST:7687 or neo4j+s://HOST."
     unreachable_remedy: ClassVar[str] = "Check --uri, and that the server runs."
-    database_remedy: ClassVar[str] = "Name one that it has by --database; without it the account's own is read."
+    database_remedy: ClassVar[str] = "Name one that it has by --database; without it graphkit reads the account's own."
     write_remedy: ClassVar[str] = "graphkit only reads your graph: let the query MATCH and RETURN."
+    account_remedy: ClassVar[str] = (
+        f"Give --user, and the password by {PASSWORD_VARIABLE}; a read-only account is sufficient."
+    )
 
     def __init__(
         self, uri: str, username: str | None = None, password: str | None = None, database: str | None = None
     ) -> None:
         clean, in_uri = checked_uri(uri)
-        super().__init__(clean, database or "")
         username, password = username or in_uri[0], password or in_uri[1]
-        self._login = (username or "neo4j", password or "") if username or password else None
-
-    @property
-    def login(self) -> Login | None:
-        """The account that was named; without a name and a password the server is asked without one."""
-        return self._login
-
-    @property
-    def reader(self) -> None:
-        """None: the one account is there for reading."""
-        return
+        login = (username or "neo4j", password or "") if username or password else None
+        super().__init__(clean, database or "", login)
 
     @property
     def retry_seconds(self) -> float:
-        """As for any server."""
+        """A few seconds, at any address."""
         return DIRECT_RETRY_SECONDS
-
-    @property
-    def disk(self) -> str:
-        """The address."""
-        return hide_password(self.uri)
-
-    def disk_is_full(self) -> bool:
-        """Only the server can tell."""
-        return False
-
-    @property
-    def memory_remedy(self) -> str:
-        """What every server has."""
-        return "Raise the server's memory"
-
-    def login_remedy(self, code: str) -> str:
-        """Name the option and the variable."""
-        blocked = " The server blocks further attempts for some seconds." if code.endswith("RateLimit") else ""
-        return f"Give --user, and the password by {PASSWORD_VARIABLE}; an account that may only read will do.{blocked}"
-
-    def stopped(self) -> None:
-        """Only the network tells."""
-        return
-
-    def release(self) -> None:
-        """Nothing was taken."""
 
 
 def read_rows(access: ForeignAccess, query: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of a query as they come: nodes and relationships as parts of a graph, paths as lists of them.
 
-    The query runs in a session for reading, and in a transaction that is never committed: whatever account is used,
-    nothing is changed. No procedure is called, and no version of the server is asked for.
+    The query runs in a read session, in a transaction that is never committed, so it changes nothing, whichever
+    account it uses. Any version of the server will do.
 
     Raises
     ------
@@ -111,8 +77,7 @@ def read_rows(access: ForeignAccess, query: str) -> Iterator[dict[str, Any]]:
         raise InputError("the query is empty", remedy="Write it as: MATCH (a)-[r]->(b) RETURN a, r, b")
     timeout = query_timeout()
     with closing(connected(access, access.login)) as driver:
-        # What differs between versions isn't used: one that graphkit's own queries need isn't asked for.
-        dialect = ways_of(agent_of(driver, access))
+        dialect = dialect_of(agent_of(driver, access))  # any version will do, unlike for graphkit's own queries
         try:
             with (
                 driver.session(
@@ -152,7 +117,7 @@ def _properties(entity: neo4j.graph.Entity) -> dict[str, Any]:
 
 
 def _forget(record: neo4j.Record) -> None:
-    """Let go of what the driver keeps of a record: it holds every node and relationship of a result until its end."""
+    """Free the nodes and relationships of a record, which the driver otherwise keeps until the end of the result."""
     from neo4j.graph import Entity, Path
 
     for value in record.values():

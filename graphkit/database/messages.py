@@ -1,4 +1,4 @@
-"""What went wrong with the database, in words: each error of the driver as one of graphkit's, with its remedy."""
+"""Translate errors of the driver into graphkit's errors, each with a remedy."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from graphkit.database.embedded.place import TIMEOUT_VARIABLE
 from graphkit.database.settings import hide_password
 from graphkit.errors import DatabaseError, GraphkitError, InputError
 
-_LONGEST_MESSAGE = 300  # characters of a server's message that are shown
+_LONGEST_MESSAGE = 300  # characters shown of a server's message
 
 
 def translated(error: Exception, access: Access, dialect: Dialect, *, by_person: bool = False) -> GraphkitError:
-    """Turn an error of the driver into one of ours: a sentence and what to do. ``by_person``: a person's query."""
+    """Return graphkit's error for an error of the driver; ``by_person`` if a user wrote the query."""
     from neo4j.exceptions import Neo4jError
 
     code = (error.code or "") if isinstance(error, Neo4jError) else ""
@@ -31,7 +31,7 @@ def translated(error: Exception, access: Access, dialect: Dialect, *, by_person:
         return found
     if "TransactionTimedOut" in code or "Transaction.Terminated" in code:
         return DatabaseError(
-            "The query took too long and was ended",
+            "The server stopped the query because it took too long",
             where=place,
             remedy=f"Ask for less, or raise {TIMEOUT_VARIABLE} (seconds) or the server's own limit.",
         )
@@ -45,10 +45,10 @@ def translated(error: Exception, access: Access, dialect: Dialect, *, by_person:
 
 def _disk_or_memory(code: str, message: str, access: Access, dialect: Dialect) -> DatabaseError | None:
     lower = message.lower()
-    told = "no space left" in lower or "disk quota" in lower or "disk full" in lower
-    if told or (dialect.hides_cause(code) and access.disk_is_full()):
+    named = "no space left" in lower or "disk quota" in lower or "disk full" in lower
+    if named or (dialect.hides_cause(code) and access.disk_is_full()):
         return DatabaseError(
-            "The disk of the database is full; the write didn't take place",
+            "The disk of the database is full, so the write failed",
             where=access.disk,
             remedy="Make room and run the command again.",
         )
@@ -69,23 +69,23 @@ def _unreachable(error: Exception, message: str, access: Access) -> DatabaseErro
         if any(isinstance(cause, kind) for cause in causes):
             return DatabaseError(what, where=place, remedy=remedy)
     if any(isinstance(cause, ssl.SSLError) or _NOT_BOLT.search(str(cause)) for cause in causes):
-        what = "What answers at this address isn't a Neo4j server, or encrypts otherwise than the address says"
+        what = "The server at this address isn't Neo4j, or its encryption differs from the address"
         return DatabaseError(what, where=place, remedy=f"{remedy} Encrypted servers are bolt+s:// or neo4j+s://.")
-    # The driver's own sentence is on the last line; the ones before only repeat the address.
+    # The last line holds the driver's reason; the lines before it repeat the address.
     reason = shortened((message.strip().splitlines() or [type(error).__name__])[-1])
     return DatabaseError(f"The server can't be reached: {reason}", where=place, remedy=remedy)
 
 
 _NOT_BOLT = re.compile("handshake|Bolt service|protocol")
 _NETWORK_TROUBLE: tuple[tuple[type[Exception], str], ...] = (
-    (ConnectionRefusedError, "Nothing listens at this address: the connection was refused"),
-    (socket.gaierror, "The host of this address isn't known"),
+    (ConnectionRefusedError, "No server listens at this address: the connection was refused"),
+    (socket.gaierror, "The host of this address is unknown"),
     (TimeoutError, "The server didn't answer in time"),
 )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and all that led to it: the driver wraps, and groups when it asked several servers."""
+    """Yield an error and its causes, including the members of a group, which the driver makes for several servers."""
     while error is not None:
         yield error
         if isinstance(error, BaseExceptionGroup):
@@ -112,16 +112,16 @@ def _refused(code: str, access: Access, dialect: Dialect) -> DatabaseError | Non
 
 
 def write_refused(access: Access) -> DatabaseError:
-    """Return the error of a query that would write where only reading is allowed."""
+    """Return the error of a query that would write with read-only access."""
     return DatabaseError(
-        "The server refused: this may only read, and the query would write",
+        "The server refused the query: it would write, but this access may only read",
         where=hide_password(access.uri),
         remedy=access.write_remedy,
     )
 
 
 def shortened(message: str) -> str:
-    """Keep the meaningful part of a server's message: its first line, without the list of all that was expected."""
+    """Return the first line of a server's message, without the long list of expected tokens."""
     lines = hide_password(message).strip().splitlines()
     text = lines[0].strip() if lines else ""
     text = re.sub(r" \(offset: \d+\)", "", text)

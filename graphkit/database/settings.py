@@ -1,4 +1,4 @@
-"""Which database, and as whom: options, environment variables and defaults."""
+"""Which database to use, and with which account: options, environment variables and defaults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 @dataclass(frozen=True)
 class Settings:
-    """Which database to use. Without ``uri`` it is the embedded one in the folder ``data``."""
+    """The database to use: without ``uri``, the embedded one in the folder ``data``."""
 
     uri: str | None = None
     username: str = "neo4j"
@@ -34,14 +34,14 @@ class Settings:
         database: str | None = None,
         data: Path | None = None,
     ) -> Settings:
-        """Fill what is None from ``NEO4J_URI``, ``_USERNAME``, ``_PASSWORD``, ``_DATABASE`` and ``GRAPHKIT_HOME``.
+        """Replace None by ``NEO4J_URI``, ``_USERNAME``, ``_PASSWORD``, ``_DATABASE`` and ``GRAPHKIT_HOME``.
 
-        A user name and a password inside the URI (``bolt://me:secret@host``) count where nothing else names them.
+        A user name and a password in the URI (``bolt://me:secret@host``) count if no other is given.
 
         Raises
         ------
         InputError
-            When the URI isn't one of a Bolt server.
+            The URI isn't that of a Bolt server.
         """
         uri = uri or os.environ.get("NEO4J_URI") or None
         in_uri: tuple[str | None, str | None] = (None, None)
@@ -59,12 +59,12 @@ class Settings:
 
 
 def checked_uri(uri: str, otherwise: str = "") -> tuple[str, tuple[str | None, str | None]]:
-    """Return the address of a Bolt server without what it says of the account, and that: user name and password.
+    """Return the address of a Bolt server without user name and password, and these two.
 
     Raises
     ------
     InputError
-        It is no such address; ``otherwise`` is what else can be done.
+        The address isn't that of a Bolt server; ``otherwise`` is a second remedy.
     """
     remedy = f"Write it as bolt://HOST:7687 or neo4j+s://HOST{', ' if otherwise else ''}{otherwise}."
     try:
@@ -86,9 +86,9 @@ def hide_password(text: str) -> str:
 
 
 def query_timeout() -> float | None:
-    """Return the seconds that ``GRAPHKIT_QUERY_TIMEOUT`` grants to one query; None if it isn't set.
+    """Return the seconds that one query may take, from ``GRAPHKIT_QUERY_TIMEOUT``; None if it isn't set.
 
-    Neo4j counts them for every client on its own; the embedded database takes them from the client that starts it.
+    Neo4j limits each client by its own value; the embedded database uses that of the client that starts it.
     """
     text = os.environ.get(TIMEOUT_VARIABLE)
     if not text:

@@ -1,6 +1,6 @@
 """The open graph database: ``Store`` reads and writes, whichever database it is.
 
-What differs between databases is in ``dialects``, and what differs between the ways to them in ``access``.
+``dialects`` holds the differences between databases, and ``access`` those between the ways to reach them.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 Parameters = Mapping[str, object]
 _T = TypeVar("_T")
 
-CONFLICT_SECONDS = 60.0  # how long a write that loses against another writer is tried again
+CONFLICT_SECONDS = 60.0  # how long to retry a write that conflicts with another writer
 _UNIQUENESS_RETRIES = 6
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
 
 
 class Store:
-    """An open graph database. Use it as a context manager; make a new one after a fork.
+    """An open graph database. Use it as a context manager; open a new one after a fork.
 
-    Rows come back as dictionaries of plain values: a node is a dictionary of its properties and ``_labels``, a
-    relationship one of its properties and ``_type``, a path the list of both in turn, a date or time its ISO text.
+    Rows are dictionaries of plain values: a node is a dictionary of its properties and ``_labels``, a relationship one
+    of its properties and ``_type``, a path the list of its nodes and relationships, a date or time its ISO text.
 
     Attributes
     ----------
@@ -73,21 +73,19 @@ class Store:
 
     @classmethod
     def open(cls, settings: Settings, *, read_only: bool = False) -> Store:
-        """Connect, and check that the server answers, lets us in, has the database and is new enough.
+        """Connect, and check that the server answers, accepts the account, has the database and is new enough.
 
         Parameters
         ----------
-        settings
-            Which database.
         read_only
             Let the server refuse every write: by the reader's account (embedded) or read sessions (Neo4j).
 
         Raises
         ------
         DatabaseError
-            When any of this fails.
+            A check fails.
         """
-        query_timeout()  # a wrong value is told before anything is started
+        query_timeout()  # reports a wrong value before anything starts
         access = access_to(settings)
         try:
             driver = connected(access, (access.reader if read_only else None) or access.login)
@@ -104,7 +102,7 @@ class Store:
         return store
 
     def close(self) -> None:
-        """Give the connections back; the embedded server stops after its last client. May be called twice."""
+        """Close the connections; the embedded server stops after its last client. May be called twice."""
         for driver in {id(d): d for d in (self._driver, self._reader) if d is not None}.values():
             driver.close()
         self._reader = None
@@ -121,12 +119,12 @@ class Store:
     # Reading
 
     def read(self, cypher: str, parameters: Parameters | None = None) -> list[Row]:
-        """Run a query that only reads and return its rows.
+        """Run a read query and return its rows.
 
         Raises
         ------
         DatabaseError
-            When the server can't be reached or refuses the query.
+            The server can't be reached or refuses the query.
         """
         import neo4j
 
@@ -142,7 +140,7 @@ class Store:
             raise self._translated(error) from error
 
     def stream(self, cypher: str, parameters: Parameters | None = None, *, fetch_size: int = 1000) -> Iterator[Row]:
-        """Run a query that only reads and yield its rows as they come, ``fetch_size`` at a time."""
+        """Run a read query and yield its rows as they come, ``fetch_size`` at a time."""
         import neo4j
 
         try:
@@ -155,19 +153,16 @@ class Store:
             raise self._translated(error) from error
 
     def query_readonly(self, cypher: str, parameters: Parameters | None = None) -> tuple[list[str], list[list[object]]]:
-        """Run a query that a person wrote; the server refuses it if it would change anything.
+        """Run a query that a user wrote, and return its columns and rows; the server refuses it if it would write.
 
-        Returns
-        -------
-        tuple
-            The names of the columns, and the rows. The embedded engine names no columns where there are no rows.
+        The embedded engine names no columns if there are no rows.
 
         Raises
         ------
         InputError
-            When the query isn't valid Cypher.
+            The query isn't valid Cypher.
         DatabaseError
-            When it would write, or the server fails.
+            The query would write, or the server fails.
         """
         import neo4j
 
@@ -195,12 +190,12 @@ class Store:
     def write(self, cypher: str, parameters: Parameters | None = None) -> list[Row]:
         """Run one statement in a transaction and return its rows.
 
-        It runs again when another writer was in its way or the connection broke before the commit.
+        It runs again after a conflict with another writer, or if the connection broke before the commit.
         """
         return self._transaction(lambda transaction: rows(transaction.run(cypher, dict(parameters or {}))))
 
     def write_many(self, statements: Sequence[tuple[str, Parameters]]) -> None:
-        """Run several statements in one transaction: all of them take effect, or none."""
+        """Run several statements in one transaction: all of them take effect, or none does."""
 
         def work(transaction: neo4j.Transaction) -> None:
             for cypher, parameters in statements:
@@ -217,25 +212,18 @@ class Store:
         on_batch: Callable[[int], None] | None = None,
         **parameters: object,
     ) -> int:
-        """Run a statement that begins with ``UNWIND $rows AS row`` once for every ``size`` rows.
+        """Run a statement that begins with ``UNWIND $rows AS row`` on batches of rows, and return the number of rows.
+
+        Each batch is one transaction, and runs again after a conflict. Only one batch is in memory.
 
         Parameters
         ----------
-        cypher
-            The statement. Each batch is one transaction, and runs again after a conflict.
-        rows
-            Taken from the iterable as needed: only one batch is in memory.
         size
-            Rows a batch.
+            Rows per batch.
         on_batch
             Called after each commit with the number of rows of that batch.
         parameters
             Further parameters of the statement.
-
-        Returns
-        -------
-        int
-            The number of rows written.
         """
         if size < 1:
             raise InputError("The size of a batch must be at least 1")
@@ -248,7 +236,7 @@ class Store:
         return written
 
     def schema(self, statements: Iterable[str]) -> None:
-        """Run schema statements, each on its own, as both engines require. Write them with ``IF NOT EXISTS``."""
+        """Run schema statements one by one, as both engines require. Write them with ``IF NOT EXISTS``."""
 
         for statement in statements:
 
@@ -274,9 +262,9 @@ class Store:
         return self._retried(run)
 
     def _retried(self, run: Callable[[neo4j.Session], _T]) -> _T:
-        """Run in a session for writing, again as long as the failure may pass.
+        """Run in a write session, and retry temporary failures.
 
-        The driver's own retries start with pauses of a second, far too long for the conflicts of two loaders.
+        The driver's own retries start with pauses of a second, which is too long for conflicts of two loaders.
         """
         import neo4j
 
@@ -293,7 +281,7 @@ class Store:
         raise AssertionError
 
     def _patience(self, error: Exception, attempt: int) -> float:
-        """Return for how many seconds after the first attempt an error is worth another one; negative: not at all."""
+        """Return for how many seconds after the first attempt to retry after an error; negative for never."""
         from neo4j.exceptions import ConstraintError, DriverError, Neo4jError
 
         if isinstance(error, ConstraintError) and self._dialect.merges_collide:
@@ -305,14 +293,14 @@ class Store:
         return -1.0
 
     def _reading_driver(self) -> neo4j.Driver:
-        """Return a driver whose sessions the server itself lets only read, if they are opened for reading."""
+        """Return a driver in whose read sessions the server refuses writes."""
         if self._dialect.reading_session_refuses_writes:
             return self._driver
         with self._reader_guard:
             if self._reader is None:
                 if self._access.reader is None:
                     raise DatabaseError(
-                        f"A server of {self._dialect.product} reached by NEO4J_URI can't be told to refuse writes",
+                        f"A server of {self._dialect.product} reached by NEO4J_URI can't refuse writes",
                         where=self.uri,
                         remedy="Unset NEO4J_URI to use the embedded database, or name a Neo4j server.",
                     )

@@ -1,4 +1,4 @@
-"""Values of the driver as plain ones: text, numbers, lists and dictionaries."""
+"""Convert values of the driver to plain ones: text, numbers, lists and dictionaries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def row(record: neo4j.Record) -> Row:
 
 
 def plain(value: object) -> Any:
-    """Turn a value of the driver into text, numbers, lists and dictionaries."""
+    """Return a value of the driver as text, number, list or dictionary."""
     if type(value) in _SCALARS:
         return value
     if isinstance(value, list):
@@ -67,5 +67,5 @@ def _plain_other(value: object) -> object:
 
 
 def _iso(text: str) -> str:
-    """Drop the zeros that the driver writes behind the seconds: nine digits, always."""
+    """Remove trailing zeros from the seconds, to which the driver always gives nine decimals."""
     return re.sub(r"(\.\d*?)0+(?=$|[Z+-])", lambda found: found.group(1) if len(found.group(1)) > 1 else "", text)

@@ -1,4 +1,4 @@
-"""A dataset that was read to its end and checked, put aside on the disk, before any of it is written."""
+"""A dataset that was read completely and checked, spooled to disk before anything is written to the graph."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ S = TypeVar("S", bound=Struct)
 
 @dataclass
 class KnowledgeGraph:
-    """What was read of one knowledge graph, and a digest of its files."""
+    """The records of one knowledge graph, and a digest of its files."""
 
     digest: str
     artifacts: Spool[ArtifactStruct] | None = None
@@ -36,24 +36,22 @@ class KnowledgeGraph:
 
 
 class CheckedDataset:
-    """Everything that a dataset holds, and a digest of each file; what is large lies in temporary files.
-
-    A mistake anywhere refuses the whole.
+    """All records of a dataset, and a digest of each file; large parts are in temporary files.
 
     Raises
     ------
     InputError
-        A record can't be used and problems aren't to be skipped, or there is no question.
+        A record can't be used and ``problems`` doesn't skip it, or there is no question.
     """
 
     def __init__(self, dataset: Dataset, problems: Problems, spools: ExitStack) -> None:
         self.dataset = dataset
         self._spools = spools
-        # Before anything is read: of a file that changes meanwhile, the next load sees that it is another one.
+        # Computed before reading, so that the next load notices a file that changes meanwhile.
         self.digests = file_digests(dataset)
         self.commits: list[Commit] = dataset.commits(problems)
         self.compatibility: list[Compatibility] = dataset.compatibility(problems)
-        #: The repositories that are named, and the commits that are by whole shas, beside those of ``commits``.
+        #: All named repositories, and the commits that are named by whole shas besides those of ``commits``.
         self.repositories = {commit.repo for commit in self.commits}
         self.named_commits: set[tuple[str, str]] = set()
         for row in self.compatibility:
@@ -62,7 +60,7 @@ class CheckedDataset:
         self.ids: list[str] = []
         self.questions = spools.enter_context(Spool(QuestionStruct))
         self.graphs: dict[str, KnowledgeGraph] = {}
-        # First, since of the graphs only what gold names is kept; yet told last.
+        # Questions come first because only artifacts that gold names are kept, but their problems are reported last.
         asked = Problems(problems.on_error)
         self._read_questions(asked)
         self._read_graphs(problems)
@@ -88,7 +86,7 @@ class CheckedDataset:
                 self.named_commits.add((repo, sha))
 
     def _noted(self, artifacts: Iterable[ArtifactStruct]) -> Iterator[ArtifactStruct]:
-        """Pass artifacts on, and take note of their repositories and commits."""
+        """Yield artifacts, and note their repositories and commits."""
         for artifact in artifacts:
             if repo := artifact.repo or repo_of(artifact.id):
                 self.repositories.add(repo)
@@ -102,11 +100,11 @@ class CheckedDataset:
             self.graphs[f"{self.dataset.name}/{name}" if name else self.dataset.name] = graph
             if artifacts is not None:
                 found = self._noted(self.gold.artifacts(name, self.dataset.artifacts(artifacts, problems)))
-                graph.artifacts = self._put_aside(ArtifactStruct, found)
+                graph.artifacts = self._spooled(ArtifactStruct, found)
             if edges is not None:
-                graph.edges = self._put_aside(EdgeStruct, self.gold.edges(name, self.dataset.edges(edges, problems)))
+                graph.edges = self._spooled(EdgeStruct, self.gold.edges(name, self.dataset.edges(edges, problems)))
 
-    def _put_aside(self, kind: type[S], records: Iterable[S]) -> Spool[S]:
+    def _spooled(self, kind: type[S], records: Iterable[S]) -> Spool[S]:
         spool = self._spools.enter_context(Spool(kind))
         for record in records:
             spool.put(record)

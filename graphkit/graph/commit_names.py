@@ -1,4 +1,4 @@
-"""What the names of commits mean to a dataset of the graph: which histories are of its repositories, and which shas."""
+"""Resolve the names of commits for a dataset: the histories of its repositories, and the shas of names."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from graphkit.graph.writing import batched
 from graphkit.records.commits import CommitGraph
 from graphkit.records.ids import repo_of
 
-#: How the keys of the sources that are knowledge graphs end.
+#: The ending of the source keys of knowledge graphs.
 GRAPH = "/graph"
 
-#: Questions whose chunks and paths are looked at together.
+#: Questions whose chunks and paths are read together.
 QUESTIONS = 250
 
 
 def know_histories(store: Store, dataset: str) -> int:
-    """Tell a dataset which histories are of its repositories; return how often these have changed.
+    """Store which histories belong to a dataset's repositories, and return how often these have changed.
 
-    A history that was read is that of a repository which the dataset names. Where the dataset names commits of it by
-    whole shas and the history holds none of them, it is of another repository that has the same name.
+    A history belongs to the repository of the same name, unless the dataset names commits of it by whole shas and the
+    history holds none of them: then it belongs to another repository with the same name.
     """
     named = {"dataset": dataset}
     repositories = store.read(cypher("read/repositories"), named)
@@ -34,7 +34,7 @@ def know_histories(store: Store, dataset: str) -> int:
     commits = store.read(cypher("read/dataset_commits"), named)
     histories = []
     for row in repositories:
-        # Of the keys repo@sha, no sha holds the sign.
+        # In a key repo@sha, the sha holds no @.
         own = [one for one in commits if str(one["key"]).rpartition("@")[0] == row["repo"]]
         if row["shared"] or any(one["history"] for one in own) or not (own or row["listed"]):
             histories.append(row["repo"])
@@ -43,20 +43,20 @@ def know_histories(store: Store, dataset: str) -> int:
 
 
 def resolve_commits(store: Store, dataset: str, run: str | None = None) -> None:
-    """Tell which commits the chunks and walks of a dataset's runs, or of one of them, are of.
+    """Store the commits of the chunks and traversals of a dataset's runs, or of one run.
 
-    Nothing is to be told where all of them name whole shas: such runs aren't looked at.
+    Runs that name only whole shas need nothing, and are skipped.
     """
     opened = [str(row["run"]) for row in store.read(cypher("load/open_runs"), {"dataset": dataset})]
     runs = [name for name in opened if run is None or name == run]
     if runs:
-        settling = _Settling(store, dataset)
+        resolver = _Resolver(store, dataset)
         for name in runs:
-            settling.settle(name)
+            resolver.resolve(name)
 
 
-class _Settling:
-    """Tells the commits of runs, by what is known to their dataset."""
+class _Resolver:
+    """Resolves the commits of runs with the commits that their dataset knows."""
 
     def __init__(self, store: Store, dataset: str) -> None:
         self.store = store
@@ -83,11 +83,8 @@ class _Settling:
             return [found[own]] if own in found else []
         return [*found.values()]
 
-    def settle(self, run: str) -> None:
-        """Write what a run is to be told, where it isn't told already.
-
-        Answers to questions that have left the dataset stay as they are: nothing asks for them any more.
-        """
+    def resolve(self, run: str) -> None:
+        """Write the commits of a run that changed. Answers to questions that left the dataset stay as they are."""
         answers = self.store.read(cypher("load/run_answers"), {"run": run})
         asked = (name for row in answers if (name := str(row["question"])) in self.questions)
         for questions in batched(asked, QUESTIONS):
@@ -95,10 +92,10 @@ class _Settling:
             chunks = self.store.read(cypher("load/open_chunks"), {**few, "unnamed": self.unnamed})
             paths = self.store.read(cypher("load/open_paths"), few)
             self._read_artifacts({str(row["id"]) for row in chunks if row["commit"] is None})
-            told: dict[str, list[dict[str, Any]]] = {}
+            resolved: dict[str, list[dict[str, Any]]] = {}
             for chunk in self._chunks(chunks):
-                told.setdefault(chunk.pop("answer"), []).append(chunk)
-            rows = [{"answer": answer, "chunks": some} for answer, some in told.items()]
+                resolved.setdefault(chunk.pop("answer"), []).append(chunk)
+            rows = [{"answer": answer, "chunks": some} for answer, some in resolved.items()]
             self.store.write_many(
                 [
                     (cypher("load/chunk_commits"), {"rows": rows}),
@@ -123,9 +120,9 @@ class _Settling:
             elif repo is not None:
                 meant, ambiguous = self.commits.meant(repo, row["commit"], pins)
                 sha = meant if meant != row["commit"] else None
-            told = {"commit_key": commit_key(repo, sha), "ambiguous": ambiguous}
-            if any(row[name] != one for name, one in told.items()):
-                yield {"answer": row["answer"], "rank": row["rank"], "sha": sha, **told}
+            fresh = {"commit_key": commit_key(repo, sha), "ambiguous": ambiguous}
+            if any(row[name] != one for name, one in fresh.items()):
+                yield {"answer": row["answer"], "rank": row["rank"], "sha": sha, **fresh}
 
     def _paths(self, paths: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         for row in paths:

@@ -1,7 +1,7 @@
-"""Loading a dataset into the graph: idempotent, resumable, and whole.
+"""Load a dataset into the graph: idempotent, resumable, and complete or marked as incomplete.
 
-Each file is skipped where the graph holds its content already, each question where it holds it in this form. What is
-replaced is deleted and created again: a MERGE between two popular artifacts would walk all their parallel edges.
+A load skips each file and each question that the graph already holds unchanged. It deletes and recreates the others,
+because a MERGE between two popular artifacts would visit all their parallel edges.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from graphkit.graph.writing import BATCH, Progress, batched, clear, name_artifac
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import GoldSum, as_number
 
-#: Questions of one transaction, with all that belongs to them.
+#: Questions that one transaction writes, with all their parts.
 RECORDS = 500
 
 
 @dataclass
 class LoadSummary:
-    """What a load did: how many records of each kind were written, and how many were there already."""
+    """The result of a load: how many records of each kind were written or already there."""
 
     dataset: str
     written: dict[str, int] = field(default_factory=dict)
@@ -49,16 +49,16 @@ class LoadSummary:
 
 
 def load_dataset(store: Store, dataset: Dataset, problems: Problems, progress: Progress = quiet) -> LoadSummary:
-    """Load a dataset: commits, compatibility, knowledge graphs, questions with their gold paths. Runs are not loaded.
+    """Load a dataset without its runs: commits, compatibility, knowledge graphs, questions with their gold paths.
 
     Everything is read and checked before anything is written.
 
     Raises
     ------
     InputError
-        A record can't be used and problems aren't to be skipped, or a question belongs to another dataset.
+        A record can't be used and ``problems`` doesn't skip it, or a question belongs to another dataset.
     DatabaseError
-        The database doesn't do as asked.
+        The database fails.
     """
     with ExitStack() as spools:
         loader = _DatasetLoader(store, CheckedDataset(dataset, problems, spools), progress)
@@ -68,22 +68,22 @@ def load_dataset(store: Store, dataset: Dataset, problems: Problems, progress: P
 
 
 def reservation_of(dataset: str) -> str:
-    """Return the name by which a process holds a dataset while it writes it."""
+    """Return the name of the reservation of a dataset."""
     return f"dataset {dataset}"
 
 
 def ensure_loaded(store: Store, dataset: Dataset, problems: Problems, progress: Progress = quiet) -> None:
-    """Load a dataset unless the graph holds it in just this form. Raises what :func:`load_dataset` raises."""
-    # What a history tells since may be what a name of the dataset's records means.
+    """Load a dataset unless the graph holds it unchanged. Raises what :func:`load_dataset` raises."""
+    # A history read since then may change what a name in the dataset means, which makes it outdated.
     held = {row["name"]: row["digest"] for row in store.read(cypher("read/datasets")) if not row["outdated"]}
-    # A load that died before it changed anything is still told as interrupted: one more, which ends, takes that back.
+    # A load that died before it changed anything still counts as interrupted until another one ends.
     unfinished = any(load.name == reservation_of(dataset.name) and load.interrupted for load in unfinished_loads(store))
     if unfinished or held.get(dataset.name) != dataset_digest(dataset):
         load_dataset(store, dataset, problems, progress)
 
 
 class _DatasetLoader:
-    """Writes a dataset that was checked."""
+    """Writes a checked dataset."""
 
     def __init__(self, store: Store, checked: CheckedDataset, progress: Progress) -> None:
         self.store = store
@@ -98,7 +98,7 @@ class _DatasetLoader:
         known = {str(row["key"]): row["digest"] for row in self.store.read(cypher("load/sources"))}
         self._refuse_foreign()
         if known_files(self.store, self.dataset.name).hashed != self.files.hashed:
-            # Where ids are split decides what was written of runs.
+            # The rows of runs depend on where ids are split.
             self.store.write(cypher("load/split_runs"), {"dataset": self.dataset.name})
         self.store.write(cypher("load/dataset_changes"), {"name": self.dataset.name})
         self._name_repositories()
@@ -132,7 +132,7 @@ class _DatasetLoader:
         )
 
     def _refuse_foreign(self) -> None:
-        """Refuse questions whose ids belong to another dataset: they would overwrite it."""
+        """Raise InputError for questions whose ids belong to another dataset, which they would overwrite."""
         for ids in batched(self.checked.ids, BATCH):
             for row in self.store.read(cypher("load/known_questions"), {"ids": ids}):
                 if row["dataset"] != self.dataset.name:
@@ -148,7 +148,7 @@ class _DatasetLoader:
         self.store.write(cypher("load/dataset_repositories"), {"name": self.dataset.name, **named})
 
     def _meant_by_rows(self) -> str:
-        """Return a digest of what the names of commits mean in compatibility rows; nothing where they mean no other."""
+        """Return a digest of the commits in compatibility rows that differ from their names; empty if none does."""
         stacks = self.commits.stacks
         meant = [[row.id, stacks[row.id]] for row in self.checked.compatibility if stacks[row.id] != row.commits]
         return to_rows.digest(meant) if meant else ""
@@ -161,7 +161,7 @@ class _DatasetLoader:
         held: Reservation,
         meaning: str = "",
     ) -> None:
-        """Load a file unless the graph holds its content, and what is meant by it, already."""
+        """Load a file unless the graph already holds its content with the same meaning."""
         path = find_file(self.dataset.folder, kind)
         key = f"{self.dataset.name}/{kind}"
         digest = self.checked.digests[path] + meaning if path is not None else ""
@@ -174,7 +174,7 @@ class _DatasetLoader:
         self.store.write(cypher("load/source"), {"key": key, "digest": digest})
 
     def _forget(self, known: dict[str, Any], key: str) -> None:
-        """Forget a file's content before another one is written: what dies half-way is then neither of the two."""
+        """Forget a file's digest before a change, so that an interrupted load matches neither content."""
         if key in known:
             self.store.write(cypher("load/source"), {"key": key, "digest": ""})
 
@@ -222,7 +222,7 @@ class _DatasetLoader:
         clear(self.store, "load/clear_edges", {"graph": graph})
 
     def _load_graph(self, known: dict[str, Any], name: str, graph: KnowledgeGraph, held: Reservation) -> None:
-        """Load one knowledge graph: its artifacts merged, their commits and edges replaced."""
+        """Load one knowledge graph: merge its artifacts, replace their commits and its edges."""
         key = f"{name}{GRAPH}"
         if known.get(key) == graph.digest:
             for kind, records in (("artifacts", graph.artifacts), ("edges", graph.edges)):
@@ -253,7 +253,7 @@ class _DatasetLoader:
         self.store.write(cypher("load/source"), {"key": key, "digest": graph.digest})
 
     def _name_artifacts(self, nodes: Iterable[str]) -> None:
-        """Create the artifacts that the graph doesn't hold from their ids, and remember which."""
+        """Create missing artifacts from their ids, and count them."""
         created = name_artifacts(self.store, nodes, self.files)
         self.summary.created_artifacts.extend(created)
 
@@ -303,7 +303,7 @@ def _pick(row: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def clear_gold(ids: Sequence[Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the statements that delete what the graph holds of the gold paths of some questions."""
+    """Return the statements that delete the gold paths of questions."""
     if not ids:
         return []
     edges: list[tuple[str, dict[str, Any]]] = [(cypher("load/clear_gold"), {"question": name}) for name in ids]
@@ -315,13 +315,13 @@ def load(
 ) -> LoadSummary:
     """Load a dataset into the graph: commits, compatibility, knowledge graphs, questions with gold paths.
 
-    Loading twice changes nothing. Nothing is written where a record can't be used, unless ``on_error`` is ``"skip"``;
+    Loading twice changes nothing. If a record can't be used, nothing is written, unless ``on_error`` is ``"skip"``;
     ``strict`` refuses fields that graphkit doesn't know.
 
     Raises
     ------
     InputError
-        With file, line, record and remedy of what can't be used.
+        A record can't be used; the message names file, line, record and remedy.
     """
     chosen = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
     return load_dataset(store, chosen, Problems(on_error, strict=strict))

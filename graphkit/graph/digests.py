@@ -1,8 +1,8 @@
-"""Digests of what a load reads: what the graph holds already is told by them, without reading a record."""
+"""Digests of the files that a load reads: they show what the graph already holds, without reading a record."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
@@ -15,17 +15,17 @@ from graphkit.graph.rows import digest
 
 
 def file_digest(path: Path) -> str:
-    """Return a digest of a file's bytes, and of the form in which they are loaded."""
+    """Return a digest of a file's bytes and of the schema version."""
     return content_digest(path, schema_version.SCHEMA_VERSION)
 
 
 def content_digest(path: Path, beside: str = "") -> str:
-    """Return a digest of a file's bytes, and of nothing else unless it is named."""
+    """Return a digest of a file's bytes, and of the text ``beside`` them."""
     hasher = blake2b(beside.encode(), digest_size=16)
     with open_binary(path):
-        pass  # what can't be read is refused here, with what to do
+        pass  # raises InputError with a remedy if the file can't be read
     if is_pipe(path):
-        what = "this is a pipe or a device, and what is loaded is read more than once"
+        what = "this is a pipe or a device, but a load reads the file more than once"
         raise InputError(what, where=str(path), remedy="Write it into a file first.")
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):
@@ -45,6 +45,11 @@ def file_digests(dataset: Dataset) -> dict[Path, str]:
 
 
 def dataset_digest(dataset: Dataset, digests: Mapping[Path, str] | None = None) -> str:
-    """Return a digest of everything that loading a dataset reads; those of its files may be known already."""
+    """Return a digest of all files of a dataset; ``digests`` holds those of the files if they are known."""
     known = file_digests(dataset) if digests is None else digests
     return digest([[path.name, content] for path, content in known.items()])
+
+
+def run_digest(content: str, questions: Iterable[str]) -> str:
+    """Return the digest of a run from that of its file, and from the questions, which decide the records to load."""
+    return digest([schema_version.SCHEMA_VERSION, content, sorted(questions)])

@@ -1,10 +1,9 @@
-"""Executions in the graph: what became of the code of answers, test by test, beside them.
+"""Executions in the graph: the results of the code of answers, test by test.
 
     (:Answer)-[:EXECUTED]->(:Execution {status, language, mechanism, code, passed, total})
     (:Execution)-[:RAN]->(:CodeTestResult {name, position, status, message, line, expected, returned, attempts})
 
-All executions of a run are one whole: ``Run.executed`` is false before the first of them is deleted, and true behind
-the last one that is written.
+``Run.executed`` is false from before the first execution of a run is deleted until after the last one is written.
 """
 
 from __future__ import annotations
@@ -14,26 +13,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.database.store import Store
-from graphkit.graph.answered import EXECUTION, refuse_outdated, refuse_unknown
+from graphkit.graph.answered import EXECUTION, by_run, refuse_outdated, refuse_unknown
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
 from graphkit.graph.writing import batched, clear
 from graphkit.records.executions import Execution
 
-#: Questions whose executions one transaction writes: each has some tests, with the code that they ran.
+#: Questions whose executions one transaction writes.
 QUESTIONS = 100
 
-#: The fields that a node keeps of an execution, and of a test.
+#: The fields of an execution and of a test that their nodes keep.
 _KEPT = ("run", "question", "status", "language", "mechanism", "entry_point", "code", "passed", "duration_ms")
 _KEPT_OF_TEST = ("name", "status", "message", "line", "duration_ms", "expected", "returned", "printed")
 
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """All executions of a run.
-
-    ``complete`` says that they are all there, and ``current`` that the dataset is still as it was then.
-    """
+    """All executions of a run: whether the graph holds all of them, and whether the dataset is unchanged since."""
 
     executions: int
     complete: bool = True
@@ -41,13 +37,7 @@ class Executed:
 
 
 def keep_executions(store: Store, run: str, executions: Iterable[Execution]) -> int:
-    """Store the executions of a run that the graph holds, in place of all that it had; return how many were stored.
-
-    Parameters
-    ----------
-    executions
-        Of this run, on each question one at most.
-    """
+    """Replace all executions of a run in the graph, at most one per question, and return how many were stored."""
     stored = 0
     with reserved(store, f"executions of {run}") as held:
         store.write(cypher("load/execute"), {"run": run})
@@ -61,53 +51,46 @@ def keep_executions(store: Store, run: str, executions: Iterable[Execution]) -> 
 
 
 def clear_executions(store: Store, run: str) -> None:
-    """Delete every execution of a run, and first what says that they are there."""
+    """Mark the executions of a run as deleted, then delete them."""
     store.write(cypher("load/forget_executions"), {"run": run})
     clear(store, "load/clear_executions", {"run": run})
 
 
 def executed(store: Store, run: str) -> Executed | None:
-    """Return whether the executions of a run are all there; None where it was never executed."""
+    """Return whether all executions of a run are there; None if it was never executed."""
     rows = store.read(cypher("read/executed"), {"run": run})
     return Executed(**rows[0]) if rows else None  # type: ignore[arg-type]
 
 
 def load_executions(store: Store, executions: Sequence[Execution]) -> dict[str, int]:
-    """Put recorded executions beside the answers of runs that the graph holds; return how many of each run.
+    """Store recorded executions of runs in the graph, and return how many of each run.
 
-    Earlier executions of the same run are replaced. Everything is checked before anything is written.
+    They replace earlier executions of the same run. All records are checked before any is written.
 
     Raises
     ------
     InputError
-        As :func:`check_executions` says.
+        See :func:`check_executions`.
     """
     check_executions(store, executions)
-    return {run: keep_executions(store, run, some) for run, some in _by_run(executions).items()}
+    return {run: keep_executions(store, run, some) for run, some in by_run(executions).items()}
 
 
 def check_executions(store: Store, executions: Iterable[Execution]) -> None:
-    """Refuse executions that can't stand in the graph.
+    """Check that the graph can hold these executions.
 
     Raises
     ------
     InputError
-        A run or question isn't in the graph, or an execution is of another answer than the graph holds.
+        A run or question isn't in the graph, or an execution is of an answer that the graph doesn't hold.
     """
-    for run, some in _by_run(executions).items():
+    for run, some in by_run(executions).items():
         refuse_unknown(store, run, some, EXECUTION)
         refuse_outdated(store, run, some, EXECUTION)
 
 
-def _by_run(executions: Iterable[Execution]) -> dict[str, list[Execution]]:
-    runs: dict[str, list[Execution]] = {}
-    for execution in executions:
-        runs.setdefault(execution.run, []).append(execution)
-    return runs
-
-
 def _row(execution: Execution) -> dict[str, Any]:
-    """Return an execution with its tests, as the load query takes it."""
+    """Return the row of an execution with its tests."""
     mark = {"run": execution.run, "question": execution.question}
     return {
         "question": execution.question,

@@ -1,4 +1,4 @@
-"""Git history into the graph: commits with parents, branches, tags and times, read by dulwich, a batch at a time."""
+"""Load git history into the graph: commits with parents, branches, tags and times, read with dulwich in batches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLoad:
-    """What reading a repository did: how many commits were written, and how many the graph held in this form."""
+    """The result of reading a repository: how many commits were written, and how many were unchanged."""
 
     repository: str
     written: int
@@ -34,12 +34,12 @@ class HistoryLoad:
 
 
 def load_history(store: Store, path: Path, name: str | None = None, progress: Progress = quiet) -> HistoryLoad:
-    """Read the history of a local git repository into commit nodes; only what is new or changed is written.
+    """Load the history of a local git repository into commit nodes; write only new or changed commits.
 
     Parameters
     ----------
     path
-        A work tree, a bare repository, or a folder inside one; a shallow clone gives what it holds.
+        A work tree, a bare repository, or a folder inside one; a shallow clone gives only its own commits.
     name
         The repository's name in the graph; by default the name of its folder.
 
@@ -58,7 +58,7 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
             there: set[str] = set()
             for batch in batched(read_history(repository, chosen, path), BATCH):
                 there.update(commit.sha for commit in batch)
-                # A shallow clone lacks parents that a later reading has.
+                # A shallow clone lacks parents that a later load may bring.
                 fresh = [
                     commit
                     for commit in batch
@@ -67,8 +67,8 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
                 ]
                 unchanged += len(batch) - len(fresh)
                 if fresh:
-                    # On both sides: what was computed by former commits is outdated, also where this dies half-way, and
-                    # what is computed meanwhile by some of the new ones.
+                    # Count a change before and after the write: results from the old commits are outdated even if
+                    # this load dies, and so are results from a part of the new ones.
                     store.write(cypher("load/history_changes"), {"repo": chosen})
                     write_commits(store, fresh, lambda count: progress("commits", count))
                     store.write(cypher("load/history_changes"), {"repo": chosen})
@@ -82,13 +82,7 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
 
 
 def open_repository(path: Path) -> Repo:
-    """Open the git repository at a path or around it.
-
-    Raises
-    ------
-    InputError
-        There is none.
-    """
+    """Open the git repository that holds a path, or raise InputError."""
     from dulwich.errors import NotGitRepository
     from dulwich.repo import Repo
 
@@ -108,8 +102,8 @@ def _folder_name(repository: Repo, path: Path) -> str:
 def read_history(repository: Repo, name: str, path: Path) -> Iterator[Commit]:
     """Yield every commit that a branch or tag reaches, parents before children.
 
-    The branch of a commit is the one on whose chain of first parents it lies: the default branch is asked first, then
-    the others by name. A commit that came in by a merge has none.
+    The branch of a commit is the first one with the commit on its chain of first parents: the default branch, then the
+    others by name. A commit from a merge has none.
     """
     from dulwich.errors import ChecksumMismatch, FileFormatException, MissingCommitError
 
@@ -136,12 +130,12 @@ def read_history(repository: Repo, name: str, path: Path) -> Iterator[Commit]:
         ) from None
     except (ChecksumMismatch, FileFormatException, zlib.error) as error:
         raise InputError(
-            f"the repository holds a damaged object: {error}", where=str(path), remedy="Clone it anew."
+            f"the repository holds a damaged object: {error}", where=str(path), remedy="Clone it again."
         ) from None
 
 
 def _moment(seconds: int, offset: int) -> datetime | None:
-    """Return the time of a commit; old tools have written offsets of several days, and times beyond the calendar."""
+    """Return the time of a commit; None beyond the calendar, UTC for an impossible offset, as old tools wrote them."""
     away = timedelta(seconds=offset)
     zone = timezone(away) if abs(away) <= FARTHEST_ZONE else UTC
     try:
@@ -171,7 +165,7 @@ def _references(repository: Repo) -> tuple[dict[str, str], dict[str, list[str]]]
 
 
 def _commit_sha(repository: Repo, target: bytes) -> str | None:
-    """Return the commit that a reference leads to, through annotated tags; None where it leads to none."""
+    """Return the commit of a reference, also through annotated tags; None if there is none."""
     from dulwich.objects import Commit as GitCommit
     from dulwich.objects import Tag
 
@@ -196,7 +190,7 @@ def _default_branch(repository: Repo, heads: dict[str, str]) -> str | None:
 
 
 def _first_parents(repository: Repo, heads: dict[str, str]) -> dict[str, str]:
-    """Return the branch of each commit on a chain of first parents."""
+    """Return the branch of each commit that is on a chain of first parents."""
     branches: dict[str, str] = {}
     for name, head in heads.items():
         sha: str | None = head

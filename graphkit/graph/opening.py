@@ -1,4 +1,4 @@
-"""Opening a graph: the database, with its constraints and indexes."""
+"""Open a graph: connect to the database, and create its constraints and indexes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def open_store(
     database: str | None = None,
     data: str | Path | None = None,
 ) -> Store:
-    """Open the graph database: Neo4j where a URI is given or ``NEO4J_URI`` names one, else the embedded one.
+    """Open the graph database: that of ``uri`` or ``NEO4J_URI``, else the embedded one.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def open_store(
     Returns
     -------
     Store
-        A context manager; its constraints and indexes are made.
+        A context manager, with its constraints and indexes.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def open_store(
 
 
 def prepared(store: Store) -> Store:
-    """Make the constraints and indexes of an open store, and return it; a store that refuses is closed."""
+    """Create the constraints and indexes of an open store, and return it; close it if that fails."""
     try:
         store.schema(schema_statements())
     except BaseException:

@@ -1,4 +1,4 @@
-"""Paths of the knowledge graph that a person's pattern finds, as they may become gold."""
+"""Paths of the knowledge graph that match a user's pattern, as candidates for gold."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class ProposedStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Proposal:
-    """A path that a pattern finds.
+    """A path that matches the pattern.
 
     Attributes
     ----------
     commits
-        Of each repository the commit at which the knowledge graph read the artifacts of the path.
+        The commit of each repository at which the knowledge graph read the artifacts of the path.
     unpinned
-        Repositories of which no commit is known, or several.
+        Repositories with no known commit, or several.
     """
 
     steps: tuple[ProposedStep, ...]
@@ -43,7 +43,7 @@ class Proposal:
 
 @dataclass
 class Proposals:
-    """What a pattern finds: its paths, each once, and how many were left out for being none of the dataset's graph."""
+    """The distinct paths that match a pattern, and how many matches are outside the dataset's graph."""
 
     found: list[Proposal] = field(default_factory=list)
     foreign: int = 0
@@ -56,7 +56,7 @@ def proposed_paths(store: Store, dataset: str, pattern: str, limit: int) -> Prop
     Parameters
     ----------
     limit
-        How many are looked at; ``cut`` tells where there are more.
+        The number of matches to read; ``cut`` says whether there are more.
 
     Raises
     ------
@@ -84,14 +84,14 @@ def proposed_paths(store: Store, dataset: str, pattern: str, limit: int) -> Prop
     read_at: dict[tuple[str, str], tuple[str, str]] = {}
     for row in store.read(cypher("read/read_at"), {"ids": sorted(ids)}):
         read_at[str(row["id"]), str(row["graph"])] = str(row["repo"]), str(row["sha"])
-    # The same path at the same commits may stand in several knowledge graphs.
+    # Several knowledge graphs may hold the same path at the same commits.
     each = {(one.steps, tuple(one.commits.items())): one for one in (_pinned(path, read_at) for path in paths)}
     result.found = list(each.values())
     return result
 
 
 def _steps(edges: Any, dataset: str) -> tuple[tuple[str, ProposedStep], ...] | None:
-    """Return the steps of a path with the knowledge graph of each, or None where one of them is of no such graph."""
+    """Return the steps of a path with their knowledge graphs; None if a step is outside those of the dataset."""
     steps = []
     for kind, graph, source, relation, target in edges:
         if kind != _EDGE or not isinstance(graph, str) or graph.partition("/")[0] != dataset:

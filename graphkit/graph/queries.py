@@ -1,4 +1,4 @@
-"""The Cypher texts of ``cypher/``, one file a query, each with a header that says what it is for."""
+"""The queries of ``cypher/``: one file per query, with a header that documents it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from graphkit.errors import InputError, did_you_mean
 from graphkit.files.assets import cypher_folder
 from graphkit.files.texts import read_text
 
-#: The ``limit`` of a named query that is to return every row. ArcadeDB refuses 2**31 - 1.
+#: The ``limit`` that makes a named query return all rows. ArcadeDB refuses 2**31 - 1.
 NO_LIMIT = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a named query, and its default as text where it has one (``null`` means: all)."""
+    """A parameter of a named query, with its default as text, if any (``null`` means all)."""
 
     name: str
     default: str | None = None
@@ -29,11 +29,11 @@ class Query:
     Attributes
     ----------
     name
-        The name of the file without its ending, with dashes.
+        The name of the file without its suffix, with dashes.
     title, answers
-        What it is called, and the question that it answers.
+        Its title, and the question that it answers.
     order
-        Its place where all kinds of failure are shown, from the whole to the detail.
+        Its place in an overview of all failures, from the whole to the detail.
     """
 
     name: str
@@ -45,16 +45,16 @@ class Query:
     order: int | None = None
 
     def takes(self, parameter: str) -> bool:
-        """Tell whether the query has a parameter of this name."""
+        """Return whether the query has a parameter of this name."""
         return any(own.name == parameter for own in self.parameters)
 
     def bind(self, given: dict[str, object]) -> dict[str, object]:
-        """Return the parameters with their defaults filled in.
+        """Return the parameters with defaults for those that aren't given.
 
         Raises
         ------
         InputError
-            A parameter is missing, or one is given that the query doesn't have.
+            A parameter is missing or unknown.
         """
         usage = " ".join(
             f"-p {parameter.name}={'...' if parameter.default is None else parameter.default}"
@@ -75,7 +75,7 @@ class Query:
 
 
 def parse_value(text: str) -> object:
-    """Return the value that a parameter's text stands for: JSON where it is JSON, else the text itself.
+    """Return the value of a parameter's text: parsed if it is JSON, else the text itself.
 
     >>> parse_value("20"), parse_value("null"), parse_value("sf-01")
     (20, None, 'sf-01')
@@ -116,19 +116,19 @@ def read_query(path: Path) -> Query:
 
 @cache
 def cypher(name: str) -> str:
-    """Return the text of a query of graphkit's own, such as ``load/answers``, without its header."""
+    """Return the text of an internal query, such as ``load/answers``, without its header."""
     return read_query(cypher_folder() / f"{name}.cypher").text
 
 
 @cache
 def named_queries() -> dict[str, Query]:
-    """Return the queries that users call by name, in the order of their names."""
+    """Return the queries that users call by name, sorted by name."""
     files = sorted((cypher_folder() / "failures").glob("*.cypher"))
     return {query.name: query for query in map(read_query, files)}
 
 
 def failure_queries() -> list[Query]:
-    """Return the named queries in the order in which failures are shown, as their headers say."""
+    """Return the named queries in the order of their headers."""
     return sorted(named_queries().values(), key=lambda query: (query.order is None, query.order, query.name))
 
 
@@ -138,7 +138,7 @@ def named_query(name: str) -> Query:
     Raises
     ------
     InputError
-        No query has the name; the closest one is suggested.
+        No query has the name; the message suggests the closest one.
     """
     queries = named_queries()
     query = queries.get(name.replace("_", "-").removesuffix(".cypher"))
@@ -149,5 +149,5 @@ def named_query(name: str) -> Query:
 
 
 def schema_statements() -> list[str]:
-    """Return the statements that make the constraints and indexes."""
+    """Return the statements that create the constraints and indexes."""
     return [text for statement in cypher("schema").split(";") if (text := statement.strip())]

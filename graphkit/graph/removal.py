@@ -1,4 +1,4 @@
-"""Taking a run or a dataset out of the graph: what says that it is there goes last, so whoever dies can go on."""
+"""Remove a run or a dataset from the graph. Its own node goes last, so that an interrupted removal can go on."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ QUESTIONS = 250
 
 
 def remove_run(store: Store, run: str) -> None:
-    """Delete a run with its answers, walks, scores, verdicts and executions; its file stays.
+    """Delete a run with its answers, traversals, scores, verdicts and executions; its file stays.
 
     Raises
     ------
     InputError
-        The graph holds no such run, not even one that a load left half-way.
+        The graph holds no such run, not even an incomplete one.
     """
     _require("run", run, (str(row["id"]) for row in store.read(cypher("read/runs"))))
     _remove_run(store, run)
@@ -32,7 +32,7 @@ def remove_run(store: Store, run: str) -> None:
 def remove_dataset(store: Store, dataset: str) -> list[str]:
     """Delete a dataset with its questions, gold, compatibility, knowledge graphs and runs; return those runs.
 
-    What another dataset or a history names stays: commits, artifacts, chunks. So do all files.
+    Commits, artifacts and chunks that another dataset or a history names stay, and so do all files.
 
     Raises
     ------
@@ -82,6 +82,6 @@ def _remove_run(store: Store, run: str) -> None:
 
 
 def _clear_unnamed(store: Store) -> None:
-    """Delete chunks, artifacts, commits and repositories that nothing names any more."""
+    """Delete chunks, artifacts, commits and repositories that no longer belong to anything."""
     for kind in ("chunks", "artifacts", "commits", "repositories"):
         clear(store, f"load/clear_unnamed_{kind}", {})

@@ -1,4 +1,4 @@
-"""Reservations: one process at a time loads a dataset or a run, and a load that died is seen by the next command."""
+"""Reservations: only one process at a time loads a dataset or a run, and the next command sees an interrupted load."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from graphkit.database.store import Store
 from graphkit.errors import DatabaseError, InputError
 from graphkit.graph.queries import cypher
 
-#: A reservation without a sign of life for this long, in milliseconds, is that of a dead process.
+#: A reservation without a beat for so many milliseconds belongs to a dead process.
 STALE_MS = 60_000
 
-#: How long a process waits for another one's load, in seconds.
+#: Seconds that a process waits for the load of another one.
 PATIENCE = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedLoad:
-    """A load that was begun and not ended: by a process that is still at work, or by one that died."""
+    """A load that has not ended: its process still runs, or was interrupted."""
 
     name: str
     interrupted: bool
@@ -45,23 +45,23 @@ class Reservation:
         self.released = False
 
     def beat(self) -> None:
-        """Give a sign of life, at most once in some seconds."""
+        """Show that the process is alive, at most once in some seconds."""
         if time.monotonic() - self._last > STALE_MS / 10_000:
             self._store.write(cypher("load/beat"), self._parameters)
             self._last = time.monotonic()
 
     def complete(self, mark: str, parameters: Mapping[str, object]) -> None:
-        """Write the mark that says all is there, and release the load with it: there is no moment between the two."""
+        """Mark the data as complete and release the load, both in one transaction."""
         self._store.write_many([(cypher(mark), parameters), (cypher("load/release"), self._parameters)])
         self.released = True
 
 
 @contextmanager
 def reserved(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Reservation]:
-    """Hold a load for this process; wait while another one holds it.
+    """Reserve a load for this process; wait while another process holds it.
 
-    The reservation is released when the block ends well, or refuses its input before it has written anything. Where it
-    doesn't, the reservation stays, marks the load as interrupted, and the next process takes it over.
+    The reservation is released when the block succeeds, or refuses its input before it writes anything. Otherwise it
+    stays and marks the load as interrupted, until another process resumes the load.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def reserved(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Re
     try:
         yield held
     except InputError:
-        # Input is refused before anything is written; what another process left behind stays interrupted.
+        # Input is refused before anything is written; an earlier load stays interrupted.
         _end(store, "abandon" if any(row["name"] == name for row in loads) else "release", name, owner)
         raise
     except BaseException:
@@ -97,7 +97,7 @@ def reserved(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Re
 
 
 def _end(store: Store, how: Literal["abandon", "release"], name: str, owner: str) -> None:
-    """Mark a load as interrupted, or forget it, as far as the database still answers."""
+    """Mark a load as interrupted, or release it, if the database still answers."""
     try:
         store.write(cypher(f"load/{how}"), {"name": name, "owner": owner})
     except DatabaseError:
@@ -105,7 +105,7 @@ def _end(store: Store, how: Literal["abandon", "release"], name: str, owner: str
 
 
 def _is_dead(owner: str) -> bool:
-    """Tell whether the process of a reservation was on this machine and no longer is."""
+    """Return whether the process of a reservation ran on this machine and is gone."""
     host, _, rest = owner.partition(":")
     pid = rest.partition(":")[0]
     if owner == "nobody":
@@ -122,7 +122,7 @@ def _is_dead(owner: str) -> bool:
 
 
 def unfinished_loads(store: Store) -> list[UnfinishedLoad]:
-    """Return the loads that were begun and not ended."""
+    """Return the loads that have not ended."""
     found = []
     for row in store.read(cypher("load/loads")):
         stale = int(str(row["age_ms"])) > STALE_MS

@@ -1,4 +1,4 @@
-"""Records to the rows that the load queries take. Everything the Cypher engine reads is written here."""
+"""Convert records to the rows of the load queries: all data that the Cypher engine reads."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from graphkit.records.words import shortened
 
 Rows = list[dict[str, Any]]
 
-#: How many characters of what a call gave back the graph keeps: an agent reads whole files, many times.
+#: Characters of a tool call's result that the graph keeps, since agents read whole files many times.
 RESULT = 500
 
 
 def digest(value: Any) -> str:
-    """Return a digest of a row: equal rows have equal digests."""
+    """Return a digest of a row."""
     return blake2b(msgspec.json.encode(value), digest_size=16).hexdigest()
 
 
 def commit_key(repo: str | None, sha: str | None) -> str | None:
-    """Return the key of a commit node, or None where either part is missing.
+    """Return the key of a commit node; None if the repository or the sha is missing.
 
-    Repositories may have an ``@`` in their names; the sha has none in the key, so that the last one separates them.
+    The last ``@`` of the key separates them: names of repositories may hold one, and in the sha it is escaped.
     """
     return f"{repo}@{sha.replace('%', '%25').replace('@', '%40')}" if repo and sha else None
 
 
 def answer_key(run: str, question: str) -> str:
-    """Return the key of an answer node: the first unit separator ends the run, and one within the run is escaped."""
+    """Return the key of an answer node: run and question with a unit separator, which is escaped within the run."""
     escaped = run.replace("\\", "\\\\").replace("\x1f", "\\u") if "\x1f" in run else run
     return f"{escaped}\x1f{question}"
 
@@ -64,7 +64,7 @@ def commit_row(commit: Commit) -> dict[str, Any]:
 
 
 def stack_row(row: Compatibility, dataset: str, commits: CommitGraph) -> dict[str, Any]:
-    """Return the row of a set of commits that did, or did not, work together, and how it names them."""
+    """Return the row of a set of commits that work together, or that don't, with the names it uses."""
     return {
         "key": f"{dataset}/{row.id}",
         "id": row.id,
@@ -79,7 +79,7 @@ def stack_row(row: Compatibility, dataset: str, commits: CommitGraph) -> dict[st
 
 
 def pair_rows(row: Compatibility, commits: CommitGraph) -> Rows:
-    """Return a row for each pair of commits that a compatibility row speaks about."""
+    """Return a row for each pair of commits in a compatibility row."""
     keys = [commit_key(repo, sha) for repo, sha in sorted(commits.stacks[row.id].items())]
     return [
         {"first": first, "second": second, "stack": row.id, "source": row.source}
@@ -88,12 +88,12 @@ def pair_rows(row: Compatibility, commits: CommitGraph) -> Rows:
 
 
 def member_rows(members: Iterable[tuple[str, str]]) -> Rows:
-    """Return a row for each of these (repository, sha), each once."""
+    """Return a row for each distinct (repository, sha)."""
     return [{"key": commit_key(repo, sha), "repo": repo, "sha": sha} for repo, sha in sorted(set(members))]
 
 
 def artifact_row(artifact: ArtifactStruct, commits: CommitGraph) -> dict[str, Any]:
-    """Return the row of an artifact: what its record doesn't say, its id does."""
+    """Return the row of an artifact; its id gives what its record lacks."""
     repo = artifact.repo or repo_of(artifact.id)
     sha = commits.meant(repo, artifact.commit).sha if repo and artifact.commit else None
     return {
@@ -109,7 +109,7 @@ def artifact_row(artifact: ArtifactStruct, commits: CommitGraph) -> dict[str, An
 
 
 def node_row(node: str, files: KnownFiles | None = None) -> dict[str, Any]:
-    """Return the row of a node of which only the id is known; ``files`` decide where it is split."""
+    """Return the row of a node from its id, which is split where ``files`` say."""
     path, symbol = split_node(node, files)
     return {"id": node, "repo": repo_of(node), "path": path, "symbol": symbol}
 
@@ -117,7 +117,7 @@ def node_row(node: str, files: KnownFiles | None = None) -> dict[str, Any]:
 def question_row(
     question: QuestionStruct, dataset: str, commits: CommitGraph, invalid: str | None = None
 ) -> dict[str, Any]:
-    """Return the row of a question with its gold paths and their steps, and why it isn't scored where it isn't."""
+    """Return the row of a question with its gold paths and their steps; ``invalid`` is the reason for stale gold."""
     case = Case(question, None, commits)
     pins = sorted(case.own_pins.items())
     relevant = sorted(
@@ -190,7 +190,7 @@ def question_row(
 
 
 def _steps(edges: list[tuple[str, str | None, str]]) -> dict[str, Any]:
-    """Return edges as parallel lists: a list property can't hold null, so no relation is the empty text."""
+    """Return edges as parallel lists; an empty text stands for no relation, as a list property can't hold null."""
     return {
         "sources": [source for source, _, _ in edges],
         "relations": [relation or "" for _, relation, _ in edges],
@@ -200,7 +200,7 @@ def _steps(edges: list[tuple[str, str | None, str]]) -> dict[str, Any]:
 
 
 def _json(arguments: dict[str, Any] | None) -> str:
-    """Return arguments as one text: a property can't hold an object. None is the empty text."""
+    """Return arguments as JSON, since a property can't hold an object; empty for None."""
     return "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
 
 
@@ -209,10 +209,7 @@ def _without_null(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def answer_row(answer: AnswerStruct, files: KnownFiles) -> dict[str, Any]:
-    """Return the row of an answer with its retrieved paths, traversed steps, chunks and calls of tools.
-
-    ``files`` are those of its dataset: they decide where ids are split.
-    """
+    """Return the row of an answer with its retrieved paths, steps, chunks and tool calls; ``files`` split the ids."""
     case = Case(_NO_GOLD, answer, CommitGraph(files=files))
     key = answer_key(answer.run, answer.question_id)
     mark = {"run": answer.run, "question": answer.question_id}
@@ -299,7 +296,7 @@ def answer_row(answer: AnswerStruct, files: KnownFiles) -> dict[str, Any]:
 
 
 def is_name(commit: str | None) -> bool:
-    """Tell whether a commit is named by what may mean another sha: a tag, or the beginning of one."""
+    """Return whether a commit is given by a name that isn't a whole sha, such as a tag or a prefix."""
     return bool(commit) and not is_whole(commit)  # type: ignore[arg-type]
 
 
@@ -323,7 +320,7 @@ def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
             "branch": chunk.branch or None,
             "text": chunk.text,
         }
-        # One node for what different runs read alike: the digest is its identity.
+        # Runs that read the same chunk share a node, whose identity is the digest.
         name = f"{chunk.id}\x1f{digest(properties)}"
         chunks.append({"key": name, "id": chunk.id, "properties": {**_without_null(properties), "key": name}})
         retrieved.append({"answer": key, "chunk": name, "rank": rank, "score": chunk.score, "repeat": chunk.id in seen})
@@ -331,5 +328,5 @@ def _chunk_rows(case: Case, key: str) -> tuple[Rows, Rows]:
     return chunks, retrieved
 
 
-#: A question without annotation, for the parts of a case that only the run decides.
+#: A question without annotation, for the parts of a case that depend only on the run.
 _NO_GOLD = QuestionStruct(id="", question="")

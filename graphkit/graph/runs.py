@@ -1,6 +1,6 @@
-"""Loading a run: replaced as a whole, complete at the end, and resumed where a load of the same file died.
+"""Load a run: replace it as a whole, mark it as complete at the end, and resume an interrupted load of the same file.
 
-What is replaced is marked incomplete before the first deletion: whoever dies on the way leaves a run that says so.
+A run is marked as incomplete before anything of it is deleted, so an interrupted load leaves a run that says so.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from graphkit.errors import InputError
 from graphkit.files.problems import Problems
 from graphkit.files.run_files import records_of
 from graphkit.graph import rows as to_rows
-from graphkit.graph import schema_version
 from graphkit.graph.commit_names import resolve_commits
-from graphkit.graph.digests import content_digest
+from graphkit.graph.digests import content_digest, run_digest
 from graphkit.graph.execution_nodes import clear_executions
-from graphkit.graph.knowledge import known_files
+from graphkit.graph.knowledge import known_files, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.score_nodes import clear_scores
@@ -29,16 +28,16 @@ from graphkit.graph.writing import Progress, batched, clear, name_artifacts, qui
 from graphkit.records.ids import KnownFiles
 from graphkit.records.structs import AnswerStruct
 
-#: Answers of one transaction.
+#: Answers that one transaction writes.
 RECORDS = 250
 
-#: What a run is of that no file holds.
+#: The origin of a run without a file.
 IN_MEMORY = "records in memory"
 
 
 @dataclass(frozen=True, slots=True)
 class RunLoad:
-    """What loading a run did: how many answers were written, how many were there, and whether others were replaced."""
+    """The result of loading a run: how many answers were written or already there, and whether it replaced a run."""
 
     run: str
     written: int
@@ -48,16 +47,16 @@ class RunLoad:
 
 @dataclass(frozen=True, slots=True)
 class RunRecords:
-    """The records of a run file: put aside by who reads it for another reason, or still to be read.
+    """The records of a run file, collected while the file is read for another purpose, or still to be read.
 
     Attributes
     ----------
     questions
-        The questions that the graph holds of the dataset, from before the file was read.
+        The questions of the dataset in the graph, from before the file is read.
     content
-        The digest of the file, from before it was read.
+        The digest of the file, from before it is read.
     wanted
-        Whether the records are worth putting aside: not where the graph holds just them.
+        Whether to collect the records: False if the graph already holds exactly these.
     """
 
     answers: Iterable[AnswerStruct]
@@ -67,21 +66,21 @@ class RunRecords:
 
     @classmethod
     def of_unread_file(cls, store: Store, dataset: str, run_file: Path, answers: Iterable[AnswerStruct]) -> RunRecords:
-        """Return the records of a file that is going to be read, and go to ``answers`` if they are wanted."""
-        found = cls(answers, questions_of(store, dataset), content_digest(run_file))
+        """Return the records of a file that the caller is about to read; it adds them to ``answers`` if wanted."""
+        found = cls(answers, question_ids(store, dataset), content_digest(run_file))
         held = any(row["complete"] and row["digest"] == found.digest for row in store.read(cypher("read/runs")))
         return dataclasses.replace(found, wanted=not held)
 
     @classmethod
     def of_file(cls, store: Store, dataset: str, run: str, run_file: Path) -> RunRecords:
-        """Return the records of a file that was checked before, by the name of the run: unusable lines are left out."""
+        """Return the records of a checked file under the name of the run, without unusable lines."""
         answers = records_of(run_file, Problems("skip"), run)
-        return cls((answer for _, answer in answers), questions_of(store, dataset), content_digest(run_file))
+        return cls((answer for _, answer in answers), question_ids(store, dataset), content_digest(run_file))
 
     @property
     def digest(self) -> str:
-        """The digest of the run: which questions there are decides which records are kept, so both count."""
-        return _digest(self.content, self.questions)
+        """The digest of the run, from the file and from the questions, which decide the records to load."""
+        return run_digest(self.content, self.questions)
 
 
 def load_run(
@@ -95,23 +94,23 @@ def load_run(
     origin: str | None = None,
     replace: bool = False,
 ) -> RunLoad:
-    """Load the records of a run whose file was checked before: unusable lines and unknown questions are left out.
+    """Load the records of a run whose file was checked before, without unusable lines and unknown questions.
 
     Parameters
     ----------
     records
-        What was put aside when the file was checked; without it, the file is read.
+        The records that were collected while the file was checked; without them, the file is read.
     origin
-        What a file was made of that won't stay; by default it is the run's log itself.
+        The source of a temporary file; by default the file is the run's log itself.
     replace
-        Take the place of a run of this name that comes from elsewhere.
+        Replace a run of this name from another source.
 
     Raises
     ------
     InputError
-        The run's name belongs to another dataset, or to a run from elsewhere with other content.
+        The run's name belongs to another dataset, or to a run with another source and other content.
     DatabaseError
-        The database doesn't do as asked.
+        The database fails.
     """
     with reserved(store, reservation_of_run(run)) as held:
         if records is None:
@@ -136,13 +135,7 @@ def load_run(
 
 
 def refuse_other_run(store: Store, dataset: str, run: str, run_file: Path) -> None:
-    """Refuse a file that can't be loaded since its run's name belongs to another, before any work is done for it.
-
-    Raises
-    ------
-    InputError
-        What :func:`load_run` would raise.
-    """
+    """Raise early what :func:`load_run` would raise, if the name belongs to another run."""
     known = store.read(cypher("load/known_run"), {"id": run})
     if known:
         _Source.of(run_file, None).refuse_other(known[0], run, dataset, content_digest(run_file), False)
@@ -150,7 +143,7 @@ def refuse_other_run(store: Store, dataset: str, run: str, run_file: Path) -> No
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where a run comes from: the log that can be read again, if any, and what is told of it."""
+    """The source of a run: the log that can be read again, if any, and its name in messages."""
 
     file: str | None
     origin: str
@@ -161,7 +154,7 @@ class _Source:
         return cls(file, file) if origin is None else cls(None, origin)
 
     def refuse_other(self, known: Mapping[str, Any], run: str, dataset: str, content: str, replace: bool) -> None:
-        """Refuse to take the place of another run: of another dataset, or from elsewhere with other content."""
+        """Raise InputError if the name belongs to another dataset, or to a run of other source and content."""
         if known["dataset"] != dataset:
             raise InputError(
                 f"the run {run!r} already belongs to the dataset {known['dataset']!r}",
@@ -173,37 +166,22 @@ class _Source:
         raise InputError(
             f"the graph holds another run {run!r}, from {known['origin']}",
             where=self.origin,
-            remedy="Give this one another name (--run NAME), or have it take the other's place "
-            "(`graphkit evaluate --replace`).",
+            remedy="Give this one another name (--run NAME), or replace the other one (`graphkit evaluate --replace`).",
         )
 
 
 def order_run(store: Store, run: str, unordered: bool) -> None:
-    """Take the traversals of a run as sets of edges from here on, or again as its records have it."""
+    """Read the traversals of a run as sets of edges from now on, or in the order of its records again."""
     store.write(cypher("load/run_order"), {"id": run, "unordered": unordered})
 
 
-def questions_of(store: Store, dataset: str) -> set[str]:
-    """Return the ids of the questions that the graph holds of a dataset."""
-    return {str(row["id"]) for row in store.read(cypher("load/dataset_questions"), {"dataset": dataset})}
-
-
-def run_digest(run_file: Path, questions: Iterable[str]) -> str:
-    """Return the digest of the run in a file, as :attr:`RunRecords.digest` has it."""
-    return _digest(content_digest(run_file), questions)
-
-
-def _digest(content: str, questions: Iterable[str]) -> str:
-    return to_rows.digest([schema_version.SCHEMA_VERSION, content, sorted(questions)])
-
-
 def reservation_of_run(run: str) -> str:
-    """Return the name by which a process holds a run while it writes it."""
+    """Return the name of the reservation of a run."""
     return f"run {run}"
 
 
 def clear_run(store: Store, run: str) -> None:
-    """Delete what the graph holds of a run, and the scores, verdicts and executions that it had."""
+    """Delete the answers, scores, verdicts and executions of a run."""
     store.write(cypher("load/run_changes"), {"id": run})
     clear_scores(store, run)
     clear_verdicts(store, run)
@@ -241,7 +219,7 @@ def _write_run(
 
 
 def _write_answers(store: Store, run: str, rows: list[dict[str, Any]], files: KnownFiles) -> None:
-    """Write answers with all that belongs to them in one transaction, so that each is there whole or not at all."""
+    """Write answers with all their parts in one transaction, so that each is there completely or not at all."""
     steps = [step for row in rows for step in row["steps"]]
     chunks = {chunk["key"]: chunk for row in rows for chunk in row["chunks"]}
     calls = [call for row in rows for call in row["calls"]]

@@ -1,8 +1,8 @@
-"""Scores in the graph: ``(:Answer)-[:SCORED]->(:Score)``, and for each measure of a run who gave them.
+"""Scores in the graph: ``(:Answer)-[:SCORED]->(:Score)``, and the graders of each measure of a run.
 
-A ``(:Run)-[:GRADED]->(:Grading {measure, grader, version, complete})`` stands for all scores of a run by a measure that
-one grader gave. It is marked as incomplete before the first score is deleted, and as complete behind the last one that
-is written. Several graders may give a measure, of different questions: it is complete where all of them are.
+A ``(:Run)-[:GRADED]->(:Grading {measure, grader, version, complete})`` stands for all scores of a run by a measure from
+one grader. It is incomplete from before the first score is deleted until after the last one is written. Several graders
+may score different questions by a measure; the measure is complete if all of them are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
-from graphkit.graph.answered import SCORE, refuse_unknown
+from graphkit.graph.answered import SCORE, by_run, refuse_unknown
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
 from graphkit.graph.rows import answer_key
@@ -29,12 +29,12 @@ QUESTIONS = 250
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """All scores of a run by one measure that a grader gave: who that is, in which version.
+    """All scores of a run by one measure from one grader, with the grader's version.
 
-    ``complete`` says that they are all there, and ``current`` that what they were computed by is still as it was then:
-    the dataset, and for a measure that asks for commits the histories of repositories. ``history`` is how often these
-    had changed; None where a measure doesn't ask. What others than graphkit gave is of the answers, and always
-    current. ``gold_hash`` is that of the questions, where whoever gave the scores tells it.
+    ``complete`` says whether all scores are there. ``current`` says whether their sources are unchanged: the dataset,
+    and for a measure that reads commits the histories of repositories, whose number of changes is ``history`` (else
+    None). Scores by other tools belong to the answers and are always current. ``gold_hash`` is that of the questions,
+    if the grader names it.
     """
 
     measure: str
@@ -47,12 +47,12 @@ class Grading:
 
     @property
     def given_by(self) -> str:
-        """Who gave them, in words."""
+        """The grader and its version, in words."""
         return " ".join(part for part in (self.grader or "nobody named", self.version) if part)
 
     @classmethod
     def together(cls, gradings: Sequence[Grading]) -> Grading:
-        """Return what several graders gave by one measure as one grading, which is whole where each is."""
+        """Return the gradings of one measure by several graders as one grading, complete if each of them is."""
         if len(gradings) == 1:
             return gradings[0]
         return cls(
@@ -64,19 +64,19 @@ class Grading:
         )
 
     def key(self, run: str) -> str:
-        """Return the key of its node."""
+        """Return the key of the node."""
         return answer_key(run, answer_key(self.measure, self.grader or ""))
 
 
 def keep_scores(store: Store, run: str, gradings: Sequence[Grading], rows: Iterable[Mapping[str, Any]]) -> int:
-    """Store scores of a run that the graph holds, and return how many were stored.
+    """Store scores of a run in the graph, and return how many were stored.
 
     Parameters
     ----------
     gradings
-        Of the measures that are replaced as a whole, whoever gave them before; scores by other measures stay.
+        The gradings to store. They replace all scores by their measures, from any grader; other measures stay.
     rows
-        Each with ``question``, ``measure``, ``grader``, ``value`` (None with a ``reason``), and where there are any
+        Scores, each with ``question``, ``measure``, ``grader``, ``value`` (None with a ``reason``), and optionally
         ``grade``, ``label``, ``explanation``, ``confidence``, ``cost``, ``prompt_tokens`` and ``output_tokens``.
     """
     replaced = {"run": run, "measures": list(dict.fromkeys(grading.measure for grading in gradings))}
@@ -90,13 +90,13 @@ def keep_scores(store: Store, run: str, gradings: Sequence[Grading], rows: Itera
 
 
 def _sweep(store: Store, run: str, gradings: Iterable[Grading]) -> None:
-    """Delete the measures of a run of which dead processes left a part alone: who holds its scores knows them dead.
+    """Delete the measures of which interrupted processes left only a part; the caller holds the run's scores.
 
-    A measure stays that somebody else gave too, or gives now: what is missing of it has to be seen.
+    A measure with another complete grading, or a new one, stays, so that its missing part remains visible.
     """
     there = [Grading(**row) for row in store.read(cypher("read/gradings"), {"run": run, "own": GRAPHKIT})]  # type: ignore[arg-type]
-    alive = {grading.measure for grading in (*gradings, *(one for one in there if one.complete))}
-    left = list(dict.fromkeys(grading.measure for grading in there if grading.measure not in alive))
+    kept = {grading.measure for grading in (*gradings, *(one for one in there if one.complete))}
+    left = list(dict.fromkeys(grading.measure for grading in there if grading.measure not in kept))
     if left:
         clear(store, "load/clear_scores", {"run": run, "measures": left, "grader": None, "questions": None})
         store.write(cypher("load/clear_gradings"), {"run": run, "measures": left, "kept": []})
@@ -107,7 +107,7 @@ def _keys(run: str, gradings: Iterable[Grading]) -> list[str]:
 
 
 def _begin(store: Store, run: str, gradings: Iterable[Grading]) -> None:
-    """Mark gradings as incomplete, whether the graph holds them or not."""
+    """Create gradings, or mark them as incomplete."""
     marks = [
         {
             "key": grading.key(run),
@@ -125,9 +125,9 @@ def _begin(store: Store, run: str, gradings: Iterable[Grading]) -> None:
 def _write(
     store: Store, run: str, gradings: Iterable[Grading], rows: Iterable[Mapping[str, Any]], held: Reservation
 ) -> int:
-    """Write scores and mark their gradings as complete; return how many scores there are."""
+    """Write scores, mark their gradings as complete, and return the number of scores."""
     stored = 0
-    # Those of a question together, as they mostly come: its answer is looked up once.
+    # Rows of a question mostly come together, so its answer is looked up once.
     by_question = ({"question": name, "scores": list(some)} for name, some in groupby(rows, itemgetter("question")))
     for batch in batched(by_question, QUESTIONS):
         store.write(cypher("load/scores"), {"run": run, "rows": batch})
@@ -138,22 +138,22 @@ def _write(
 
 
 def clear_scores(store: Store, run: str) -> None:
-    """Delete every score of a run, and first what says that they are there."""
+    """Delete the gradings of a run, then its scores."""
     store.write(cypher("load/clear_gradings"), {"run": run, "measures": None, "kept": []})
     clear(store, "load/clear_scores", {"run": run, "measures": None, "grader": None, "questions": None})
 
 
 def gradings(store: Store, run: str) -> dict[str, Grading]:
-    """Return by which measures a run is scored, complete or not: of several graders what they gave together."""
+    """Return the gradings of a run by measure, incomplete ones included; those of several graders as one."""
     rows = store.read(cypher("read/gradings"), {"run": run, "own": GRAPHKIT})
     each = (Grading(**row) for row in rows)  # type: ignore[arg-type]
     return {name: Grading.together(list(some)) for name, some in groupby(each, attrgetter("measure"))}
 
 
 def held_values(store: Store, run: str, measure: str) -> tuple[dict[str, float], dict[str, str | None]]:
-    """Return the values that the graph holds of a run by a measure, by question, and of what gold they are if known.
+    """Return the values of a run by a measure, by question, and the gold hash of each if known.
 
-    What isn't scored is left out.
+    Questions that aren't scored are missing.
     """
     (row,) = store.read(cypher("read/scores"), {"run": run, "measure": measure})
     questions: list[str] = list(row["questions"])  # type: ignore[call-overload]
@@ -162,12 +162,12 @@ def held_values(store: Store, run: str, measure: str) -> tuple[dict[str, float],
 
 
 def gradings_of(scores: Iterable[Score]) -> list[Grading]:
-    """Return who gave the scores of one run, a grading a measure and grader.
+    """Return the gradings of the scores of one run, one per measure and grader.
 
     Raises
     ------
     InputError
-        A question has several scores by a measure, or a grader gave them in several versions.
+        A question has several scores by a measure, or a grader has several versions.
     """
     graders: dict[tuple[str, str | None], Score] = {}
     questions: dict[tuple[str, str], Score] = {}
@@ -177,13 +177,13 @@ def gradings_of(scores: Iterable[Score]) -> list[Grading]:
             raise InputError(
                 f"the scores of {score.run} by {score.measure} of {score.question!r} are by {same.given_by} "
                 f"and by {score.given_by}",
-                remedy="Leave all but one of them out, or give the measures other names.",
+                remedy="Remove all but one of them, or give the measures other names.",
             )
         first = graders.setdefault((score.measure, score.grader or None), score)
         if first.given_by != score.given_by:
             raise InputError(
                 f"the scores of {score.run} by {score.measure} are by {first.given_by} and by {score.given_by}",
-                remedy="Give the measures other names, or have one version of the grader give them all.",
+                remedy="Give the measures other names, or score all questions with one version of the grader.",
             )
     gold: dict[tuple[str, str | None], list[tuple[str, str | None]]] = {}
     for (measure, question), score in questions.items():
@@ -200,7 +200,7 @@ def gradings_of(scores: Iterable[Score]) -> list[Grading]:
 
 
 def rows_of(scores: Iterable[Score]) -> Iterator[dict[str, Any]]:
-    """Yield scores as the graph keeps them."""
+    """Yield the rows of scores."""
     for score in scores:
         yield {
             "question": score.question,
@@ -218,19 +218,17 @@ _BESIDE = (
 
 
 def load_scores(store: Store, scores: Sequence[Score]) -> dict[str, int]:
-    """Put scores that others gave beside the answers of runs that the graph holds; return how many of each run.
+    """Store scores by other tools in the graph, and return how many of each run.
 
-    By each measure, earlier scores of the same run and grader are replaced, and of other graders those of the same
-    questions. Everything is checked before anything is written.
+    By each measure, they replace earlier scores of the same run and grader, and those of other graders for the same
+    questions. All records are checked before any is written.
 
     Raises
     ------
     InputError
         A run or question isn't in the graph, a question has several scores by a measure, or a grader several versions.
     """
-    runs: dict[str, list[Score]] = {}
-    for score in scores:
-        runs.setdefault(score.run, []).append(score)
+    runs = by_run(scores)
     known: dict[str, set[str]] = {}
     for run, some in runs.items():
         known[run] = refuse_unknown(store, run, some, SCORE)
@@ -242,7 +240,7 @@ def _load(store: Store, run: str, scores: Sequence[Score], known: Set[str]) -> i
     gradings = gradings_of(scores)
     with reserved(store, f"scores of {run}") as held:
         _sweep(store, run, gradings)
-        # Other graders' gradings stay complete: as long as these aren't, their measures aren't either.
+        # Gradings of other graders stay complete; the measure is incomplete as long as one grading is.
         _begin(store, run, gradings)
         _clear_replaced(store, run, gradings, scores, known)
         return _write(store, run, gradings, rows_of(scores), held)
@@ -251,7 +249,7 @@ def _load(store: Store, run: str, scores: Sequence[Score], known: Set[str]) -> i
 def _clear_replaced(
     store: Store, run: str, gradings: Iterable[Grading], scores: Iterable[Score], known: Set[str]
 ) -> None:
-    """Delete the scores that others take the place of, and the gradings of which nothing is left."""
+    """Delete the scores that new ones replace, and the gradings that are empty then."""
     scored: dict[str, set[str]] = {}
     for score in scores:
         scored.setdefault(score.measure, set()).add(score.question)
@@ -269,7 +267,7 @@ def _clear_replaced(
         scored[measure].update(theirs)
     for grader, measures in whole.items():
         clear(store, "load/clear_scores", {"run": run, "measures": measures, "grader": grader, "questions": None})
-    # What a load that died was to bring can't be missing where every question has a score.
+    # If every question has a score, an interrupted load left nothing missing.
     full = [measure for measure, questions in scored.items() if questions >= known]
     emptied = {"run": run, "measures": list(scored), "full": full, "kept": _keys(run, gradings)}
     store.write(cypher("load/clear_empty_gradings"), emptied)

@@ -1,11 +1,11 @@
-"""Verdicts in the graph: what judges said of answers, claim by claim, beside the chunks and commits they speak of.
+"""Verdicts of judges in the graph, claim by claim, linked to the chunks that they cite.
 
     (:Answer)-[:CLAIMS]->(:Claim)-[:SUPPORTED_BY {quote, occurs, alone}]->(:Chunk)
     (:Answer)-[:CITES]->(:Citation)-[:POINTS_TO]->(:Chunk)        (:Claim)-[:CITES]->(:Citation)
     (:Answer)-[:JUDGED]->(:Verdict)
 
-A ``(:Run)-[:JUDGED_BY]->(:Judging {judge, complete})`` stands for all verdicts of a judge on a run. It is marked as
-incomplete before the first of them is deleted, and as complete behind the last one that is written.
+A ``(:Run)-[:JUDGED_BY]->(:Judging {judge, complete})`` stands for all verdicts of a judge on a run. It is incomplete
+from before the first of them is deleted until after the last one is written.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from graphkit.graph.rows import Rows, answer_key, digest
 from graphkit.graph.writing import batched, clear
 from graphkit.records.verdicts import Verdict
 
-#: Questions whose verdicts one transaction writes: each has some tens of claims, with their evidence.
+#: Questions whose verdicts one transaction writes: each may have tens of claims, with their evidence.
 QUESTIONS = 100
 
-#: What is deleted when verdicts are replaced.
+#: The queries that delete verdicts.
 _PARTS = ("load/clear_verdicts", "load/clear_claims", "load/clear_citations")
 
-#: The fields of a verdict that its node keeps; what was said in the grader's own form stays in the file.
+#: The fields of a verdict that its node keeps; the grader's own form stays in the file.
 _KEPT = (
     *("run", "question", "grader", "judge", "model", "prompt_hash", "failure", "reason"),
     *("grade", "label", "explanation", "confidence", "stop_reason", "attempts"),
@@ -39,10 +39,7 @@ _KEPT = (
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """All verdicts of a judge on a run.
-
-    ``complete`` says that they are all there, and ``current`` that the dataset is still as it was then.
-    """
+    """All verdicts of a judge on a run: whether all are there, and whether the dataset is unchanged since."""
 
     judge: str
     verdicts: int
@@ -51,21 +48,19 @@ class Judging:
 
 
 def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict]) -> int:
-    """Store the verdicts of a judge on a run that the graph holds, and return how many were stored.
+    """Replace all verdicts of a judge on a run in the graph, by any grader, and return how many were stored.
 
-    Earlier verdicts of the judge on the run are replaced as a whole, whichever graders asked for them. Evidence is
-    linked where its chunk is among those that the answer retrieved.
+    Evidence is linked if the answer retrieved its chunk.
 
     Parameters
     ----------
     verdicts
-        Of this run and judge, on each question one a grader at most.
+        Verdicts of this judge on this run, at most one per question and grader.
     """
     by_question: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         by_question.setdefault(verdict.question, []).append(verdict)
     stored = sum(map(len, by_question.values()))
-    # One key of two names, as an answer's.
     mark = {"run": run, "key": answer_key(run, judge)}
     with reserved(store, f"verdicts of {judge} on {run}") as held:
         store.write(cypher("load/judgings"), {**mark, "judge": judge})
@@ -78,7 +73,7 @@ def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict
 
 
 def clear_verdicts(store: Store, run: str) -> None:
-    """Delete every verdict on a run with its claims and citations, and first what says that they are there."""
+    """Mark the verdicts on a run as deleted, then delete them with their claims and citations."""
     store.write(cypher("load/clear_judgings"), {"run": run})
     _clear(store, run, None)
 
@@ -89,7 +84,7 @@ def _clear(store: Store, run: str, judge: str | None) -> None:
 
 
 def judgings(store: Store, run: str) -> dict[str, Judging]:
-    """Return which judges gave verdicts on a run, all of them or not."""
+    """Return the judgings of a run by judge, incomplete ones included."""
     return {
         str(row["judge"]): Judging(**row)  # type: ignore[arg-type]
         for row in store.read(cypher("read/judgings"), {"run": run})
@@ -97,14 +92,14 @@ def judgings(store: Store, run: str) -> dict[str, Judging]:
 
 
 def load_verdicts(store: Store, verdicts: Sequence[Verdict]) -> dict[str, int]:
-    """Put recorded verdicts beside the answers of runs that the graph holds; return how many of each run.
+    """Store recorded verdicts on runs in the graph, and return how many on each run.
 
-    Earlier verdicts of the same run and judge are replaced. Everything is checked before anything is written.
+    They replace earlier verdicts on the same run by the same judge. All records are checked before any is written.
 
     Raises
     ------
     InputError
-        As :func:`check_verdicts` says.
+        See :func:`check_verdicts`.
     """
     check_verdicts(store, verdicts)
     return {
@@ -114,12 +109,12 @@ def load_verdicts(store: Store, verdicts: Sequence[Verdict]) -> dict[str, int]:
 
 
 def check_verdicts(store: Store, verdicts: Iterable[Verdict]) -> None:
-    """Refuse verdicts that can't stand in the graph.
+    """Check that the graph can hold these verdicts.
 
     Raises
     ------
     InputError
-        A run or question isn't in the graph, or a verdict is on another answer than the graph holds.
+        A run or question isn't in the graph, or a verdict is on an answer that the graph doesn't hold.
     """
     for run, judges in _by_judge(verdicts).items():
         refuse_unknown(store, run, chain.from_iterable(judges.values()), VERDICT)
@@ -139,7 +134,7 @@ def _by_judge(verdicts: Iterable[Verdict]) -> dict[str, dict[str, list[Verdict]]
 
 
 def _write(store: Store, run: str, rows: Rows) -> None:
-    """Write what judges said of some answers in one transaction, so that each is there whole or not at all."""
+    """Write the verdicts on some answers in one transaction, so that each verdict is there completely or not at all."""
     by_run = {"run": run, "rows": rows}
     cited = [one for row in rows for one in row["cited"]]
     steps = [(cypher(f"load/{part}"), by_run) for part in ("verdicts", "claims", "citations")]
@@ -149,7 +144,7 @@ def _write(store: Store, run: str, rows: Rows) -> None:
 
 
 def _question_row(run: str, judge: str, question: str, verdicts: Iterable[Verdict]) -> dict[str, Any]:
-    """Return what a judge said of one answer, as the load queries take it."""
+    """Return the row of the verdicts of a judge on one answer."""
     row: dict[str, Any] = {"question": question}
     parts: tuple[Rows, ...] = tuple([] for _ in range(6))
     row["verdicts"], row["claims"], row["citations"], row["cited"], row["evidence"], row["meant"] = parts

@@ -1,4 +1,4 @@
-"""What the loads write with: batches, their progress, deletion by parts, and what more than one of them writes."""
+"""Tools of the loads: batches, progress, deletion in parts, and the nodes that several loads write."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from graphkit.records.models import Commit
 T = TypeVar("T")
 Progress = Callable[[str, int], None]
 
-#: Nodes or edges of one transaction.
+#: Nodes or edges that one transaction writes.
 BATCH = 5000
 
-#: What one transaction deletes at most.
+#: Nodes or edges that one transaction deletes at most.
 CLEARED = 10_000
 
 
@@ -34,13 +34,13 @@ def quiet(kind: str, count: int) -> None:
 
 
 def clear(store: Store, query: str, parameters: dict[str, Any]) -> None:
-    """Run a query that deletes some of something, until nothing is left."""
+    """Run a query that deletes a limited number of items, until none is left."""
     while int(str(store.write(cypher(query), {**parameters, "limit": CLEARED})[0]["deleted"])):
         pass
 
 
 def name_artifacts(store: Store, nodes: Iterable[str], files: KnownFiles | None = None) -> list[str]:
-    """Create the artifacts that the graph doesn't hold yet from their ids, and return which those were."""
+    """Create the artifacts that are missing in the graph from their ids, and return these ids."""
     wanted = sorted(nodes)
     if not wanted:
         return []
@@ -53,7 +53,7 @@ def name_artifacts(store: Store, nodes: Iterable[str], files: KnownFiles | None 
 def write_commits(
     store: Store, commits: Iterable[Commit], on_batch: Callable[[int], None], dataset: str | None = None
 ) -> None:
-    """Merge commits, then link each to its parents: of a dataset that lists them, or of a repository's history."""
+    """Merge commits of a dataset, or of a repository's history, then link each to its parents."""
     listed = [to_rows.commit_row(commit) for commit in commits]
     for batch in batched(listed, BATCH):
         rows = {"rows": batch}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from math import lcm
+from typing import Any
 
 from graphkit.measures.base import NO_GOLD, NO_ORDER, NO_TRAVERSAL, Measure, Unscored
 from graphkit.measures.case import Case, Gold
@@ -176,12 +177,13 @@ class PathPrefix(PathMeasure):
 class Divergence:
     """The first gold step that was not followed, and where the traversal went instead.
 
-    ``position`` is the step's place in its gold path, from 0. ``node``, ``repo`` and ``commit`` tell where the walk
-    stood. ``went_to`` is None where it stopped there. ``entered`` is False where no step of the gold path was followed
-    and no retrieved path came to ``node`` either: the traversal didn't leave the gold path, it never was on it.
+    ``path`` is the id of the gold path and ``number`` its place among the question's paths; ``position`` is the place
+    of the step in its path, from 0. ``node``, ``repo`` and ``commit`` say where the traversal stood. ``went_to`` is
+    None where it stopped there. ``entered`` is False where the traversal followed no step of the gold path and never
+    came to ``node``: it didn't leave the path, it never was on it.
 
-    Of a set of edges (``ordered`` is False) it is the first gold step that isn't among them although they come to
-    ``node``, and ``went_to`` an edge from there that no gold path has.
+    In a set of edges (``ordered`` is False), the step is the first one that the set lacks although it comes to
+    ``node``, and ``went_to`` is the end of an edge from there that no gold path has.
     """
 
     path: str | None
@@ -195,6 +197,18 @@ class Divergence:
     went_by: str | None
     entered: bool = True
     ordered: bool = True
+    number: int = field(default=0, compare=False)
+
+    @property
+    def turn(self) -> Edge | None:
+        """The edge by which the traversal left the path; None where it stopped, or where its edges have no order."""
+        return (self.node, self.went_by, self.went_to) if self.ordered and self.went_to is not None else None
+
+    def row(self) -> dict[str, Any]:
+        """Return the divergence as the query ``wrong-turns`` does, without its question."""
+        row = asdict(self)
+        number = row.pop("number")
+        return row | {"path": str(number) if self.path is None else self.path, "expected_by": row.pop("relation")}
 
 
 def first_divergences(case: Case) -> list[Divergence]:
@@ -232,6 +246,7 @@ def _divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence 
     count, _, turn, walk = best
     source, relation, target = required[count]
     divergence = Divergence(
+        number=case.gold.index(gold),
         path=gold.id,
         position=positions[count],
         node=source,
@@ -263,6 +278,7 @@ def _unordered_divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], D
     others = (edge for path in case.walked_paths for edge in path if edge[0] == source and edge not in right)
     turn = next(others, None)
     divergence = Divergence(
+        number=case.gold.index(gold),
         path=gold.id,
         position=position,
         node=source,

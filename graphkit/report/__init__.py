@@ -1,4 +1,4 @@
-"""One self-contained page over runs: what was scored, and for each question the gold path with the walk over it."""
+"""One self-contained HTML page about runs: their scores, and each question with its gold path and traversal."""
 
 from graphkit.report.data import PageOptions
 from graphkit.report.page import write_report

@@ -1,11 +1,11 @@
-"""What a page is drawn from: the dataset and its runs, with their scores and the details of their questions."""
+"""The data of a page: the dataset and its runs, with their scores and the details of their questions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypedDict
 
 from msgspec import Struct
 
@@ -15,50 +15,82 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import OnError
 from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
+from graphkit.measures.outcome import STAGES
 from graphkit.records.executions import Execution
 from graphkit.records.scores import Score
 from graphkit.records.unanswered import FailedAs
 from graphkit.records.verdicts import Verdict
 from graphkit.scoring.results import Evaluation
 
+Outcome = Literal["right", "wrong", "undecided"]
+
 
 class DetailsBlock(Struct):
-    """The details of some questions, as the JSON that stands in the page, and the number of the block in its run."""
+    """The details of some questions as JSON, and the number of the block within its run."""
 
     number: int
     json: str
 
 
+class ListedQuestion(TypedDict):
+    """The row of a question in the table, the same for every run."""
+
+    id: str
+    text: str
+    category: str
+    difficulty: str
+
+
+#: The row of a question before any run described it.
+UNLISTED: ListedQuestion = {"id": "", "text": "", "category": "", "difficulty": ""}
+
+
+class QuestionOutcome(Struct):
+    """How a run did on one question.
+
+    ``flags`` are those of :data:`graphkit.report.question.FLAGS` that hold, ``found`` and ``required`` count the
+    required edges, and ``block`` is the number of the block with the question's details.
+    """
+
+    block: int = -1
+    flags: list[str] = []
+    found: int = 0
+    required: int = 0
+    answer: Outcome = "undecided"
+    path: Outcome = "undecided"
+    stage: str = STAGES[-1]
+
+
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """What a page shows beside what every page shows, and how its files are read.
+    """Options of a page: what it shows beyond the defaults, and how it reads its files.
 
     Attributes
     ----------
     dataset
-        The dataset of all runs; by default each one's own.
+        The dataset of all runs; by default each run's own.
     folders
-        The dataset of a run, where it isn't the folder whose ``runs/`` holds it.
+        The dataset of a run file, where it isn't the folder whose ``runs/`` holds the file.
     names
-        The names that the runs go by, in their order, where their records don't say it; by default as these say.
+        The names of the runs, in their order, where their records don't name them.
     title
         The heading; by default the dataset's name.
     measures
-        What is shown beside the measures that every page has.
+        Measures to show in addition to those of every page.
     scores
-        What others gave the answers of these runs: shown as graphkit's own.
+        Scores of these runs by other tools, shown like graphkit's own.
     verdicts
-        What judges said of these answers: shown claim by claim, beside each answer.
+        Verdicts of judges on these answers, shown claim by claim below each answer.
     executions
-        What became of the code of these answers: shown beside each answer, its failing test first.
+        Executions of these answers' code, shown below each answer, with the failing test first.
     answered_by
-        The model behind a run, where more is known than the verdicts say: a judge of its family is warned of.
+        The model behind a run, where the verdicts don't name it; the page warns of a judge of the same family.
     failed_as
         How targets and thresholds count the questions that a run failed on or has no record for.
     unordered, undirected
-        Whether traversals are sets of edges, and whether edges are compared without their direction.
+        Whether to read traversals as sets of edges, and whether to compare edges without their direction.
     strict
-        Whether fields that graphkit doesn't know refuse the runs and their dataset.
+        Whether to refuse records with fields that graphkit doesn't know.
     """
 
     dataset: Path | None = None
@@ -80,16 +112,14 @@ class PageOptions:
 
 @dataclass
 class RunData:
-    """One run: its scores, the details of its questions, and in which block each one's are."""
+    """One run: its scores, its outcome and values by question, and blocks with the details of its questions."""
 
     details: Spool[DetailsBlock]
     evaluation: Evaluation = field(init=False)
     card: Scorecard = field(init=False)
     values: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
-    blocks: list[int] = field(default_factory=list)
-    flags: list[int] = field(default_factory=list)
-    edges_found: list[tuple[int, int]] = field(default_factory=list)
-    judged: list[tuple[str, str, str]] = field(default_factory=list)
+    outcomes: list[QuestionOutcome] = field(default_factory=list)
+    answer_hashes: dict[str, str] = field(default_factory=dict)
     verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -98,7 +128,7 @@ class RunData:
 
 @dataclass
 class ReportData:
-    """The dataset and its runs, each read to its end."""
+    """The dataset and its runs, completely read."""
 
     title: str
     dataset: Dataset
@@ -107,4 +137,4 @@ class ReportData:
     config: Config
     unordered: bool = False
     undirected: bool = False
-    questions: list[list[Any]] = field(default_factory=list)
+    questions: list[ListedQuestion] = field(default_factory=list)

@@ -1,10 +1,12 @@
-"""Text from data, made fit to be shown."""
+"""Make text from data safe to show."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
+
+from msgspec import to_builtins
 
 _UNSAFE = re.compile("[<>&\u2028\u2029]")
 _HIDDEN = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
@@ -14,7 +16,7 @@ _IN_TEXTS = {**_IN_NAMES, 0x0D: None} | dict(zip(b"\t\n", "\t\n", strict=True)) 
 
 
 def middle(text: str, room: int) -> str:
-    """Return text cut in its middle to a length: both ends of an id tell more than its start alone.
+    """Return text cut in its middle to a length: both ends of an id say more than its start alone.
 
     >>> middle("storefront-graph-of-a-very-long-night", room=13)
     'storef…-night'
@@ -23,7 +25,7 @@ def middle(text: str, room: int) -> str:
 
 
 def visible(name: str, limit: int | None = None) -> str:
-    r"""Return a name on one line, cut to a length: controls, ends of lines and marks of direction are written out.
+    r"""Return a name on one line, cut to a length, with control characters, line ends and direction marks escaped.
 
     >>> visible("red \x1b[31m, and so on", limit=12)
     'red \\u001b[…'
@@ -34,7 +36,7 @@ def visible(name: str, limit: int | None = None) -> str:
 
 
 def visible_text(text: str, limit: int | None = None) -> str:
-    r"""Return a text as :func:`visible` returns a name, but with its lines and tabs.
+    r"""Return a text as :func:`visible` returns a name, but keep its lines and tabs.
 
     >>> visible_text("one\r\ntwo \x1b")
     'one\ntwo \\u001b'
@@ -49,10 +51,10 @@ def _cut(text: str, limit: int | None, written: Mapping[int, str | None]) -> str
 
 
 def script_json(value: object) -> str:
-    r"""Return JSON in which nothing ends a ``<script>`` element, or a line.
+    r"""Return JSON that can't end a ``<script>`` element or a line; structs become objects.
 
     >>> script_json({"text": "</script> & more"})
     '{"text":"\\u003c/script\\u003e \\u0026 more"}'
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=to_builtins)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

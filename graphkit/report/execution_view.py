@@ -1,8 +1,9 @@
-"""What became of the code of the answers, as the page shows it: the test that failed, and the code with its lines."""
+"""Executions of answers' code as the page shows them: the failing test, and the code with its line numbers."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from graphkit.errors import InputError
 from graphkit.records.executions import CodeTestResult, Execution, ExecutionStatus
 from graphkit.report.escaping import visible, visible_text
 
-#: How an execution ended, in words, in the order in which they are listed.
+#: Words for the status of an execution, in the order in which the page lists them.
 WORDS: dict[ExecutionStatus, str] = {
     "success": "all tests passed",
     "test_failure": "test failed",
@@ -22,23 +23,23 @@ WORDS: dict[ExecutionStatus, str] = {
     "no_code": "no code in the answer",
 }
 
-#: How much of a text is shown: of one of the test shown whole, of one in the list of the others, and of a line.
+#: Characters that are shown of a text: in the failing test, and in the list of the others or in a line of code.
 TEXT = 1000
 BRIEF = 200
 
-#: How much of long code is shown: lines from its first one, and on each side of the failing one.
+#: Lines of code that are shown: from the first one, and on each side of the failing one.
 LINES = 200
 AROUND = 10
 
-#: How much of a long record is listed; the rest is counted.
+#: Parts of a long record that are listed; the rest is counted.
 TESTS = 50
 ATTEMPTS = 20
 FEW_ATTEMPTS = 3
 
-#: How many questions are named whose code ended in one way.
+#: Questions that are named for each status.
 NAMED = 5
 
-#: What an interpreter ends a line at.
+#: The line ends of an interpreter.
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -48,7 +49,7 @@ def executions_on(run: str, executions: Iterable[Execution], questions: Iterable
     Raises
     ------
     InputError
-        One is of a question that the dataset doesn't hold, or an answer has two.
+        An execution is of a question that isn't in the dataset, or an answer has two.
     """
     known = set(questions)
     found: dict[str, Execution] = {}
@@ -58,17 +59,17 @@ def executions_on(run: str, executions: Iterable[Execution], questions: Iterable
         question = execution.question
         if question not in known:
             what = f"the execution of {question!r} is of a question that isn't in the dataset"
-            raise InputError(what, remedy="Correct its id, or leave it out.")
+            raise InputError(what, remedy="Correct its id, or remove it.")
         if question in found:
             what = f"the answer of {run} to {question!r} has a second execution"
-            raise InputError(what, remedy="Leave one of them out.")
+            raise InputError(what, remedy="Remove one of them.")
         found[question] = execution
     return found
 
 
 def executed(execution: Execution) -> dict[str, Any]:
-    """Return one execution as the page's script reads it: its first failing test whole, the others in short."""
-    # Where there was no code no test has more to say.
+    """Return one execution as the page's script reads it: the first failing test in full, the others in brief."""
+    # Without code, no test says more than the status.
     tests = execution.tests if execution.status != "no_code" else ()
     failing = execution.failing if tests else None
     others = [test for test in tests if test is not failing]
@@ -87,20 +88,18 @@ def executed(execution: Execution) -> dict[str, Any]:
         "more_failing": sum(not test.passed for test in others[TESTS:]),
         "code": code,
         "lines": lines,
-        "more_lines": lines - sum(len(some) for _, some in code),
+        "more_lines": lines - sum(len(piece["lines"]) for piece in code),
     }
 
 
 def overview(executions: Mapping[str, Execution]) -> dict[str, Any] | None:
-    """Return how the answers of a run went through the tests of their questions, or None where none did."""
+    """Return how many of a run's answers passed their tests, and how the others ended; None without executions."""
     if not executions:
         return None
     of_status: dict[str, list[str]] = {}
-    mechanisms: dict[str, int] = {}
     for question, execution in executions.items():
         of_status.setdefault(execution.status, []).append(question)
-        if execution.mechanism is not None:
-            mechanisms[execution.mechanism] = mechanisms.get(execution.mechanism, 0) + 1
+    mechanisms = Counter(one.mechanism for one in executions.values() if one.mechanism is not None)
     return {
         "answers": len(executions),
         "passed": len(of_status.get("success", ())),
@@ -146,13 +145,16 @@ def _text(text: str | None, room: int) -> str | None:
     return None if text is None else visible_text(text, room)
 
 
-def _code(code: str | None, failing: int | None) -> tuple[list[list[Any]], int]:
-    """Return pieces of code, each the number of its first line and its lines, and how many lines there are in all."""
+def _code(code: str | None, failing: int | None) -> tuple[list[dict[str, Any]], int]:
+    """Return the pieces of code to show, each with the number of its first line, and the number of all lines."""
     lines = _LINE_END.split(code) if code else []
     if lines and not lines[-1]:
         del lines[-1]
     spans = [(1, min(LINES, len(lines)))] if lines else []
     if failing is not None and LINES < failing <= len(lines):
         spans.append((max(LINES + 1, failing - AROUND), min(len(lines), failing + AROUND)))
-    pieces = [[first, [visible_text(line, BRIEF) for line in lines[first - 1 : last]]] for first, last in spans]
+    pieces = [
+        {"first": first, "lines": [visible_text(line, BRIEF) for line in lines[first - 1 : last]]}
+        for first, last in spans
+    ]
     return pieces, len(lines)

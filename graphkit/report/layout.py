@@ -1,4 +1,4 @@
-"""Where everything of a drawing goes: a swim lane a repository, a column a step. Pure, and the same every time."""
+"""The layout of a drawing: one swim lane per repository, one column per step. Pure and deterministic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 Pair = tuple[int, int]
 
-#: Sizes in pixels: of a node, of the room between columns and rows, and above and below the nodes of a lane.
+#: Sizes in pixels: nodes, gaps between columns and rows, and the space above and below the nodes of a lane.
 NODE_WIDTH = 196
 NODE_HEIGHT = 56
 COLUMN_GAP = 96
@@ -32,7 +32,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The place of a node: its lane, its column, and its upper left corner."""
+    """The position of a node: its lane, its column, and its upper left corner."""
 
     lane: int
     column: int
@@ -42,7 +42,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The way of an edge as an SVG path, and the place of its label."""
+    """The line of an edge as an SVG path, and the position of its label."""
 
     path: str
     x: int
@@ -51,7 +51,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """All places of one drawing: a box for each node and a line for each edge, in the order they were given."""
+    """One drawing: a box for each node and a line for each edge, in the given order."""
 
     width: int
     height: int
@@ -68,9 +68,9 @@ def draw(
     Parameters
     ----------
     gold, walks
-        The gold paths, and the retrieved ones, each as its steps in order.
+        The gold paths and the retrieved paths, each as its steps in order.
     edges
-        What is drawn.
+        The edges to draw.
     """
     columns = _columns(len(lane_names), gold, walks)
     golden = {node for path in gold for step in path for node in step}
@@ -100,7 +100,7 @@ def draw(
 
 
 def _columns(count: int, gold: Sequence[Sequence[Pair]], walks: Sequence[Sequence[Pair]]) -> list[int]:
-    """Return the column of each node: gold paths run from left to right, and the walk is hung onto them."""
+    """Return the column of each node: gold paths run from left to right, and the traversal is attached to them."""
     found: dict[int, int] = {}
     for path in gold:
         for position, (source, target) in enumerate(path):
@@ -118,14 +118,14 @@ def _columns(count: int, gold: Sequence[Sequence[Pair]], walks: Sequence[Sequenc
             else:
                 left.append((source, target))
         if len(left) == len(steps):
-            # Nothing of the rest hangs onto what is placed: the next walk begins on the left.
+            # No remaining step touches a placed node: the next traversal begins on the left.
             found[left[0][0]] = 0
         steps = left
     return [found.get(node, 0) for node in range(count)]
 
 
 def _lines(boxes: Sequence[Box], edges: Sequence[Pair]) -> list[Line]:
-    """Return the way of each edge; edges between the same two nodes run beside each other."""
+    """Return the line of each edge; edges between the same two nodes run side by side."""
     between: Counter[Pair] = Counter()
     lines = []
     for source, target in edges:
@@ -150,7 +150,7 @@ def _line(start: Box, end: Box, beside: int) -> Line:
         x1, x2 = right, end.x
         half = (x1 + x2) // 2
         return Line(f"M{x1} {y1}C{half} {y1} {half} {y2} {x2} {y2}", half, (y1 + y2) // 2)
-    # Further on, or back: an arch through the room above the nodes that lie between.
+    # Further on, or back: an arch above the nodes in between.
     forward = end.column > start.column
     x1, x2 = (right, end.x) if forward else (left, end.x + NODE_WIDTH)
     top = min(start.y, end.y) - 16 - shift

@@ -1,4 +1,4 @@
-"""What the page shows before a question is opened: the scoreboard, the table of questions and the distributions."""
+"""The overview of a page: the scoreboard, the table of questions and the distributions."""
 
 from __future__ import annotations
 
@@ -15,80 +15,49 @@ from graphkit.scoring.results import Summary, scored_in_words
 
 
 def summary(data: ReportData) -> dict[str, Any]:
-    """Return what the page needs before a question is opened."""
+    """Return the data that the page's script needs before a question is opened."""
     names = _measure_names(data)
+    values = [[_values(data, run, name) for name in names] for run in data.runs]
     return {
         "measures": [
             {
                 "name": visible(name),
-                "definition": _definition(name),
+                "definition": getattr(known_measure(name), "definition", "given by others"),
                 "lower": lower_is_better(name),
-                "range": _range(name, [value for run in data.runs for value in _numbers(run, name)]),
+                "range": _range(name, [one for run in values for one in run[place] if one is not None]),
             }
-            for name in names
+            for place, name in enumerate(names)
         ],
         "questions": data.questions,
         "stages": STAGES,
-        **({"statuses": [*WORDS.items()]} if any(run.executions for run in data.runs) else {}),
+        **({"statuses": WORDS} if any(run.executions for run in data.runs) else {}),
         "runs": [
             {
                 "name": visible(run.evaluation.run),
-                "values": [_values(data, run, name) for name in names],
-                "means": [_mean(run, name) for name in names],
-                "blocks": run.blocks,
-                "flags": run.flags,
-                "found": run.edges_found,
-                "answers": [answer for answer, _, _ in run.judged],
-                "paths": [path for _, path, _ in run.judged],
-                "stages": [STAGES.index(stage) for _, _, stage in run.judged],
+                "values": of_run,
+                "means": [one.mean if (one := run.evaluation.measures.get(name)) else None for name in names],
+                "questions": run.outcomes,
                 **_executed(data, run),
             }
-            for run in data.runs
+            for run, of_run in zip(data.runs, values, strict=True)
         ],
     }
 
 
 def _executed(data: ReportData, run: RunData) -> dict[str, Any]:
-    """Return how the code of each answer ended, and how many of how many tests it passed, where any was executed."""
+    """Return the status and the passed tests of each question's execution, where any answer was executed."""
     if not run.executions:
         return {}
     by_name = {visible(question): execution for question, execution in run.executions.items()}
-    found = [by_name.get(question[0]) if question else None for question in data.questions]
-    statuses = [*WORDS]
+    found = [by_name.get(question["id"]) for question in data.questions]
     return {
-        "executed": [None if one is None else statuses.index(one.status) for one in found],
-        "passed": [None if one is None else (one.passed, len(one.tests)) for one in found],
+        "executions": [one and {"status": one.status, "passed": one.passed, "total": len(one.tests)} for one in found]
     }
 
 
 def _measure_names(data: ReportData) -> list[str]:
-    """Return every measure that some run has a value by: what was computed first, then what others gave."""
+    """Return every measure for which a run has a value: the computed ones first, then those of other tools."""
     return list(dict.fromkeys(name for run in data.runs for name in run.evaluation.measures))
-
-
-def _definition(name: str) -> str:
-    measure = known_measure(name)
-    return measure.definition if measure is not None else "given by others"
-
-
-def _mean(run: RunData, name: str) -> float | None:
-    summary = run.evaluation.measures.get(name)
-    return summary.mean if summary is not None else None
-
-
-def _numbers(run: RunData, name: str) -> list[float]:
-    if name not in run.evaluation.measures:
-        return []
-    place = list(run.evaluation.measures).index(name)
-    return [value for row in run.values.values() if not isinstance(value := row[place], str)]
-
-
-def _range(name: str, values: Sequence[float]) -> list[float]:
-    """Return between which numbers the distribution is drawn: the measure's bounds, else what its values reach."""
-    lowest, highest = bounds_of(name)
-    low = lowest if lowest is not None else min(values, default=0.0)
-    high = highest if highest is not None else max(values, default=low)
-    return [round(low, 4), round(high if high > low else low + 1, 4)]
 
 
 def _values(data: ReportData, run: RunData, name: str) -> list[float | None]:
@@ -101,11 +70,19 @@ def _values(data: ReportData, run: RunData, name: str) -> list[float | None]:
         for question, values in run.values.items()
         if not isinstance(value := values[place], str)
     }
-    return [numbers.get(question[0]) if question else None for question in data.questions]
+    return [numbers.get(question["id"]) for question in data.questions]
+
+
+def _range(name: str, values: Sequence[float]) -> list[float]:
+    """Return the range of a distribution: the measure's bounds, else the lowest and highest value."""
+    lowest, highest = bounds_of(name)
+    low = lowest if lowest is not None else min(values, default=0.0)
+    high = highest if highest is not None else max(values, default=low)
+    return [round(low, 4), round(high if high > low else low + 1, 4)]
 
 
 def scoreboard(data: ReportData) -> list[dict[str, Any]]:
-    """Return the rows of the scoreboard: a layer, its components, and last the measures that no layer weighs."""
+    """Return the rows of the scoreboard: each layer with its components, then the measures without a weight."""
     rows: list[dict[str, Any]] = []
     weighed: set[str] = set()
     for number, layer in enumerate(data.runs[0].card.layers):

@@ -1,14 +1,14 @@
-"""The page itself: one file that asks the network for nothing, with all of the data as text."""
+"""The page itself: one file that needs no network, with all data as text."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from jinja2 import Environment, StrictUndefined
@@ -19,7 +19,6 @@ from graphkit.files.atomic import written
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.records.words import counted, shown
-from graphkit.report.blocks import in_blocks
 from graphkit.report.data import PageOptions, ReportData, RunData
 from graphkit.report.escaping import middle, script_json, visible
 from graphkit.report.execution_view import executed, overview
@@ -29,14 +28,14 @@ from graphkit.report.verdict_view import judged, judges
 from graphkit.scoring.known_share import KnownShare
 from graphkit.scoring.results import FAILURES_UNSCORED
 
-#: What the page says of a comparison that looks away from something.
-UNORDERED = "Each traversal is taken as a set of edges: what compares its order isn't scored."
+#: Notes on options that change the comparison.
+UNORDERED = "Each traversal is read as a set of edges: measures that compare its order aren't scored."
 UNDIRECTED = (
-    "Edges are compared without their direction: measures are so named, and drawn is a walked edge as gold has it. "
-    "Right and wrong paths aren't told."
+    "Edges are compared without their direction: the names of measures say so, and the drawing shows a traversed edge "
+    "in the direction that gold has. Paths are neither right nor wrong."
 )
 
-#: What the page says of failed questions.
+#: How the page explains failed questions.
 FAILURES_COUNT = {
     "worst": "A failed or missing question counts as the worst value of its measure against targets and in layers.",
     "unscored": FAILURES_UNSCORED[0].upper() + FAILURES_UNSCORED[1:] + ".",
@@ -44,15 +43,17 @@ FAILURES_COUNT = {
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
+_Found = TypeVar("_Found")
+
 
 def json_for_html(value: object) -> Markup:
-    """Return JSON that can stand in a ``<script>`` of a page as it is."""
+    """Return JSON that is safe inside a ``<script>`` element."""
     return Markup(script_json(value))  # noqa: S704 - escaped right there
 
 
 @cache
 def _block(name: str) -> tuple[Markup, str]:
-    """Return a style sheet or a script of the page, and the source by which its policy allows it."""
+    """Return a style sheet or a script of the page, and its source expression for the content security policy."""
     text = (_TEMPLATES / name).read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Markup(text), f"'sha256-{digest}'"  # noqa: S704 - a file of this package, no data
@@ -69,7 +70,7 @@ def _environment() -> Environment:
 
 
 def page(data: ReportData) -> Iterator[str]:
-    """Yield the text of the page piece by piece, so that no more than a block of details is held."""
+    """Yield the text of the page piece by piece; at most one block of details is in memory."""
     style, style_source = _block("report.css")
     script, script_source = _block("report.js")
     template = _environment().from_string((_TEMPLATES / "report.html").read_text(encoding="utf-8"))
@@ -105,16 +106,29 @@ def page(data: ReportData) -> Iterator[str]:
 
 
 def _blocks(data: ReportData) -> Iterator[dict[str, Any]]:
-    """Yield the details of questions, what judges said of them and what became of code, as texts of the page."""
-    places = {listed[0]: place for place, listed in enumerate(data.questions) if listed}
+    """Yield the blocks with details, verdicts and executions of questions."""
+    places = {listed["id"]: place for place, listed in enumerate(data.questions)}
     for number, run in enumerate(data.runs):
         for block in run.details:
             yield {"id": f"d-{number}-{block.number}", "json": Markup(block.json)}  # noqa: S704 - made by script_json
-        said = in_blocks(run.verdicts, lambda some: [judged(one) for one in some], places, run.blocks)
-        became = in_blocks(run.executions, executed, places, run.blocks)
-        for kind, blocks in (("j", said), ("x", became)):
+        verdicts = _beside_details(run, run.verdicts, lambda some: [judged(one) for one in some], places)
+        executions = _beside_details(run, run.executions, executed, places)
+        for kind, blocks in (("j", verdicts), ("x", executions)):
             for block_number, text in blocks:
                 yield {"id": f"{kind}-{number}-{block_number}", "json": Markup(text)}  # noqa: S704 - by script_json
+
+
+def _beside_details(
+    run: RunData, found: Mapping[str, _Found], shown: Callable[[_Found], object], places: Mapping[str, int]
+) -> Iterator[tuple[int, str]]:
+    """Yield the JSON of records by question id, in blocks of the same questions as the blocks of details."""
+    members: dict[int, list[tuple[int, str]]] = {}
+    for question in found:
+        place = places[visible(question)]
+        members.setdefault(run.outcomes[place].block, []).append((place, question))
+    for number, some in sorted(members.items()):
+        texts = (f'"{place}":{script_json(shown(found[name]))}' for place, name in sorted(some))
+        yield number, "{" + ",".join(texts) + "}"
 
 
 def _run(evaluation: Any, card: Any) -> dict[str, Any]:
@@ -143,14 +157,14 @@ def _run(evaluation: Any, card: Any) -> dict[str, Any]:
 
 
 def _known(known: KnownShare | None) -> dict[str, str | None] | None:
-    """Return how much of a run the dataset knows, and what it means where that is hardly anything."""
+    """Return how much of a run the dataset knows, and the likely cause where that is almost nothing."""
     if known is None:
         return None
     return {"line": visible(known.line), "meaning": None if known.meaning is None else visible(str(known.meaning))}
 
 
 def _executed(run: RunData) -> dict[str, Any] | None:
-    """Return what the page says of the code of a run, with links to the questions that it names."""
+    """Return the overview of a run's executions, with links to the questions that it names."""
     found = overview(run.executions)
     for status in found["statuses"] if found is not None else ():
         status["questions"] = [_link(run.evaluation.run, question) for question in status["questions"]]
@@ -158,7 +172,7 @@ def _executed(run: RunData) -> dict[str, Any] | None:
 
 
 def _link(run: str, question: str) -> dict[str, str]:
-    """Return a question with the fragment that opens it, as the page's script reads it."""
+    """Return a question with the fragment of the address that opens it."""
     name = visible(question)
     return {"name": name, "fragment": f"#{quote(visible(run), safe='')}/{quote(name, safe='')}"}
 
@@ -169,19 +183,19 @@ def write_report(
     options: PageOptions | None = None,
     problems: list[Problems] | None = None,
 ) -> Path:
-    """Write the page of one or several runs of a dataset; the file appears whole at the end, or not at all.
+    """Write the page of one or several runs of a dataset. The file appears complete at the end, or not at all.
 
     Parameters
     ----------
     options
-        What it shows beside what every page shows, and how the files are read.
+        What the page shows beyond the defaults, and how to read the files.
     problems
-        Takes what there is to tell about each run's records.
+        Receives the problems of each run's records.
 
     Raises
     ------
     InputError
-        A file can't be used, the page can't be written, or would be written over a file that it is made of.
+        A file can't be used, or the page can't be written or would overwrite one of its sources.
     """
     check_output(out, "a page", runs, force=True)
     with ExitStack() as spools:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphkit.files.execution_files import EXECUTIONS
 from graphkit.files.verdict_files import SCORES, VERDICTS, clashing, graded_files
-from graphkit.graph.failures import run_source
+from graphkit.graph.known_names import run_source
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store

@@ -1,4 +1,4 @@
-"""The calls of tools of one question as the page shows them: what was given, what came back, and what was seen."""
+"""The tool calls of one question as the page shows them: arguments, results, and the ids that each call showed."""
 
 from __future__ import annotations
 
@@ -10,18 +10,15 @@ from graphkit.measures.seen import gold_ids
 from graphkit.measures.tools import first_lack
 from graphkit.report.escaping import visible, visible_text
 
-#: How much is shown: of the calls, of the ids of one, of its arguments and of its result.
+#: What is shown: calls, ids of one call, and characters of its arguments and of its result.
 CALLS = 60
 IDS = 20
 ARGUMENTS = 300
 RESULT = 300
 
-#: The bits of an id that a call showed: gold, and shown by a call before.
-GOLD, AGAIN = 1, 2
-
 
 def calls_of(case: Case) -> dict[str, Any] | None:
-    """Return what is shown of the calls of a question; None where they weren't logged."""
+    """Return the tool calls of a question; None where they weren't logged."""
     calls = case.answer.tool_calls if case.answer is not None else None
     if calls is None:
         return None
@@ -38,7 +35,7 @@ def calls_of(case: Case) -> dict[str, Any] | None:
                 "failed": call.failed,
                 "seen": None
                 if seen is None
-                else [[visible(one), GOLD * (one in gold) | AGAIN * (one in before)] for one in seen[:IDS]],
+                else [{"id": visible(one), "gold": one in gold, "again": one in before} for one in seen[:IDS]],
                 "more_seen": max(len(seen or ()) - IDS, 0),
             }
         )
@@ -49,10 +46,10 @@ def calls_of(case: Case) -> dict[str, Any] | None:
         "made": made,
         "more": max(len(calls) - CALLS, 0),
         "expected": [
-            [
-                visible(one.name, ARGUMENTS),
-                None if one.arguments is None else visible_text(_text(one.arguments), ARGUMENTS),
-            ]
+            {
+                "name": visible(one.name, ARGUMENTS),
+                "arguments": None if one.arguments is None else visible_text(_text(one.arguments), ARGUMENTS),
+            }
             for one in expected[:CALLS]
         ],
         "more_expected": max(len(expected) - CALLS, 0),

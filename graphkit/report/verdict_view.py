@@ -1,4 +1,4 @@
-"""What judges said of the answers, as the page shows it: claim by claim, with evidence, citations and walked edges."""
+"""Verdicts of judges as the page shows them: claim by claim, with evidence, citations and traversed edges."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from graphkit.records.usage import Spread
 from graphkit.records.verdicts import AnswerClaim, Citation, Verdict
 from graphkit.report.escaping import visible, visible_text
 
-#: How much of a text is shown.
+#: Characters of a text that are shown.
 TEXT = 1000
 
-#: How much of a long verdict is listed; the rest is counted.
+#: Parts of a long verdict that are listed; the rest is counted.
 CLAIMS = 100
 EVIDENCE = 10
 LISTED = 50
-SAID = 40
+FIELDS = 40
 
 
 def verdicts_on(run: str, verdicts: Iterable[Verdict], questions: Iterable[str]) -> dict[str, list[Verdict]]:
@@ -29,7 +29,7 @@ def verdicts_on(run: str, verdicts: Iterable[Verdict], questions: Iterable[str])
     Raises
     ------
     InputError
-        One is on a question that the dataset doesn't hold.
+        A verdict is on a question that isn't in the dataset.
     """
     known = set(questions)
     found: dict[str, list[Verdict]] = {}
@@ -40,14 +40,14 @@ def verdicts_on(run: str, verdicts: Iterable[Verdict], questions: Iterable[str])
             raise InputError(
                 f"the verdict of {verdict.judge} by {verdict.grader} is on {verdict.question!r}, which isn't in the "
                 "dataset",
-                remedy="Correct its id, or leave it out.",
+                remedy="Correct its id, or remove it.",
             )
         found.setdefault(verdict.question, []).append(verdict)
     return found
 
 
 def judges(verdicts: Mapping[str, Sequence[Verdict]], cost: Spread | None) -> list[dict[str, Any]]:
-    """Return who judged a run, by what, how often in vain, and what that cost beside the run itself."""
+    """Return the judges of a run, with their models and graders, their failures, and their cost beside the run's."""
     by_judge: dict[str, list[Verdict]] = {}
     for some in verdicts.values():
         for verdict in some:
@@ -77,8 +77,8 @@ def judged(verdict: Verdict) -> dict[str, Any]:
         "label": _text(verdict.label),
         "confidence": verdict.confidence,
         "explanation": _text(verdict.explanation),
-        # The claims themselves are shown in their checked form.
-        "said": [] if verdict.claims else _said(verdict.verdict or {}),
+        # Of a verdict with claims, the page shows the checked claims instead.
+        "fields": [] if verdict.claims else _fields(verdict.verdict or {}),
         "claims": [_claim(one) for one in verdict.claims[:CLAIMS]],
         "more_claims": max(len(verdict.claims) - CLAIMS, 0),
         "citations": [_citation(one) for one in verdict.citations],
@@ -100,35 +100,44 @@ def _claim(claim: AnswerClaim) -> dict[str, Any]:
         "support": claim.support,
         "gold": claim.gold,
         "evidence": [
-            [visible(one.chunk), visible_text(one.quote, TEXT), one.occurs, one.alone]
+            {
+                "chunk": visible(one.chunk),
+                "quote": visible_text(one.quote, TEXT),
+                "occurs": one.occurs,
+                "alone": one.alone,
+            }
             for one in claim.evidence[:EVIDENCE]
         ],
         "more_evidence": max(len(claim.evidence) - EVIDENCE, 0),
         "edge": None
         if edge is None
-        else [visible(edge.source), visible(edge.relation or ""), visible(edge.target), edge.in_gold],
+        else {
+            "source": visible(edge.source),
+            "relation": visible(edge.relation or ""),
+            "target": visible(edge.target),
+            "in_gold": edge.in_gold,
+        },
         "cited": claim.cited,
         "cited_support": claim.cited_support,
         "mismatch": _text(claim.mismatch),
     }
 
 
-def _citation(citation: Citation) -> list[Any]:
-    chunks = [visible(one) for one in citation.chunks[:EVIDENCE]]
-    return [
-        visible_text(citation.text, TEXT),
-        visible(citation.target),
-        chunks,
-        citation.correct,
-        citation.needed,
-        _text(citation.reason),
-    ]
+def _citation(citation: Citation) -> dict[str, Any]:
+    return {
+        "text": visible_text(citation.text, TEXT),
+        "target": visible(citation.target),
+        "chunks": [visible(one) for one in citation.chunks[:EVIDENCE]],
+        "correct": citation.correct,
+        "needed": citation.needed,
+        "reason": _text(citation.reason),
+    }
 
 
-def _said(verdict: Mapping[str, Any]) -> list[list[str]]:
-    """Return what was said in the grader's own form, a line a field."""
+def _fields(verdict: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the fields of a verdict in the grader's own form."""
     lines = []
-    for name, value in list(verdict.items())[:SAID]:
+    for name, value in list(verdict.items())[:FIELDS]:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        lines.append([visible(name, 200), visible_text(text, TEXT)])
+        lines.append({"name": visible(name, 200), "text": visible_text(text, TEXT)})
     return lines

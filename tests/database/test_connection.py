@@ -336,7 +336,7 @@ def test_server_that_is_no_database(rude_port: int) -> None:
 
 def test_unknown_host(refused: Callable[[], list[str]]) -> None:
     """A host that has no address is told apart from one that doesn't answer."""
-    with pytest.raises(DatabaseError, match="host of this address isn't known"):
+    with pytest.raises(DatabaseError, match="host of this address is unknown"):
         Store.open(Settings(uri="bolt://nowhere.invalid:7687"))
     assert {line.partition(": ")[2] for line in refused()} == {"look-up of nowhere.invalid"}
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
 
 import pytest
 
-from graphkit.database.dialects import DIALECTS, recognized
+from graphkit.database.dialects import GROUP, KnownDialect, dialects, recognized
 from graphkit.errors import DatabaseError
 from tests.helpers import ROOT
 
 
 def test_differences_lie_in_one_place() -> None:
     """No other module compares anything with the name of a database."""
-    names = {name for dialect in DIALECTS for name in (dialect.engine, dialect.product)}
+    names = {name for dialect in dialects() for name in (dialect.engine, dialect.product)}
     found = []
     for path in sorted((ROOT / "graphkit").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -27,10 +29,12 @@ def test_differences_lie_in_one_place() -> None:
 def test_databases_are_told_apart() -> None:
     """Each database has a name of its own, and what one calls itself is taken by it alone."""
     assert (
-        len({dialect.engine for dialect in DIALECTS}) == len({dialect.product for dialect in DIALECTS}) == len(DIALECTS)
+        len({dialect.engine for dialect in dialects()})
+        == len({dialect.product for dialect in dialects()})
+        == len(dialects())
     )
     for agent in ("Neo4j/5.26.0", "Neo4j/5.26.0 compatible (ArcadeDB 26.10.2)"):
-        assert sum(dialect.version(agent) is not None for dialect in DIALECTS) == 1, agent
+        assert sum(dialect.version(agent) is not None for dialect in dialects()) == 1, agent
 
 
 @pytest.mark.parametrize("agent", ["Neo4j/5.20.0", "Neo4j/4.4.41", "Neo4j/5.22.0"])
@@ -63,3 +67,43 @@ def test_server_that_is_unknown(agent: str) -> None:
     """A server that graphkit doesn't know is refused rather than tried."""
     with pytest.raises(DatabaseError, match="calls itself"):
         recognized(agent)
+
+
+class Pebble(KnownDialect):
+    """A database of another package."""
+
+    engine = "pebble"
+    product = "PebbleDB"
+
+    def version(self, agent: str) -> str | None:
+        """Return what follows the name."""
+        return agent.removeprefix("Pebble/") if agent.startswith("Pebble/") else None
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
+    """Add entry points to those of the installed packages."""
+    added: list[EntryPoint] = []
+    found = [*entry_points(group=GROUP)]
+    monkeypatch.setattr("graphkit.database.dialects.entry_points", lambda group: [*found, *added])
+    dialects.cache_clear()
+    yield added
+    dialects.cache_clear()
+
+
+def test_a_package_adds_a_database(installed: list[EntryPoint]) -> None:
+    """An entry point makes the database of another package known beside graphkit's own."""
+    installed.append(EntryPoint("pebble", f"{__name__}:Pebble", GROUP))
+    assert [dialect.engine for dialect in dialects()] == ["embedded", "neo4j", "pebble"]
+    assert (recognized("Pebble/3")[0].product, recognized("Pebble/3")[1]) == ("PebbleDB", "3")
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [("no.such.module:Pebble", "can't be used"), ("graphkit.database.dialects:Dialect", "isn't a subclass")],
+)
+def test_an_entry_point_that_is_no_database(installed: list[EntryPoint], value: str, what: str) -> None:
+    """The message names the entry point and what to do; it doesn't fail later, at the first query."""
+    installed.append(EntryPoint("pebble", value, GROUP))
+    with pytest.raises(DatabaseError, match=f"The database 'pebble' \\({value}\\) {what}"):
+        dialects()

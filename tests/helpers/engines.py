@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from graphkit.database.dialects import DIALECTS
+from graphkit.database.dialects import dialects
 from graphkit.database.settings import Settings
 from graphkit.database.store import Store
 from tests.helpers import ROOT
@@ -30,7 +30,7 @@ SETTINGS_PREFIXES = (
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"),
 )
 #: One of each database that graphkit works with; a server of it is the fixture NAME_server.
-ENGINES = tuple(dialect.engine for dialect in DIALECTS)
+ENGINES = tuple(dialect.engine for dialect in dialects())
 
 _FOLDER = Path(__file__).parent / "neo4j"
 _MAVEN_SECONDS = 600

@@ -100,5 +100,8 @@ def plain(folder: Path) -> Path:
 
 def edges_of(shown: dict[str, Any]) -> set[tuple[str, str, str, str]]:
     """Return the edges that a question shows: source, relation, target and status."""
-    nodes = [node[0] for node in shown["nodes"]]
-    return {(nodes[edge[0]], edge[2], nodes[edge[1]], edge[3]) for edge in shown["edges"]}
+    nodes = [node["id"] for node in shown["drawing"]["nodes"]]
+    return {
+        (nodes[edge["source"]], edge["relation"], nodes[edge["target"]], edge["status"])
+        for edge in shown["drawing"]["edges"]
+    }

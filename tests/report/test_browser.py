@@ -94,7 +94,7 @@ def test_calls_of_tools_are_shown(opened: Opened, tmp_path: Path) -> None:
     cells = [[cell.strip() for cell in row.locator("td").all_inner_texts()] for row in rows]
     assert cells == [
         ["1", "read", '{"path": "m.py"}', "a:m.py#x, a:z.py", "<b>x</b>"],
-        ["2", "bash failed", "", "not known", ""],
+        ["2", "bash failed", "", "unknown", ""],
     ]
     assert opened.page.locator("#calls b").all_inner_texts() == ["a:m.py#x"]
     assert opened.page.locator("#lack").inner_text() == "expected call 2, test, was not made"
@@ -109,7 +109,7 @@ def test_the_drawing_tells_left_from_never_entered(opened: Opened, storefront_pa
     marks = opened.page.locator("#drawing .node .left")
     assert marks.all_text_contents() == ["never entered"]
     assert opened.page.locator("#divergence li").inner_text().startswith("never entered gold path a, which starts at ")
-    assert "where a gold path begins that no walk came to" in opened.page.locator("#marks").inner_text()
+    assert "the start of a gold path that no traversal reached" in opened.page.locator("#marks").inner_text()
     opened.page.evaluate("location.hash = '#storefront-graph/sf-04'")
     opened.page.locator("#d-title", has_text="storefront-graph").wait_for()
     assert marks.all_text_contents() == ["✕ path left here"]
@@ -322,7 +322,7 @@ def test_one_is_not_counted_as_many(opened: Opened, tmp_path: Path) -> None:
     opened.open(write_report([run], tmp_path / "r.html"), "#r/q2")
     page = opened.page
     assert page.locator("#edges summary").inner_text() == "The edge as a table"
-    drawn = "Gold path and walk over each other: 1 repository, 2 nodes; edges: 1 matched. The table below lists them."
+    drawn = "Gold path and traversal, overlaid: 1 repository, 2 nodes; edges: 1 matched. The table below lists them."
     assert page.locator("#drawing").get_attribute("aria-label") == drawn
     page.keyboard.press("Escape")
     assert page.locator("#count").inner_text() == "1 of 1 question"
@@ -456,12 +456,12 @@ def test_an_answer_is_shown_claim_by_claim(opened: Opened, tmp_path: Path) -> No
     supported, unsupported = (" ".join(claims.nth(place).inner_text().split()) for place in (0, 1))
     assert supported.startswith("x calls y supported directly")
     assert "y() in a:m.py#x (rank 1)" in supported
-    assert "rests on the walked edge a:m.py#x -CALLS-> a:m.py#y in gold" in supported
+    assert "rests on the traversed edge a:m.py#x -CALLS-> a:m.py#y in gold" in supported
     assert "cites [a/m.py] (a/m.py) correct not needed, means a:m.py#x" in supported
     assert unsupported.startswith("x calls z not supported the gold answer says otherwise")
     assert "no such chunk" in unsupported
     assert "cites [b/n.py] (b/n.py) wrong not in the retrieved context" in unsupported
-    assert page.locator("dialog .left-out").inner_text() == "Not shown to the judge, for want of room: a:m.py#w"
+    assert page.locator("dialog .left-out").inner_text() == "Not shown to the judge, for lack of space: a:m.py#w"
     assert "No verdict: refused: it said no" in page.locator("dialog .verdict").nth(1).inner_text()
     page.evaluate("location.hash = '#r/q2'")
     page.get_by_role("heading", name="q2").wait_for()

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from graphkit.measures.case import Case
 from graphkit.measures.coherence import OffPin
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Commit, Compatibility
-from graphkit.report.question import (
-    ABSENT,
-    COMPLETE,
-    FAILED,
-    INCOHERENT,
-    INVALID,
-    LEFT,
-    NEVER_ENTERED,
-    OFF_PIN,
-    TURN,
-    UNLOGGED,
-    detail,
-    edge_statuses,
-)
+from graphkit.report.drawing import edge_statuses
+from graphkit.report.question import detail
 from tests.helpers.cases import answer, either, optional, question, unlogged
 from tests.helpers.pages import edges_of
 
 X, Y, Z, W = "a:m.py#x", "a:m.py#y", "b:n.py#z", "c:o.py#w"
 
 
+def pins_of(shown: dict[str, Any]) -> list[tuple[str, list[int], str]]:
+    """Return each node with its commits, and how these compare with the pinned one."""
+    return [(node["id"], node["commits"], node["pin"]) for node in shown["drawing"]["nodes"]]
+
+
 def test_each_edge_has_its_status() -> None:
     """Matched, missed, optional, wrong turn and extra edges of a case worked by hand are told apart."""
     gold = question([(X, "CALLS", Y), (Y, "CALLS", Z), optional(X, "IMPORTS", Z)])
     walked = answer([(X, "CALLS", Y), (Y, "CALLS", W), (W, "READS", Z)])
-    shown, flags, share = detail(Case(gold, walked), ())
+    shown, flags, *share = detail(Case(gold, walked), ())
     assert edges_of(shown) == {
         (X, "CALLS", Y, "matched"),
         (Y, "CALLS", Z, "missed"),
@@ -38,14 +33,14 @@ def test_each_edge_has_its_status() -> None:
         (Y, "CALLS", W, "turn"),
         (W, "READS", Z, "extra"),
     }
-    assert share == (1, 2)
-    assert flags == TURN
+    assert share == [1, 2]
+    assert flags == ["turn"]
 
 
 def test_the_divergence_is_told_in_words() -> None:
     """The sentence is the one that `graphkit failures` prints, with the name of the path."""
     gold = question({"id": "main", "steps": [(X, "CALLS", Y), (Y, "CALLS", Z)]})
-    shown, _, _ = detail(Case(gold, answer([(X, "CALLS", Y), (Y, "READS", W)])), ())
+    shown, *_ = detail(Case(gold, answer([(X, "CALLS", Y), (Y, "READS", W)])), ())
     assert shown["words"] == [
         f"left gold path main at step 1, at {Y}: expected to go by CALLS to {Z}, but went by READS to {W}"
     ]
@@ -56,33 +51,32 @@ def test_a_path_that_was_never_entered_was_not_left() -> None:
     gold = question(
         {"id": "one", "steps": [(X, "CALLS", Y), (Y, "CALLS", Z)]}, {"id": "two", "steps": [(W, "READS", Z)]}
     )
-    shown, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y)])), ())
+    shown, flags, *_ = detail(Case(gold, answer([(X, "CALLS", Y)])), ())
     assert shown["words"] == [
         f"left gold path one at step 1, at {Y}: expected to go by CALLS to {Z}, but stopped there",
         f"never entered gold path two, which starts at {W}",
     ]
-    assert {node[0]: node[7] & (LEFT | NEVER_ENTERED) for node in shown["nodes"]} == {
-        **{X: 0, Y: LEFT, Z: 0, W: NEVER_ENTERED},
-    }
-    assert flags == 0
+    marks = {node["id"]: node["marks"] for node in shown["drawing"]["nodes"]}
+    assert marks == {X: ["gold"], Y: ["gold", "left"], Z: ["gold"], W: ["gold", "never_entered"]}
+    assert flags == []
 
 
 def test_a_needless_alternative_is_no_loss() -> None:
     """Of alternatives only what the best one lacks is missed, as EdgeRecall counts."""
     gold = question(*either("g", [(X, "CALLS", Y)], [(X, "CALLS", Z), (Z, "CALLS", W)]))
-    statuses, share = edge_statuses(Case(gold, answer([(X, "CALLS", Y)])))
+    statuses, *share = edge_statuses(Case(gold, answer([(X, "CALLS", Y)])))
     assert statuses == {
         (X, "CALLS", Y): "matched",
         (X, "CALLS", Z): "alternative",
         (Z, "CALLS", W): "alternative",
     }
-    assert share == (1, 1)
+    assert share == [1, 1]
 
 
 def test_a_relation_is_compared_where_both_have_one() -> None:
     """A walked edge without relation matches the gold edge; one with another relation is extra."""
     gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
-    statuses, _ = edge_statuses(Case(gold, answer([(X, None, Y), (Y, "READS", Z)])))
+    statuses, *_ = edge_statuses(Case(gold, answer([(X, None, Y), (Y, "READS", Z)])))
     assert statuses == {(X, "CALLS", Y): "matched", (Y, "CALLS", Z): "missed", (Y, "READS", Z): "extra"}
 
 
@@ -94,31 +88,35 @@ def test_incoherent_pairs_are_listed_and_marked() -> None:
     )
     chunks = [{"id": X, "commit": "a1"}, {"id": Z, "commit": "b2"}]
     gold = question([(X, "CALLS", Z)], commits={"a": "a1", "b": "b1"})
-    shown, flags, _ = detail(Case(gold, answer([(X, "CALLS", Z)], retrieved=chunks), commits), ())
+    shown, flags, *_ = detail(Case(gold, answer([(X, "CALLS", Z)], retrieved=chunks), commits), ())
     table = shown["commits"]
-    [[[one, other], rule, count]] = shown["pairs"]
-    assert (table[one], table[other]) == (["a", "a1", "v1"], ["b", "b2", ""])
-    assert (rule, count) == ("incompatible", 1)
-    assert flags & INCOHERENT
-    assert [(node[0], node[5], node[6]) for node in shown["nodes"]] == [(X, [one], 0), (Z, [other], 2)]
+    [pair] = shown["pairs"]
+    one, other = pair["commits"]
+    assert (table[one], table[other]) == (
+        {"repo": "a", "sha": "a1", "name": "v1"},
+        {"repo": "b", "sha": "b2", "name": ""},
+    )
+    assert (pair["rule"], pair["count"]) == ("incompatible", 1)
+    assert "incoherent" in flags
+    assert pins_of(shown) == [(X, [one], ""), (Z, [other], "off pin")]
 
 
 def test_pairs_of_unknown_commits_are_listed_once() -> None:
     """Of 19 chunks of 19 commits that nobody knows, 171 pairs are one entry with these commits, before the others."""
     commits = CommitGraph.build([Commit(repo="a", sha="a1"), Commit(repo="b", sha="b2")])
     chunks = [{"id": f"u:{number}", "commit": f"u{number}"} for number in range(19)]
-    shown, flags, _ = detail(Case(question([(X, "CALLS", Z)]), answer(retrieved=chunks), commits), ())
-    [[listed, rule, count]] = shown["pairs"]
-    assert ([shown["commits"][one][1] for one in listed], rule, count) == (
+    shown, flags, *_ = detail(Case(question([(X, "CALLS", Z)]), answer(retrieved=chunks), commits), ())
+    [pair] = shown["pairs"]
+    assert ([shown["commits"][one]["sha"] for one in pair["commits"]], pair["rule"], pair["count"]) == (
         [f"u{number}" for number in range(19)],
         "unknown commit",
         171,
     )
-    assert flags & INCOHERENT
+    assert "incoherent" in flags
     # With one known chunk of each repository, that pair comes after; 2 x 19 more pairs are of an unknown commit.
     chunks += [{"id": X, "commit": "a1"}, {"id": Z, "commit": "b2"}]
-    shown, _, _ = detail(Case(question([(X, "CALLS", Z)]), answer(retrieved=chunks), commits), ())
-    assert [(len(listed), rule, count) for listed, rule, count in shown["pairs"]] == [
+    shown, *_ = detail(Case(question([(X, "CALLS", Z)]), answer(retrieved=chunks), commits), ())
+    assert [(len(pair["commits"]), pair["rule"], pair["count"]) for pair in shown["pairs"]] == [
         (19, "unknown commit", 209),
         (2, "no rule", 1),
     ]
@@ -131,18 +129,21 @@ def test_commits_are_shown_by_what_their_names_mean() -> None:
     step = {"source": X, "relation": "CALLS", "target": Y, "source_commit": "v1", "target_commit": "ab121"}
     chunks = [{"id": X, "commit": one}, {"id": Y, "commit": "ab12"}]
     gold = question([(X, "CALLS", Y)], commits={"a": "v1"})
-    shown, flags, _ = detail(Case(gold, answer([step], retrieved=chunks), commits), ())
-    assert shown["commits"] == [["a", one, "v1"], ["a", "ab12", "ambiguous prefix: 2 commits"]]
+    shown, flags, *_ = detail(Case(gold, answer([step], retrieved=chunks), commits), ())
+    assert [[*commit.values()] for commit in shown["commits"]] == [
+        ["a", one, "v1"],
+        ["a", "ab12", "ambiguous prefix: 2 commits"],
+    ]
     # Y was walked at the pin, and retrieved at what may be another.
-    assert [(node[0], node[5], node[6]) for node in shown["nodes"]] == [(X, [0], 0), (Y, [0, 1], 2)]
-    assert [chunk[3] for chunk in shown["chunks"]] == [0, 1]
-    assert flags & OFF_PIN
+    assert pins_of(shown) == [(X, [0], ""), (Y, [0, 1], "off pin")]
+    assert [chunk["commit"] for chunk in shown["chunks"]] == [0, 1]
+    assert "off_pin" in flags
 
 
 def test_a_node_that_was_not_read_shows_its_pin() -> None:
     """A missed node carries the commit of the annotation, marked as pinned and not as read."""
-    shown, _, _ = detail(Case(question([(X, "CALLS", Y)], commits={"a": "a1"}), answer()), ())
-    assert [(shown["commits"][node[5][0]][1], node[6]) for node in shown["nodes"]] == [("a1", 1), ("a1", 1)]
+    shown, *_ = detail(Case(question([(X, "CALLS", Y)], commits={"a": "a1"}), answer()), ())
+    assert [(shown["commits"][commit]["sha"], pin) for _, [commit], pin in pins_of(shown)] == [("a1", "pinned")] * 2
 
 
 def test_a_commit_off_pin_is_flagged_where_the_measure_says_so() -> None:
@@ -150,59 +151,59 @@ def test_a_commit_off_pin_is_flagged_where_the_measure_says_so() -> None:
     gold = question([(X, "CALLS", Y)], commits={"a": "a1"})
     for sha in ("a1", "a2"):
         case = Case(gold, answer(retrieved=[{"id": Z, "repo": "a", "commit": sha}]))
-        assert bool(detail(case, ())[1] & OFF_PIN) == (OffPin().score(case) == 1)
+        assert ("off_pin" in detail(case, ())[1]) == (OffPin().score(case) == 1)
         assert (OffPin().score(case) == 1) == (sha == "a2")
 
 
 def test_failed_and_absent_records_are_flagged() -> None:
     """A record with an error keeps its words; what a failed or absent record didn't walk wasn't attempted."""
     gold = question([(X, "CALLS", Y)])
-    failed, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y)], error="out of budget")), ())
-    assert (failed["error"], flags, failed["words"]) == ("out of budget", FAILED, [])
+    failed, flags, *_ = detail(Case(gold, answer([(X, "CALLS", Y)], error="out of budget")), ())
+    assert (failed["error"], flags, failed["words"]) == ("out of budget", ["failed"], [])
     # The edge that it had walked before the error is matched; the other is none that a finished walk went past.
     both = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
-    failed, _, share = detail(Case(both, answer([(X, "CALLS", Y)], error="out of budget")), ())
-    assert (edges_of(failed), share) == ({(X, "CALLS", Y, "matched"), (Y, "CALLS", Z, "unattempted")}, (0, 0))
-    absent, flags, share = detail(Case(gold, None), ())
+    failed, _, *share = detail(Case(both, answer([(X, "CALLS", Y)], error="out of budget")), ())
+    assert (edges_of(failed), share) == ({(X, "CALLS", Y, "matched"), (Y, "CALLS", Z, "unattempted")}, [0, 0])
+    absent, flags, *share = detail(Case(gold, None), ())
     # The one required edge was neither found nor missed by a run that has no record: nothing is counted.
-    assert (edges_of(absent), flags, share) == ({(X, "CALLS", Y, "unattempted")}, ABSENT, (0, 0))
+    assert (edges_of(absent), flags, share) == ({(X, "CALLS", Y, "unattempted")}, ["absent"], [0, 0])
 
 
 def test_what_was_not_logged_is_neither_missed_nor_lost() -> None:
     """A record without traversal and chunks misses no edge, loses no relevant id and takes no wrong turn."""
-    shown, flags, share = detail(Case(question([(X, "CALLS", Y)], relevant=[X]), unlogged(answer="?")), ())
-    assert (edges_of(shown), flags, share) == ({(X, "CALLS", Y, "unlogged")}, UNLOGGED, (0, 0))
+    shown, flags, *share = detail(Case(question([(X, "CALLS", Y)], relevant=[X]), unlogged(answer="?")), ())
+    assert (edges_of(shown), flags, share) == ({(X, "CALLS", Y, "unlogged")}, ["unlogged"], [0, 0])
     assert (shown["words"], shown["lost"], shown["chunks_logged"]) == ([], [], False)
-    shown, flags, share = detail(Case(question([(X, "CALLS", Y)], relevant=[X]), answer()), ())
-    assert (edges_of(shown), flags, share) == ({(X, "CALLS", Y, "missed")}, 0, (0, 1))
-    assert (len(shown["words"]), shown["lost"], shown["chunks_logged"]) == (1, [[X, 1.0]], True)
+    shown, flags, *share = detail(Case(question([(X, "CALLS", Y)], relevant=[X]), answer()), ())
+    assert (edges_of(shown), flags, share) == ({(X, "CALLS", Y, "missed")}, [], [0, 1])
+    assert (len(shown["words"]), shown["lost"], shown["chunks_logged"]) == (1, [{"id": X, "gain": 1.0}], True)
 
 
 def test_a_set_of_edges_takes_no_wrong_turn() -> None:
     """Of a set that lacks an edge it is told where; no node is marked as left, and no edge as a wrong turn."""
     gold = question([(X, "CALLS", Y), (Y, "CALLS", Z)])
-    shown, flags, _ = detail(Case(gold, answer([(X, "CALLS", Y), (Y, "READS", W)], ordered=False)), ())
-    assert (flags, shown["ordered"]) == (0, False)
+    shown, flags, *_ = detail(Case(gold, answer([(X, "CALLS", Y), (Y, "READS", W)], ordered=False)), ())
+    assert (flags, shown["ordered"]) == ([], False)
     assert shown["words"] == [
         f"reached {Y}, but missed step 1 of gold path 0 by CALLS to {Z}; from there it also went by READS to {W}"
     ]
     assert (Y, "READS", W, "extra") in edges_of(shown)
-    assert not any(node[7] & (LEFT | NEVER_ENTERED) for node in shown["nodes"])
-    whole, flags, _ = detail(Case(gold, answer([(Y, "CALLS", Z), (X, "CALLS", Y)], ordered=False)), ())
-    assert (flags, whole["words"]) == (COMPLETE, [])
+    assert not any({"left", "never_entered"} & {*node["marks"]} for node in shown["drawing"]["nodes"])
+    whole, flags, *_ = detail(Case(gold, answer([(Y, "CALLS", Z), (X, "CALLS", Y)], ordered=False)), ())
+    assert (flags, whole["words"]) == (["complete"], [])
 
 
 def test_an_invalid_question_is_blamed_on_nobody() -> None:
     """Stale gold counts no edge and tells no wrong turn, whatever was walked, and keeps its reason."""
     gold = question([(X, "CALLS", Y)])
     for walked in (answer([(X, "CALLS", Y)]), answer([(X, "CALLS", Z)])):
-        shown, flags, share = detail(Case(gold, walked), (), "stale gold")
-        assert (flags, share, shown["words"], shown["invalid"]) == (INVALID, (0, 0), [], "stale gold")
+        shown, flags, *share = detail(Case(gold, walked), (), "stale gold")
+        assert (flags, share, shown["words"], shown["invalid"]) == (["invalid"], [0, 0], [], "stale gold")
     assert detail(Case(gold, answer([(X, "CALLS", Y)])), ())[0]["invalid"] is None
 
 
 def test_calls_are_told_with_what_they_showed() -> None:
-    """Gold ids are 1, those shown before 2, both 3; long texts are cut, and a run that logs no calls has none.
+    """Ids are marked as gold and as shown before; long texts are cut, and a run that logs no calls has none.
 
     y, gold, is shown by both calls, w by the second. Expected are read y, which was made, and read w, which wasn't.
     """
@@ -213,11 +214,15 @@ def test_calls_are_told_with_what_they_showed() -> None:
         {"name": "shell"},
     ]
     shown = detail(Case(gold, answer(tool_calls=calls)), ())[0]["calls"]
-    assert [call["seen"] for call in shown["made"]] == [[[Y, 1]], [[Y, 3], [W, 0]], None]
+    seen = [call["seen"] and [(one["id"], one["gold"], one["again"]) for one in call["seen"]] for call in shown["made"]]
+    assert seen == [[(Y, True, False)], [(Y, True, True), (W, False, False)], None]
     assert [call["failed"] for call in shown["made"]] == [False, True, False]
     assert [call["arguments"] for call in shown["made"]] == ["", '{"id": "ü"}', ""]
     assert shown["made"][0]["result"] == "r" * 299 + "…"
-    assert shown["expected"] == [["look", None], ["read", f'{{"id": "{W}"}}']]
+    assert [(one["name"], one["arguments"]) for one in shown["expected"]] == [
+        ("look", None),
+        ("read", f'{{"id": "{W}"}}'),
+    ]
     assert shown["lack"] == "expected call 2, read, was not made with its arguments"
     assert "calls" not in detail(Case(gold, answer()), ())[0]
     many = detail(Case(gold, answer(tool_calls=[{"name": "t", "seen": [str(n) for n in range(25)]}] * 70)), ())[0]
@@ -228,7 +233,7 @@ def test_calls_are_told_with_what_they_showed() -> None:
 def test_chunks_carry_their_gain_and_what_was_lost_is_named() -> None:
     """Each chunk has the gain of the annotation, and a relevant id that was not retrieved is listed with its own."""
     gold = question(relevant={X: 3, Z: 2})
-    shown, _, _ = detail(Case(gold, answer(retrieved=[{"id": Y, "text": "t" * 500}, {"id": X}])), ())
-    assert [(chunk[0], chunk[1]) for chunk in shown["chunks"]] == [(Y, 0), (X, 3)]
-    assert shown["chunks"][0][4] == "t" * 399 + "…"
-    assert shown["lost"] == [[Z, 2]]
+    shown, *_ = detail(Case(gold, answer(retrieved=[{"id": Y, "text": "t" * 500}, {"id": X}])), ())
+    assert [(chunk["id"], chunk["gain"]) for chunk in shown["chunks"]] == [(Y, 0), (X, 3)]
+    assert shown["chunks"][0]["text"] == "t" * 399 + "…"
+    assert shown["lost"] == [{"id": Z, "gain": 2}]

@@ -75,7 +75,7 @@ def test_what_was_not_said_is_not_shown(opened: Opened, tmp_path: Path) -> None:
     opened.open(_page(cli.tiny(tmp_path), nothing, silent), "#r/q1")
     page = opened.page
     page.locator("#code").wait_for()
-    assert _words(opened, "#code") == "no code in the answer 0 of 2 tests passed javascript, nothing was run"
+    assert _words(opened, "#code") == "no code in the answer 0 of 2 tests passed javascript, nothing ran"
     page.evaluate("location.hash = '#r/q2'")
     page.get_by_role("heading", name="q2").wait_for()
     told = _words(opened, "#code")

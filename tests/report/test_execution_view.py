@@ -88,8 +88,8 @@ def test_the_first_failing_test_stands_before_the_others() -> None:
 
 def test_lines_are_those_of_an_interpreter() -> None:
     r"""Lines end at \n, \r\n and \r as an interpreter counts them, and at nothing else that ends one in Unicode."""
-    [[first, lines]] = executed(execution("q", code="a\r\nb\rc\n\nd\x0ce\u2028f"))["code"]
-    assert (first, lines) == (1, ["a", "b", "c", "", "d\\u000ce\u2028f"])
+    [piece] = executed(execution("q", code="a\r\nb\rc\n\nd\x0ce\u2028f"))["code"]
+    assert piece == {"first": 1, "lines": ["a", "b", "c", "", "d\\u000ce\u2028f"]}
 
 
 def test_long_texts_are_cut_and_counted() -> None:
@@ -113,8 +113,8 @@ def test_long_texts_are_cut_and_counted() -> None:
     assert [len(shown["failing"][name]) for name in ("message", "expected", "returned", "printed")] == [TEXT] * 4
     assert (len(shown["failing"]["attempts"]), shown["failing"]["more_attempts"]) == (ATTEMPTS, 4)
     assert (len(shown["others"]), shown["more_tests"], shown["more_failing"]) == (TESTS, 12, 3)
-    [[first, head], [again, middle]] = shown["code"]
-    assert (first, len(head), again, len(middle)) == (1, LINES, 3000 - AROUND, 2 * AROUND + 1)
+    pieces = [(piece["first"], len(piece["lines"])) for piece in shown["code"]]
+    assert pieces == [(1, LINES), (3000 - AROUND, 2 * AROUND + 1)]
     assert (shown["lines"], shown["more_lines"]) == (5000, 5000 - LINES - 2 * AROUND - 1)
     assert len(json.dumps(shown)) < 100_000
 
@@ -127,7 +127,7 @@ def test_no_line_is_shown_twice(line: int) -> None:
     """
     code = "\n".join(str(number) for number in range(1, 1001))
     shown = executed(execution("q", one("t", "runtime_error", line=line), code=code))
-    found = [(first + place, text) for first, lines in shown["code"] for place, text in enumerate(lines)]
+    found = [(number, text) for piece in shown["code"] for number, text in enumerate(piece["lines"], piece["first"])]
     assert all(str(number) == text for number, text in found)
     assert len(dict(found)) == len(found) == 1000 - shown["more_lines"]
     assert (line in dict(found)) == (line <= 1000)
@@ -139,10 +139,11 @@ def test_executions_lie_in_the_block_of_their_question(tmp_path: Path) -> None:
     blocks = page.json("x-0-0")
     assert {place: found["status"] for place, found in blocks.items()} == {"0": "test_failure", "1": "success"}
     summary = page.json("summary")
-    statuses = [name for name, _ in summary["statuses"]]
-    [run] = summary["runs"]
-    assert [statuses[place] for place in run["executed"]] == ["test_failure", "success"]
-    assert run["passed"] == [[1, 3], [1, 1]]
+    assert [*summary["statuses"]] == [*WORDS]
+    assert summary["runs"][0]["executions"] == [
+        {"status": "test_failure", "passed": 1, "total": 3},
+        {"status": "success", "passed": 1, "total": 1},
+    ]
 
 
 def test_a_page_without_executions_knows_none(tmp_path: Path) -> None:
@@ -156,7 +157,7 @@ def test_a_page_without_executions_knows_none(tmp_path: Path) -> None:
     assert not [values for values, _ in page.scripts if (values.get("id") or "").startswith("x-")]
     summary = page.json("summary")
     assert "statuses" not in summary
-    assert not {"executed", "passed"} & summary["runs"][0].keys()
+    assert "executions" not in summary["runs"][0]
 
 
 def test_an_execution_that_is_nowhere_or_twice(tmp_path: Path) -> None:

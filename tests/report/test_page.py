@@ -16,11 +16,6 @@ from graphkit.errors import InputError
 from graphkit.report import PageOptions, write_report
 from graphkit.report.escaping import visible, visible_text
 from graphkit.report.page import json_for_html
-from graphkit.report.question import (
-    ABSENT,
-    COMPLETE,
-    INVALID,
-)
 from tests.helpers import cli
 from tests.helpers.datasets import write_jsonl
 from tests.helpers.pages import HOSTILE, Page, edges_of, hostile_dataset, plain
@@ -49,7 +44,7 @@ def test_a_hostile_dataset_stays_text(tmp_path: Path) -> None:
     assert code == [text for attributes, text in harmless.scripts if attributes.get("type") != "application/json"]
     assert {tag for tag, _ in page.elements} - {"li", "ul", "a", "strong"} <= {tag for tag, _ in harmless.elements}
     assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
-    shown = [row[1] for row in page.json("summary")["questions"]]
+    shown = [row["text"] for row in page.json("summary")["questions"]]
     assert shown == [visible_text(text) for text in HOSTILE]
     assert page.json("summary")["runs"][0]["name"] == HOSTILE[0]
     assert HOSTILE[0] in page.text
@@ -80,7 +75,7 @@ def test_several_runs_share_a_scoreboard(tmp_path: Path) -> None:
     place = [measure["name"] for measure in page.json("summary")["measures"]].index("EdgeRecall")
     assert [run["name"] for run in page.json("summary")["runs"]] == ["r", "s"]
     assert [run["values"][place] for run in page.json("summary")["runs"]] == [[0.5, 1.0], [0.0, 0.0]]
-    assert page.json("summary")["runs"][0]["flags"][1] == COMPLETE
+    assert page.json("summary")["runs"][0]["questions"][1]["flags"] == ["complete"]
     assert edges_of(page.json("d-1-0")["1"]) == {("a:m.py#x", "CALLS", "a:m.py#w", "missed")}
 
 
@@ -114,7 +109,11 @@ def test_the_diagnosis_says_first_what_was_not_scored(tmp_path: Path) -> None:
     write_jsonl(run, cli.ANSWERS)
     page = Page(write_report([run], tmp_path / "r.html").read_text("utf-8"))
     assert _diagnosis(page).index("1 has no record, 2 are invalid for stale gold") < _diagnosis(page).index(NOT_JUDGED)
-    assert page.json("summary")["runs"][0]["flags"] == [INVALID, INVALID, ABSENT]
+    assert [one["flags"] for one in page.json("summary")["runs"][0]["questions"]] == [
+        ["invalid"],
+        ["invalid"],
+        ["absent"],
+    ]
 
 
 def test_the_page_names_a_walk_off_the_gold_paths(tmp_path: Path) -> None:
@@ -159,7 +158,7 @@ def test_answers_in_another_order_meet_their_questions(tmp_path: Path) -> None:
     shown = page.json("d-0-0")
     assert [shown[str(number)]["question"] for number in range(3)] == ["Who calls z?", "What does x call?", "?"]
     assert [len(shown[str(number)]["chunks"]) for number in range(3)] == [2, 1, 0]
-    assert page.json("summary")["runs"][0]["flags"] == [0, COMPLETE, ABSENT]
+    assert [one["flags"] for one in page.json("summary")["runs"][0]["questions"]] == [[], ["complete"], ["absent"]]
 
 
 def test_a_page_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

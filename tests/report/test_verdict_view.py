@@ -41,13 +41,16 @@ def test_a_claim_has_its_evidence_citation_and_edge() -> None:
     """The record that the page draws from holds each claim in its checked form, and the grader's own form besides."""
     found = judged(SAID)
     first, second = found["claims"]
-    assert first["evidence"] == [["a:m.py#x", "y()", True, True]]
-    assert first["edge"] == ["a:m.py#x", "CALLS", "a:m.py#y", True]
+    assert first["evidence"] == [{"chunk": "a:m.py#x", "quote": "y()", "occurs": True, "alone": True}]
+    assert first["edge"] == {"source": "a:m.py#x", "relation": "CALLS", "target": "a:m.py#y", "in_gold": True}
     assert (second["support"], second["gold"], second["mismatch"]) == ("UNSUPPORTED", "CONTRADICTED", "no such chunk")
-    assert [found["citations"][place][5] for place in second["cited"]] == ["not in the retrieved context"]
+    assert [found["citations"][place]["reason"] for place in second["cited"]] == ["not in the retrieved context"]
     assert found["left_out"] == ["a:m.py#w"]
-    assert found["said"] == []  # claims are shown as they were checked, not as they were said
-    assert judged(RUBRIC)["said"] == [["grade", "wrong"], ["steps", '[1, {"a": null}]']]
+    assert found["fields"] == []  # the page shows the checked claims instead
+    assert judged(RUBRIC)["fields"] == [
+        {"name": "grade", "text": "wrong"},
+        {"name": "steps", "text": '[1, {"a": null}]'},
+    ]
 
 
 def test_a_long_verdict_is_cut_and_counted() -> None:

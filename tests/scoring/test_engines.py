@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -267,17 +266,11 @@ def ask(store: Store, kind: str, run: Run, **given: object) -> list[dict[str, An
 
 def test_wrong_turns_are_the_first_divergences(full_store: Store, runs: list[Run]) -> None:
     """The query finds what first_divergences finds, with place, commit, expected and taken step."""
-    # In the order of the fields of a divergence.
-    turn = ("position", "node", "repo", "commit", "expected_by", "expected", "went_to", "went_by", "entered", "ordered")
     compared = 0
     for run in runs:
-        found = Counter(
-            # A path without an id is told by its place.
-            (row["question"], None if row["path"].isdigit() else row["path"], *(row[name] for name in turn))
-            for row in ask(full_store, "wrong-turns", run)
-        )
+        found = Counter(tuple(sorted(row.items())) for row in ask(full_store, "wrong-turns", run))
         expected = Counter(
-            (case.question.id, *dataclasses.astuple(one))
+            tuple(sorted({"question": case.question.id, **one.row()}.items()))
             for case in run.cases()
             if case.answer is not None and case.answer.error is None
             for one in first_divergences(case)

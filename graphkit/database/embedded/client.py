@@ -1,14 +1,14 @@
-"""The client's side of the embedded database: find the server of a folder, start it, stop it, report on it.
+"""The client of the embedded database: find the server of a folder, start it, stop it, report its status.
 
-The server is a process of its own (``embedded.server``) and belongs to one folder. Its life is ruled by advisory
-file locks, which the kernel releases whatever happens to a process:
+The server is a separate process (``embedded.server``) for one folder. Advisory file locks, which the kernel releases
+even if a process dies, rule its life:
 
 ``server.lock``
-    held exclusively by the server for life;
+    the server holds it exclusively while it runs;
 ``clients.lock``
-    held shared by every process that uses the server; the server stops when nobody holds it any more;
+    every process that uses the server shares it; the server stops when nobody holds it;
 ``start.lock``
-    held exclusively around "is there a server? else start one".
+    a client holds it exclusively while it looks for the server and starts it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ STOP_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Endpoint:
-    """How to reach a running embedded server. ``release`` it when done: the server stops after its last client."""
+    """The address and accounts of a running embedded server. ``release`` it: the server stops after its last client."""
 
     uri: str
     user: str
@@ -47,13 +47,13 @@ class Endpoint:
     database: str = DATABASE
 
     def release(self) -> None:
-        """Give the server back. Needed once for each ``ensure_running``; the end of the process does it too."""
+        """Release the server, once for each ``ensure_running``; the end of the process does it too."""
         leave(self.directory)
 
 
 @dataclass(frozen=True)
 class Status:
-    """What is known of the embedded server of a folder."""
+    """The status of the embedded server of a folder."""
 
     directory: Path
     running: bool
@@ -70,16 +70,16 @@ def ensure_running(directory: Path, *, keep: bool = False) -> Endpoint:
     Parameters
     ----------
     directory
-        The database folder; made (mode 0700) if it doesn't exist.
+        The database folder; created (mode 0700) if it doesn't exist.
     keep
-        Leave the server running after its last client, until ``stop``.
+        Keep the server running after its last client, until ``stop``.
 
     Raises
     ------
     DatabaseError
-        When the folder can't be used, another process holds it, or the server doesn't start.
+        The folder can't be used, another process holds it, or the server doesn't start.
     InputError
-        When ``GRAPHKIT_JVM_HEAP`` isn't a size of memory.
+        ``GRAPHKIT_JVM_HEAP`` isn't a memory size.
     """
     _require_posix()
     layout = Layout(prepared(directory))
@@ -96,17 +96,12 @@ def ensure_running(directory: Path, *, keep: bool = False) -> Endpoint:
 
 
 def stop(directory: Path) -> bool:
-    """Stop the server of ``directory`` cleanly, and end its keep mode.
-
-    Returns
-    -------
-    bool
-        Whether a server was running.
+    """Stop the server of ``directory`` cleanly, end its keep mode, and return whether it was running.
 
     Raises
     ------
     DatabaseError
-        When it doesn't stop within a minute, or isn't ours to stop.
+        The server doesn't stop within a minute, or belongs to another user.
     """
     _require_posix()
     layout = Layout(directory.absolute())
@@ -131,7 +126,7 @@ def stop(directory: Path) -> bool:
 
 
 def status(directory: Path) -> Status:
-    """Report on the server of ``directory`` without starting or holding it."""
+    """Return the status of the server of ``directory`` without starting or holding it."""
     _require_posix()
     layout = Layout(directory.absolute())
     keep = layout.keep.exists()
@@ -151,7 +146,7 @@ def _require_posix() -> None:
 
 
 def _live_state(layout: Layout) -> State | None:
-    """Return the state of the server that runs now, not that of one which was killed."""
+    """Return the state of the running server; ignore that of a killed one."""
     if not is_held(layout.server_lock):
         return None
     state = read_state(layout)
@@ -159,10 +154,10 @@ def _live_state(layout: Layout) -> State | None:
 
 
 def _find(layout: Layout) -> State | None:
-    """Return the running server, or None if the folder is free. A server that is stopping is waited for."""
+    """Return the running server, or None if the folder is free. Wait for a server that is stopping."""
     found: list[State] = []
 
-    def settled() -> bool:
+    def found_or_free() -> bool:
         if not is_held(layout.server_lock):
             return True
         state = _live_state(layout)
@@ -170,7 +165,7 @@ def _find(layout: Layout) -> State | None:
             found.append(state)
         return bool(found)
 
-    if not wait_until(settled, HOLDER_SECONDS):
+    if not wait_until(found_or_free, HOLDER_SECONDS):
         raise held_error(layout, locking_pid(layout.server_lock))
     return found[0] if found else None
 
@@ -191,6 +186,6 @@ def _endpoint(layout: Layout, state: State) -> Endpoint:
         raise DatabaseError(
             "The passwords of the embedded database can't be read",
             where=str(layout.credentials),
-            remedy="Stop the server (graphkit db stop) and delete the file: new passwords are made at the next start.",
+            remedy="Stop the server (graphkit db stop) and delete the file: the next start makes new passwords.",
         ) from error
     return Endpoint(state.uri, ADMIN, password, READER, reader_password, state.version, layout.directory)

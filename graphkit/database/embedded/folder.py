@@ -1,4 +1,4 @@
-"""The folder of an embedded database on its disk: made where it is missing, and what is wrong with it in words."""
+"""The folder of an embedded database: create it, and explain what is wrong with it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _LEAST_ROOM = 1024 * 1024  # bytes
 
 
 def prepared(directory: Path) -> Path:
-    """Return the folder as an absolute path, made (mode 0700) if it doesn't exist."""
+    """Create the folder (mode 0700) if it doesn't exist, and return its absolute path."""
     directory = directory.absolute()
     if directory.exists() and not directory.is_dir():
         raise DatabaseError(
-            "The place for the embedded database is a file, not a folder",
+            "The path of the embedded database is a file, not a folder",
             where=str(directory),
             remedy="Name another folder (--data or GRAPHKIT_HOME), or move the file away.",
         )
     if (directory / "questions.jsonl").exists():
         raise DatabaseError(
-            "The place for the embedded database is the folder of a dataset, whose files it would lie among",
+            "The path of the embedded database is the folder of a dataset, and its files would lie among the dataset's",
             where=str(directory),
             remedy="Name the dataset by --dataset, and by --data or GRAPHKIT_HOME another folder for the database.",
         )
@@ -35,7 +35,7 @@ def prepared(directory: Path) -> Path:
 
 @contextlib.contextmanager
 def os_errors(directory: Path) -> Iterator[None]:
-    """Raise what fails on the folder's files as an error of the database."""
+    """Raise DatabaseError for a failed operation on the folder's files."""
     try:
         yield
     except OSError as error:
@@ -43,7 +43,7 @@ def os_errors(directory: Path) -> Iterator[None]:
 
 
 def os_error(error: OSError, directory: Path) -> DatabaseError:
-    """Say what a failed file operation in the database folder means."""
+    """Return the DatabaseError for a failed file operation in the folder."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DatabaseError(
             "The disk is full",
@@ -59,7 +59,7 @@ def os_error(error: OSError, directory: Path) -> DatabaseError:
 
 
 def disk_is_full(directory: Path) -> bool:
-    """Tell whether the disk of a folder has no room for even one page of the database."""
+    """Return whether the disk of a folder has less than a megabyte left."""
     try:
         return shutil.disk_usage(directory).free < _LEAST_ROOM
     except OSError:

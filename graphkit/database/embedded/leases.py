@@ -1,4 +1,4 @@
-"""Being a client of an embedded server: the locks that this process holds, and for how many users within it."""
+"""The locks of this process as a client of embedded servers, with the number of holders of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _leases_guard = threading.Lock()
 
 @contextlib.contextmanager
 def alone_starting(layout: Layout, seconds: float) -> Iterator[None]:
-    """Be the one process that looks for the server and starts it; wait at most ``seconds`` for another one."""
+    """Let only this process look for the server and start it; wait at most ``seconds`` for another process."""
     path = layout.start_lock
     descriptor = lock_file(path)
     try:
@@ -39,7 +39,7 @@ def alone_starting(layout: Layout, seconds: float) -> Iterator[None]:
 
 
 def join(layout: Layout, seconds: float) -> None:
-    """Become a client. Waits at most ``seconds`` for a server that ends for want of clients: it keeps the lock."""
+    """Become a client; wait at most ``seconds`` for a stopping server, which keeps the lock."""
     with _leases_guard:
         descriptor, holders = _leases.get(layout.directory, (-1, 0))
         if holders == 0:
@@ -51,19 +51,19 @@ def join(layout: Layout, seconds: float) -> None:
 
 
 def leave(directory: Path) -> None:
-    """End one of this process's uses of the server; with the last one it is a client no more."""
+    """End one use of the server by this process, which is no longer a client after the last one."""
     with _leases_guard:
         descriptor, holders = _leases.get(directory, (-1, 0))
         if holders > 1:
             _leases[directory] = (descriptor, holders - 1)
         elif holders == 1:
             del _leases[directory]
-            # Closing, not unlocking: a forked copy of this process shares the lock and may still need it.
+            # Close instead of unlocking: a forked copy of this process shares the lock and may still need it.
             os.close(descriptor)
 
 
 def held_error(layout: Layout, pid: int | None) -> DatabaseError:
-    """Return the error of a folder that a process holds without serving it."""
+    """Return the error of a folder that a process holds although no server answers."""
     who = f"Process {pid}" if pid else "Another process"
     ending = f"end process {pid} (kill {pid})" if pid else "end the process that uses the folder"
     return DatabaseError(

@@ -1,4 +1,4 @@
-"""Advisory file locks, which the kernel releases whatever happens to a process, and who holds one."""
+"""Advisory file locks, which the kernel releases even if a process dies, and their holders."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _POLL_SECONDS = 0.02
 
 
 def lock_file(path: Path) -> int:
-    """Open a lock file and return its descriptor, which no child process inherits through exec."""
+    """Open a lock file and return its descriptor, which child processes don't inherit."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def is_held(path: Path) -> bool:
-    """Tell whether some process holds the file's lock exclusively."""
+    """Return whether a process holds the file's lock exclusively."""
     if not path.exists():
         return False
     descriptor = lock_file(path)
@@ -34,20 +34,20 @@ def is_held(path: Path) -> bool:
 
 
 def lock_within(descriptor: int, mode: int, seconds: float) -> bool:
-    """Take a lock, waiting at most ``seconds``."""
+    """Lock a file, waiting at most ``seconds``; return whether that succeeded."""
 
-    def taken() -> bool:
+    def locked() -> bool:
         try:
             fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
 
-    return wait_until(taken, seconds)
+    return wait_until(locked, seconds)
 
 
 def locking_pid(path: Path) -> int | None:
-    """Return the id of the process that holds the file's lock: as the kernel says, else as the file's text says."""
+    """Return the id of the process that holds the file's lock, from the kernel or else from the text of the file."""
     return _pid_by_kernel(path) or written_pid(path)
 
 
@@ -66,7 +66,7 @@ def _pid_by_kernel(path: Path) -> int | None:
 
 
 def written_pid(path: Path) -> int | None:
-    """Return the process id written in a file, or None where there is none."""
+    """Return the process id in a file, or None if there is none."""
     try:
         return int(path.read_text("ascii"))
     except (OSError, ValueError):
@@ -74,7 +74,7 @@ def written_pid(path: Path) -> int | None:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Wait until a condition holds; return False where it doesn't within the time."""
+    """Wait until a condition holds; return False if it doesn't hold in time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

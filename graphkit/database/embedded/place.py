@@ -1,4 +1,4 @@
-"""Where the files of an embedded database lie, and what is agreed between its clients and its server."""
+"""The files of an embedded database, and the names that its clients and its server share."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ DATABASE = "neo4j"
 ADMIN = "root"
 READER = "reader"
 HEAP_VARIABLE = "GRAPHKIT_JVM_HEAP"
-#: What Java takes by itself, within a container of its memory.
+#: Java's own default, also within a container.
 DEFAULT_HEAP = "a quarter of the memory"
 TIMEOUT_VARIABLE = "GRAPHKIT_QUERY_TIMEOUT"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the files of an embedded database lie."""
+    """The paths of an embedded database's files."""
 
     directory: Path
 
     @property
     def server_lock(self) -> Path:
-        """Held exclusively by the running server; its text is the server's process id."""
+        """The lock that the running server holds exclusively; its text is the server's process id."""
         return self.directory / "server.lock"
 
     @property
     def clients_lock(self) -> Path:
-        """Held shared by every client."""
+        """The lock that all clients share."""
         return self.directory / "clients.lock"
 
     @property
     def start_lock(self) -> Path:
-        """Held exclusively while a client looks for the server and starts it."""
+        """The lock that a client holds exclusively while it looks for the server and starts it."""
         return self.directory / "start.lock"
 
     @property
@@ -49,7 +49,7 @@ class Layout:
 
     @property
     def keep(self) -> Path:
-        """Exists while the server must outlive its clients."""
+        """A file that exists while the server must outlive its clients."""
         return self.directory / "keep"
 
     @property
@@ -59,5 +59,5 @@ class Layout:
 
     @property
     def log(self) -> Path:
-        """What the server printed since its last start."""
+        """The output of the server since its last start."""
         return self.log_directory / "server.log"

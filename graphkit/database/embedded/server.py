@@ -1,8 +1,7 @@
 """The embedded database's server process: ``python -m graphkit.database.embedded.server FOLDER``.
 
-The only importer of ``arcadedb_embedded``. It runs in a process of its own because a Java virtual machine breaks fork,
-writes to the standard output, catches signals and can't be started twice. See ``embedded.client`` for the
-locks that rule its life.
+Only this module imports ``arcadedb_embedded``. It runs in a separate process because a Java virtual machine breaks
+fork, writes to standard output, catches signals and can't start twice. ``embedded.client`` explains its locks.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from typing import Any
 from graphkit.database.embedded.locks import lock_file, lock_within
 from graphkit.database.embedded.place import ADMIN, DATABASE, HEAP_VARIABLE, READER, TIMEOUT_VARIABLE, Layout
 
-GRACE_SECONDS = 1.5  # without a client: bridges the gap between two commands of a script
+GRACE_SECONDS = 1.5  # without a client; bridges the gap between two commands of a script
 POLL_SECONDS = 0.5
 _HOST = "127.0.0.1"
 _LOCK_SECONDS = 5.0  # others only look at the lock, for an instant
@@ -55,7 +54,7 @@ _JVM_OPTIONS = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the server until it is told to stop or nobody needs it."""
+    """Run the server until it gets a signal or has no clients."""
     parser = argparse.ArgumentParser(
         prog="graphkit.database.embedded.server", description="The embedded database's server."
     )
@@ -98,7 +97,7 @@ def _run(layout: Layout, report: Callable[[str], None]) -> int:
     layout.state.unlink(missing_ok=True)
     server.stop()
     sys.stdout.flush()
-    # The databases are closed; the rest of the virtual machine's own shutdown has nothing left to do.
+    # The databases are closed, so the virtual machine needs no orderly shutdown.
     os._exit(0)
 
 
@@ -111,13 +110,13 @@ def _reporter(descriptor: int | None) -> Callable[[str], None]:
             os.write(descriptor, message.encode("utf-8", "replace"))
             os.close(descriptor)
         except OSError:
-            pass  # the client has gone, or has heard already; the server may be of use to the next one
+            pass  # the client is gone or already informed; the next client may use the server
 
     return report
 
 
 def _reason(error: BaseException) -> str:
-    """Return one line: the message of the error, and that of its first cause if it says more."""
+    """Return the message of an error and of its first cause, if that adds something, on one line."""
     if isinstance(error, ImportError):
         return f"the package arcadedb-embedded can't be used ({error})"
     messages = [_first_line(str(error)) or type(error).__name__]
@@ -143,7 +142,7 @@ def _first_line(text: str) -> str:
 
 
 def _passwords(layout: Layout) -> dict[str, str]:
-    """Read the passwords, or make new ones and forget the accounts that had the old ones."""
+    """Read the passwords, or make new ones and delete the accounts with the old ones."""
     try:
         content = json.loads(layout.credentials.read_text("utf-8"))
         return {name: str(content[name]) for name in (ADMIN, READER)}
@@ -155,7 +154,7 @@ def _passwords(layout: Layout) -> dict[str, str]:
 
 
 def _write_groups(layout: Layout) -> None:
-    """Define the groups: those that ArcadeDB makes itself, and the reader's, which may read records and no more."""
+    """Define the groups: ArcadeDB's own, and that of the reader, which may only read records."""
 
     def group(access: list[str], records: list[str]) -> dict[str, object]:
         return {"resultSetLimit": -1, "readTimeout": -1, "access": access, "types": {"*": {"access": records}}}
@@ -196,7 +195,7 @@ def _start_server(layout: Layout, passwords: dict[str, str]) -> tuple[Any, tuple
             server.start()
         except Exception as error:
             server.stop()
-            # Between our choice of a port and the server's use of it another process may take it.
+            # Another process may have bound the port since we chose it.
             if "bind" not in str(error).lower() or attempt == _PORT_ATTEMPTS - 1:
                 raise
         else:
@@ -228,7 +227,7 @@ def _memory_limit() -> list[str]:
 
 
 def _time_limit() -> list[str]:
-    """Return the limit of one query: the engine takes it for the whole server, not from the single client."""
+    """Return the time limit of a query, which the engine sets for the whole server, not per client."""
     try:
         milliseconds = int(float(os.environ.get(TIMEOUT_VARIABLE) or 0) * 1000)
     except ValueError:
@@ -240,10 +239,10 @@ def _new_server(jpype: Any, layout: Layout, passwords: dict[str, str], ports: tu
     settings = {
         "server.rootPath": str(layout.directory),
         "server.logsDirectory": str(layout.log_directory),
-        # "production" would hide the reason of every refused query; what else it sets is set here and in _JVM_OPTIONS.
+        # "production" would hide why a query is refused; its other settings are made here and in _JVM_OPTIONS.
         "server.mode": "development",
         "server.rootPassword": passwords[ADMIN],
-        # Made at the start if they don't exist yet: the database, and the reader's account in the reader's group.
+        # The server creates them at its start: the database, and the reader's account in the reader's group.
         "server.defaultDatabases": f"{DATABASE}[{READER}:{passwords[READER]}:{READER}]",
         "server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
         "server.httpIncomingHost": _HOST,
@@ -276,18 +275,18 @@ def _free_ports() -> tuple[int, int]:
 
 
 def _until_signal() -> Callable[[], bool]:
-    """Return a function that tells whether the server is still wanted: until SIGTERM or SIGINT."""
-    told_to_stop: list[int] = []
+    """Return a function that returns True until SIGTERM or SIGINT."""
+    signals: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda received, _frame: told_to_stop.append(received))
-    return lambda: not told_to_stop
+        signal.signal(number, lambda received, _frame: signals.append(received))
+    return lambda: not signals
 
 
 def _wait_for_the_end(layout: Layout, lock: int, wanted: Callable[[], bool]) -> None:
-    """Return when a signal came, the folder is gone, or no client was there for the time of grace.
+    """Return after a signal, when the folder is gone, or when there was no client for GRACE_SECONDS.
 
-    In the last case ``clients.lock`` stays locked until the process ends: a client that comes now waits, and then
-    starts a new server.
+    In the last case ``clients.lock`` stays locked until the process ends: a new client waits, and then starts a new
+    server.
     """
     clients = lock_file(layout.clients_lock)
     alone_since: float | None = None

@@ -1,4 +1,4 @@
-"""Starting the server of a folder: its process, its first word, and why it didn't start."""
+"""Start the server of a folder, wait until it is ready, and explain why it didn't start."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from graphkit.database.embedded.folder import disk_is_full
 from graphkit.database.embedded.place import HEAP_VARIABLE, Layout
 from graphkit.errors import DatabaseError, InputError
 
-START_SECONDS = 90.0  # a cold start takes about one second; a starved machine may need many
+START_SECONDS = 90.0  # a cold start takes about one second, on an overloaded machine many
 _HIDDEN_FROM_SERVER = ("ANTHROPIC_", "NEO4J_")
 
 
 @dataclass(frozen=True)
 class State:
-    """What a running server says of itself."""
+    """The state that a running server reports."""
 
     pid: int
     bolt_port: int
@@ -31,12 +31,12 @@ class State:
 
     @property
     def uri(self) -> str:
-        """Its address."""
+        """The address of the server."""
         return f"bolt://127.0.0.1:{self.bolt_port}"
 
 
 def read_state(layout: Layout) -> State | None:
-    """Return what the last server of a folder said of itself, whether it still runs or not."""
+    """Return the state that the last server of a folder reported, whether it still runs or not."""
     try:
         content = json.loads(layout.state.read_text("utf-8"))
         return State(
@@ -46,19 +46,19 @@ def read_state(layout: Layout) -> State | None:
         return None
 
 
-#: What stands for the word of a server that ended without one.
+#: The message for a server that ended without one.
 _STOPPED = "stopped"
 
 
 def start(layout: Layout) -> State:
-    """Start the server and wait until it answers; once more where it was stopped meanwhile.
+    """Start the server and wait until it answers; try once more if something stopped it meanwhile.
 
     The caller holds ``start.lock``.
 
     Raises
     ------
     DatabaseError
-        It didn't start, with the reason.
+        The server didn't start, with the reason.
     """
     _check_heap()
     state, message = _started(layout)
@@ -70,7 +70,7 @@ def start(layout: Layout) -> State:
 
 
 def _started(layout: Layout) -> tuple[State | None, str]:
-    """Start the server; return what it says of itself, and its first word."""
+    """Start the server; return its state and its first message."""
     layout.state.unlink(missing_ok=True)
     layout.log_directory.mkdir(mode=0o700, exist_ok=True)
     if layout.log.exists():
@@ -91,11 +91,11 @@ def _started(layout: Layout) -> tuple[State | None, str]:
 
 
 def _spawn(layout: Layout, ready: int, log: int) -> None:
-    """Run the server's program; it detaches itself, so that it is nobody's child and ``subprocess.run`` returns."""
+    """Run the server's program, which detaches itself, so that ``subprocess.run`` returns."""
     package_root = str(Path(__file__).resolve().parents[3])
     environment = {name: value for name, value in os.environ.items() if not name.startswith(_HIDDEN_FROM_SERVER)}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH")]))
-    # -P: the database folder is the working folder and must not be searched for modules.
+    # -P keeps Python from importing modules of the working folder, which is the database folder.
     command = [
         sys.executable,
         "-P",
@@ -113,13 +113,13 @@ def _spawn(layout: Layout, ready: int, log: int) -> None:
         cwd=layout.directory,
         env=environment,
         pass_fds=(ready,),
-        start_new_session=True,  # Ctrl-C in the terminal is for the client, not for the database
+        start_new_session=True,  # Ctrl-C in the terminal must reach only the client
         check=False,
     )
 
 
 def _first_message(descriptor: int, seconds: float) -> str:
-    """Read what the server says of its start: "ready", a reason why not, or nothing if it died or took too long."""
+    """Read the first message of the server: "ready" or a reason why not; "timeout"; empty if it died."""
     deadline = time.monotonic() + seconds
     chunks: list[bytes] = []
     while (left := deadline - time.monotonic()) > 0:
@@ -136,8 +136,8 @@ def _start_error(layout: Layout, message: str) -> DatabaseError:
     if message == "timeout":
         what = f"The embedded database wasn't ready within {START_SECONDS:.0f} seconds"
     elif message == _STOPPED:
-        what = "The embedded database was stopped twice while it started, by a signal or for want of memory"
-        remedy = f"Run it again, with more memory free where it lacks. Its log: {layout.log}"
+        what = "The embedded database was stopped twice while it started, by a signal or for lack of memory"
+        remedy = f"Run the command again, and free memory if it is short. Its log: {layout.log}"
         return DatabaseError(what, where=str(layout.directory), remedy=remedy)
     else:
         what = f"The embedded database didn't start: {message or _own_reason(layout.log)}"
@@ -146,25 +146,25 @@ def _start_error(layout: Layout, message: str) -> DatabaseError:
         what = f"{what} (the disk is full)"
         remedy = f"Make room, or name a folder on another disk (--data or GRAPHKIT_HOME). {remedy}"
     elif "heap" in what.lower() or "memory" in what.lower():
-        remedy = f"Set {HEAP_VARIABLE} to the memory that the database may take, such as 1g. {remedy}"
+        remedy = f"Set {HEAP_VARIABLE} to the memory that the database may use, such as 1g. {remedy}"
     return DatabaseError(what, where=str(layout.directory), remedy=remedy)
 
 
 def _check_heap() -> None:
     heap = os.environ.get(HEAP_VARIABLE)
     if heap and not re.fullmatch(r"[1-9][0-9]*[kKmMgG]", heap):
-        raise InputError(f"{HEAP_VARIABLE} is {heap!r}, which isn't a size of memory", remedy="Write it as 512m or 4g.")
+        raise InputError(f"{HEAP_VARIABLE} is {heap!r}, which isn't a memory size", remedy="Write it as 512m or 4g.")
 
 
 def _own_reason(log: Path) -> str | None:
-    """Return why the virtual machine says that it ended; None where it says nothing, as one that was killed does."""
+    """Return the reason that the virtual machine logged for its end; None if it logged none, as after a kill."""
     try:
         lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
     except OSError:
         return None
     for number, line in enumerate(lines):
         if line.startswith("Error occurred during initialization"):
-            # Why is on the next line.
+            # The reason is on the next line.
             return lines[number + 1][:500] if number + 1 < len(lines) else line[:500]
     return next((line[:500] for line in reversed(lines) if _FATAL.search(line)), None)
 

@@ -3,7 +3,12 @@
   // Text from data reaches the page by textContent and setAttribute only.
   const SVG = "http://www.w3.org/2000/svg";
   const PER_PAGE = 100;
-  const BITS = { failed: 1, absent: 2, complete: 4, turn: 8, incoherent: 16, offPin: 32, invalid: 64, unlogged: 128 };
+  // What can be true of a question, in the order in which the table sorts it, with the kind and the text of its tag.
+  const FLAGS = {
+    failed: ["bad", "failed"], absent: ["bad", "no record"], complete: ["good", "path complete"], turn: ["turn", "wrong turn"],
+    incoherent: ["bad", "incoherent"], off_pin: ["turn", "off pin"], invalid: ["bad", "invalid"], unlogged: ["turn", "traversal not logged"],
+  };
+  const TAG_ORDER = ["failed", "absent", "invalid", "unlogged", "complete", "turn", "incoherent", "off_pin"];
   const data = JSON.parse(document.getElementById("summary").textContent);
   const $ = (id) => document.getElementById(id);
 
@@ -37,12 +42,13 @@
 
   const state = { run: 0, page: 0, sort: -1, down: false, open: -1, left: false, list: [] };
   const run = () => data.runs[state.run];
+  const outcome = (number) => run().questions[number];
 
   // Two by two ---------------------------------------------------------------------------------------------------
   const drawTwo = () => {
-    const { answers, paths, stages } = run();
-    const count = (answer, path) => answers.filter((one, n) => one === answer && paths[n] === path).length;
-    const open = answers.filter((one, n) => one === "undecided" || paths[n] === "undecided").length;
+    const all = run().questions;
+    const count = (answer, path) => all.filter((one) => one.answer === answer && one.path === path).length;
+    const open = all.filter((one) => one.answer === "undecided" || one.path === "undecided").length;
     const rows = [["right", "right answer"], ["wrong", "wrong answer"]];
     const cell = { "right right": ["hit", "sound"], "right wrong": ["lucky", "luck"], "wrong right": ["", "misread"], "wrong wrong": ["", "lost"] };
     $("two").replaceChildren(
@@ -55,9 +61,9 @@
           }))))),
         el("table", { class: "two" },
           el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "where the question ended"), el("th", { scope: "col" }, "questions"))),
-          el("tbody", {}, data.stages.map((name, place) => [name, stages.filter((one) => one === place).length]).filter(([, number]) => number).map(([name, number]) =>
+          el("tbody", {}, data.stages.map((name) => [name, all.filter((one) => one.stage === name).length]).filter(([, number]) => number).map(([name, number]) =>
             el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, number)))))),
-      el("p", { class: "dim", id: "undecided" }, `${open} of ${counted(answers.length, "question")} ${open === 1 ? "is undecided: its answer or its path" : "are undecided: their answer or their path"} can't be told. A path is right where every required edge was walked.`));
+      el("p", { class: "dim", id: "undecided" }, `${open} of ${counted(all.length, "question")} ${open === 1 ? "is undecided: its answer or its path" : "are undecided: their answer or their path"} is neither right nor wrong. A path is right if the traversal holds every required edge.`));
   };
 
   // Distributions ------------------------------------------------------------------------------------------------
@@ -78,68 +84,58 @@
         svg("line", { x1: 0, y1: 62.5, x2: 220, y2: 62.5 }),
         svg("text", { x: 2, y: 74 }, String(low)), svg("text", { x: 218, y: 74, "text-anchor": "end" }, String(high)));
       return el("figure", { class: "card" },
-        el("figcaption", {}, el("span", { title: measure.definition }, measure.name, measure.lower ? el("span", { class: "dim" }, " (less is better)") : null),
+        el("figcaption", {}, el("span", { title: measure.definition }, measure.name, measure.lower ? el("span", { class: "dim" }, " (lower is better)") : null),
           el("span", {}, shown(run().means[place]), el("span", { class: "dim" }, ` ${values.length}/${data.questions.length}`))),
         drawing);
     }));
   };
 
   // Table --------------------------------------------------------------------------------------------------------
-  const texts = data.questions.map((question) => `${question[0]} ${question[1]}`.toLowerCase());
-  const has = (bit) => (number) => (run().flags[number] & bit) !== 0;
-  // How the code of an answer ended, and what it passed: null where none was executed.
-  const ended = (n) => (data.statuses || [])[(run().executed || [])[n]] || null;
-  const passed = (n) => (run().passed || [])[n] || null;
+  const texts = data.questions.map((question) => `${question.id} ${question.text}`.toLowerCase());
+  const has = (flag) => (number) => outcome(number).flags.includes(flag);
+  // The status, the passed tests and all tests of an answer's code; null where none was executed.
+  const execution = (n) => (run().executions || [])[n] || null;
+  const tested = (n) => (execution(n) && execution(n).total ? execution(n) : null);
   const WHAT = [
     ["", "anything", () => true],
-    ["complete", "path complete", has(BITS.complete)],
-    ["incomplete", "path incomplete", (n) => !has(BITS.complete)(n) && run().found[n][1] > 0],
-    ["turn", "wrong turn", has(BITS.turn)],
-    ["incoherent", "incoherent commits", has(BITS.incoherent)],
-    ["off-pin", "off pin", has(BITS.offPin)],
-    ["failed", "failed", has(BITS.failed)],
-    ["absent", "without a record", has(BITS.absent)],
-    ["invalid", "invalid for stale gold", has(BITS.invalid)],
-    ["unlogged", "traversal not logged", has(BITS.unlogged)],
-    ["right", "right answer", (n) => run().answers[n] === "right"],
-    ["wrong", "wrong answer", (n) => run().answers[n] === "wrong"],
-    ["undecided", "answer undecided", (n) => run().answers[n] === "undecided"],
-    ["luck", "right answer by a wrong path", (n) => run().answers[n] === "right" && run().paths[n] === "wrong"],
-    ...(data.statuses ? [["code-failed", "code: not every test passed", (n) => ended(n) !== null && ended(n)[0] !== "success"]] : []),
-    ...(data.statuses || []).map((one) => [`code-${one[0]}`, `code: ${one[1]}`, (n) => ended(n) === one]),
-    ...data.stages.map((name, place) => [`stage-${place}`, `ended: ${name}`, (n) => run().stages[n] === place]),
+    ["complete", "path complete", has("complete")],
+    ["incomplete", "path incomplete", (n) => !has("complete")(n) && outcome(n).required > 0],
+    ["turn", "wrong turn", has("turn")],
+    ["incoherent", "incoherent commits", has("incoherent")],
+    ["off-pin", "off pin", has("off_pin")],
+    ["failed", "failed", has("failed")],
+    ["absent", "without a record", has("absent")],
+    ["invalid", "invalid for stale gold", has("invalid")],
+    ["unlogged", "traversal not logged", has("unlogged")],
+    ["right", "right answer", (n) => outcome(n).answer === "right"],
+    ["wrong", "wrong answer", (n) => outcome(n).answer === "wrong"],
+    ["undecided", "answer undecided", (n) => outcome(n).answer === "undecided"],
+    ["luck", "right answer by a wrong path", (n) => outcome(n).answer === "right" && outcome(n).path === "wrong"],
+    ...(data.statuses ? [["code-failed", "code: not every test passed", (n) => execution(n) !== null && execution(n).status !== "success"]] : []),
+    ...Object.entries(data.statuses || {}).map(([status, words]) => [`code-${status}`, `code: ${words}`, (n) => execution(n) !== null && execution(n).status === status]),
+    ...data.stages.map((name, place) => [`stage-${place}`, `ended: ${name}`, (n) => outcome(n).stage === name]),
   ];
   const LEVELS = ["easy", "medium", "hard"];
-  // A key of null has no place in an order: such questions come last, whichever way it goes.
+  // Questions whose key is null come last, in both directions.
   const columns = () => [
-    ["question", (n) => data.questions[n][0]],
-    ["text", (n) => data.questions[n][1]],
-    ["category", (n) => data.questions[n][2]],
-    ["difficulty", (n) => LEVELS.indexOf(data.questions[n][3]) + 1 || null],
-    ["edges found", (n) => (run().found[n][1] ? run().found[n][0] / run().found[n][1] : null)],
+    ["question", (n) => data.questions[n].id],
+    ["text", (n) => data.questions[n].text],
+    ["category", (n) => data.questions[n].category],
+    ["difficulty", (n) => LEVELS.indexOf(data.questions[n].difficulty) + 1 || null],
+    ["edges found", (n) => (outcome(n).required ? outcome(n).found / outcome(n).required : null)],
     [data.measures[Number($("f-measure").value) || 0].name, (n) => run().values[Number($("f-measure").value) || 0][n]],
-    ...(data.statuses ? [["tests passed", (n) => (passed(n) && passed(n)[1] ? passed(n)[0] / passed(n)[1] : null)]] : []),
-    ["what happened", (n) => run().flags[n]],
+    ...(data.statuses ? [["tests passed", (n) => (tested(n) ? tested(n).passed / tested(n).total : null)]] : []),
+    ["what happened", (n) => Object.keys(FLAGS).reduce((sum, flag, place) => sum + (has(flag)(n) ? 2 ** place : 0), 0)],
   ];
   const codeTag = (status, words) => el("span", { class: `tag ${status === "success" ? "good" : "bad"}` }, words);
   const tags = (n) => {
-    const flags = run().flags[n];
-    const found = [];
-    const tag = (bit, kind, text) => { if (flags & bit) found.push(el("span", { class: `tag ${kind}` }, text)); };
-    tag(BITS.failed, "bad", "failed");
-    tag(BITS.absent, "bad", "no record");
-    tag(BITS.invalid, "bad", "invalid");
-    tag(BITS.unlogged, "turn", "traversal not logged");
-    tag(BITS.complete, "good", "path complete");
-    tag(BITS.turn, "turn", "wrong turn");
-    tag(BITS.incoherent, "bad", "incoherent");
-    tag(BITS.offPin, "turn", "off pin");
-    if (run().answers[n] === "right") found.push(el("span", { class: "tag good" }, "right answer"));
-    if (run().answers[n] === "wrong") found.push(el("span", { class: "tag bad" }, "wrong answer"));
-    if (ended(n)) found.push(codeTag(ended(n)[0], ended(n)[1]));
+    const found = TAG_ORDER.filter((flag) => has(flag)(n)).map((flag) => el("span", { class: `tag ${FLAGS[flag][0]}` }, FLAGS[flag][1]));
+    if (outcome(n).answer === "right") found.push(el("span", { class: "tag good" }, "right answer"));
+    if (outcome(n).answer === "wrong") found.push(el("span", { class: "tag bad" }, "wrong answer"));
+    if (execution(n)) found.push(codeTag(execution(n).status, data.statuses[execution(n).status]));
     return found;
   };
-  const link = (number) => `#${encodeURIComponent(run().name)}/${encodeURIComponent(data.questions[number][0])}`;
+  const link = (number) => `#${encodeURIComponent(run().name)}/${encodeURIComponent(data.questions[number].id)}`;
 
   const filter = () => {
     const words = $("f-text").value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -150,8 +146,8 @@
     state.list = [];
     for (let n = 0; n < data.questions.length; n += 1) {
       const question = data.questions[n];
-      if (category && question[2] !== category) continue;
-      if (difficulty && question[3] !== difficulty) continue;
+      if (category && question.category !== category) continue;
+      if (difficulty && question.difficulty !== difficulty) continue;
       if (words.length && !words.every((word) => texts[n].includes(word))) continue;
       if (!what(n)) continue;
       if (bound !== null) {
@@ -182,8 +178,8 @@
       el("th", { scope: "col", "aria-sort": state.sort === place ? (state.down ? "descending" : "ascending") : "none" },
         el("button", { type: "button", on: { click: () => sortBy(place) } }, name, state.sort === place ? (state.down ? " ▼" : " ▲") : "")))));
     $("table").tBodies[0].replaceChildren(...state.list.slice(state.page * PER_PAGE, (state.page + 1) * PER_PAGE).map((n) => {
-      const [id, text, category, difficulty] = data.questions[n];
-      const [found, required] = run().found[n];
+      const { id, text, category, difficulty } = data.questions[n];
+      const { found, required } = outcome(n);
       return el("tr", {},
         el("th", { scope: "row" }, el("a", { href: link(n) }, brief(id, 40))),
         el("td", {}, el("bdi", {}, text)),
@@ -191,7 +187,7 @@
         el("td", {}, difficulty),
         el("td", { class: "num" }, required ? `${found} of ${required}` : "–"),
         el("td", { class: "num" }, shown(run().values[measure][n])),
-        data.statuses ? el("td", { class: "num" }, passed(n) && passed(n)[1] ? passed(n).join(" of ") : "–") : null,
+        data.statuses ? el("td", { class: "num" }, tested(n) ? `${tested(n).passed} of ${tested(n).total}` : "–") : null,
         el("td", {}, tags(n)));
     }));
     const turn = (step) => () => { state.page += step; drawTable(); $("questions").scrollIntoView(); };
@@ -210,7 +206,7 @@
   // Detail -------------------------------------------------------------------------------------------------------
   const parsed = new Map();
   const within = (kind, number) => {
-    const id = `${kind}-${state.run}-${run().blocks[number]}`;
+    const id = `${kind}-${state.run}-${outcome(number).block}`;
     if (!$(id)) return undefined;
     if (!parsed.has(id)) {
       if (parsed.size > 8) parsed.clear();
@@ -221,74 +217,74 @@
   const detailOf = (number) => within("d", number);
   const word = (kind) => ({ turn: "wrong turn", unattempted: "not attempted", unlogged: "not logged" })[kind] || kind;
   const KINDS = [
-    ["matched", "matched: gold and walked", "solid"],
-    ["missed", "missed: required, not walked", "dashed"],
+    ["matched", "matched: gold and traversed", "solid"],
+    ["missed", "missed: required, not traversed", "dashed"],
     ["unattempted", "not attempted: the question failed or has no record", "dash-dot-dot"],
-    ["unlogged", "not logged: the record doesn't say what was walked", "dash-dot-dot"],
-    ["turn", "wrong turn: where the walk left the path", "thick"],
-    ["optional", "optional, not walked: no loss", "dotted"],
-    ["alternative", "of another alternative: no loss", "dash-dotted"],
-    ["extra", "extra: walked, not gold", "thin"],
+    ["unlogged", "not logged: the record has no traversal", "dash-dot-dot"],
+    ["turn", "wrong turn: where the traversal left the path", "thick"],
+    ["optional", "optional, not traversed: no loss", "dotted"],
+    ["alternative", "from another alternative: no loss", "dash-dotted"],
+    ["extra", "extra: traversed, not gold", "thin"],
   ];
 
   const clashesOf = (detail) => {
     const found = new Map();
-    detail.pairs.forEach(([commits], number) => {
+    detail.pairs.forEach(({ commits }, number) => {
       for (const commit of commits) found.set(commit, [...(found.get(commit) || []), number + 1]);
     });
     return found;
   };
   const commitText = (detail, number) => {
-    const [, sha, tag] = detail.commits[number];
-    return sha.slice(0, 8) + (tag ? ` ${middle(tag, 12)}` : "");
+    const { sha, name } = detail.commits[number];
+    return sha.slice(0, 8) + (name ? ` ${middle(name, 12)}` : "");
   };
 
-  const MARKS = { gold: 1, left: 2, never: 4 };
   const marked = (marks) => [
-    [MARKS.left, "✕ path left here", "where the walk left a gold path"],
-    [MARKS.never, "never entered", "where a gold path begins that no walk came to"],
-  ].filter(([bit]) => marks & bit);
+    ["left", "✕ path left here", "where the traversal left a gold path"],
+    ["never_entered", "never entered", "the start of a gold path that no traversal reached"],
+  ].filter(([mark]) => marks.includes(mark));
 
   const drawing = (detail) => {
     const clashes = clashesOf(detail);
-    const [width, height] = detail.size;
-    const counts = Object.fromEntries(KINDS.map(([kind]) => [kind, detail.edges.filter((edge) => edge[3] === kind).length]));
-    const words = `${counted(detail.lanes.length, "repository", "repositories")}, ${counted(detail.nodes.length, "node")}; edges: ` +
+    const { width, height, lanes, nodes, edges, omitted } = detail.drawing;
+    const counts = Object.fromEntries(KINDS.map(([kind]) => [kind, edges.filter((edge) => edge.status === kind).length]));
+    const words = `${counted(lanes.length, "repository", "repositories")}, ${counted(nodes.length, "node")}; edges: ` +
       KINDS.filter(([kind]) => counts[kind]).map(([kind]) => `${counts[kind]} ${word(kind)}`).join(", ") + ". The table below lists them.";
     const arrow = (kind) => svg("marker", { id: `arrow-${kind}`, viewBox: "0 0 10 10", refX: 9, refY: 5, markerUnits: "userSpaceOnUse", markerWidth: kind === "turn" ? 16 : 10, markerHeight: kind === "turn" ? 16 : 10, orient: "auto" },
       svg("path", { d: "M0 0L10 5L0 10z", class: `arrow-${kind}` }));
-    const stray = new Set(detail.nodes.keys());
-    for (const edge of detail.edges) if (edge[3] !== "extra") { stray.delete(edge[0]); stray.delete(edge[1]); }
-    const line = ([source, target, relation, kind, path, x, y]) => svg("g", { class: `edge ${kind}`, "data-status": kind },
-      svg("title", {}, `${kind}: ${detail.nodes[source][0]} -${relation}-> ${detail.nodes[target][0]}`),
-      svg("path", { d: path, "marker-end": `url(#arrow-${kind})` }),
+    const stray = new Set(nodes.keys());
+    for (const edge of edges) if (edge.status !== "extra") { stray.delete(edge.source); stray.delete(edge.target); }
+    const drawEdge = ({ source, target, relation, status, line, x, y }) => svg("g", { class: `edge ${status}`, "data-status": status },
+      svg("title", {}, `${status}: ${nodes[source].id} -${relation}-> ${nodes[target].id}`),
+      svg("path", { d: line, "marker-end": `url(#arrow-${status})` }),
       relation ? svg("text", { x, y: y - 4 }, middle(relation, 14)) : null);
-    const box = ([id, label, file, x, y, commits, pinned, marks, rank], number) => {
-      const numbers = [...new Set(commits.flatMap((commit) => (pinned === 1 ? [] : clashes.get(commit) || [])))];
+    const box = ({ id, label, file, x, y, commits, pin, marks, rank }, number) => {
+      const pinned = pin === "pinned";
+      const numbers = [...new Set(commits.flatMap((commit) => (pinned ? [] : clashes.get(commit) || [])))];
       const badge = commits.length ? commitText(detail, commits[0]) + (commits.length > 1 ? ` +${commits.length - 1}` : "") : "";
       const clash = numbers.length ? ` ✕${numbers.slice(0, 3).join(",")}${numbers.length > 3 ? "…" : ""}` : "";
-      const note = clash + (pinned === 2 ? " ≠pin" : "");
-      const full = commits.map((commit) => `${detail.commits[commit][0]} at ${detail.commits[commit][1]}${detail.commits[commit][2] ? ` (${detail.commits[commit][2]})` : ""}`);
-      const title = [id, ...full, pinned === 1 ? "not read: the pinned commit" : pinned === 2 ? "not the pinned commit" : "",
+      const note = clash + (pin === "off pin" ? " ≠pin" : "");
+      const full = commits.map((commit) => detail.commits[commit]).map(({ repo, sha, name }) => `${repo} at ${sha}${name ? ` (${name})` : ""}`);
+      const title = [id, ...full, pinned ? "not read: the pinned commit" : pin === "off pin" ? "not the pinned commit" : "",
         numbers.length ? `in incoherent pairs ${numbers.join(", ")}` : "", rank ? `retrieved at rank ${rank}` : "", ...marked(marks).map(([, , text]) => text)].filter(Boolean).join("\n");
-      return svg("g", { class: `node${marks & MARKS.gold ? " gold" : ""}${stray.has(number) ? " stray" : ""}`, transform: `translate(${x} ${y})` },
+      return svg("g", { class: `node${marks.includes("gold") ? " gold" : ""}${stray.has(number) ? " stray" : ""}`, transform: `translate(${x} ${y})` },
         svg("title", {}, title),
         svg("rect", { class: "box", width: 196, height: 56, rx: 7 }),
         numbers.length ? svg("rect", { class: "clash", x: 5, y: 39, width: 186, height: 14, rx: 3 }) : null,
         svg("text", { class: "name", x: 9, y: 17 }, middle(label, rank ? 20 : 26)),
         svg("text", { class: "file", x: 9, y: 32 }, middle(file, 33)),
-        badge ? svg("text", { class: `badge${numbers.length ? " clash" : pinned === 1 ? " pinned" : ""}`, x: 9, y: 49.5 }, middle(badge, 16) + note + (pinned === 1 ? " pinned" : "")) : null,
+        badge ? svg("text", { class: `badge${numbers.length ? " clash" : pinned ? " pinned" : ""}`, x: 9, y: 49.5 }, middle(badge, 16) + note + (pinned ? " pinned" : "")) : null,
         rank ? svg("text", { class: "rank", x: 189, y: 17, "text-anchor": "end" }, `#${rank}`) : null,
         marked(marks).length ? svg("text", { class: "left", x: 0, y: -5 }, marked(marks).map(([, name]) => name).join(", ")) : null);
     };
-    const drawn = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Gold path and walk over each other: ${words}`, id: "drawing" },
+    const drawn = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Gold path and traversal, overlaid: ${words}`, id: "drawing" },
       svg("defs", {}, KINDS.map(([kind]) => arrow(kind))),
-      detail.lanes.map(([name, y, size], number) => svg("g", {},
+      lanes.map(({ name, y, height: size }, number) => svg("g", {},
         svg("rect", { class: `lane${number % 2 ? " odd" : ""}`, x: 0, y, width, height: size }),
         svg("text", { class: "lane-name", x: 8, y: y + 15 }, name))),
-      svg("g", {}, [...detail.edges].reverse().filter((edge) => edge[3] === "extra").map(line)),
-      svg("g", {}, detail.edges.filter((edge) => edge[3] !== "extra").map(line)),
-      svg("g", {}, detail.nodes.map(box)));
+      svg("g", {}, [...edges].reverse().filter((edge) => edge.status === "extra").map(drawEdge)),
+      svg("g", {}, edges.filter((edge) => edge.status !== "extra").map(drawEdge)),
+      svg("g", {}, nodes.map(box)));
     const legend = el("ul", { class: "legend", "aria-label": "Legend" }, KINDS.filter(([kind]) => counts[kind]).map(([kind, name, style]) =>
       el("li", {}, svg("svg", { width: 44, height: 16, "aria-hidden": "true", class: kind }, svg("path", { d: "M2 8L36 8", "marker-end": `url(#arrow-${kind})` })), `${counts[kind]} ${name} (${style} line)`)));
     const frame = el("div", { class: "drawing", tabindex: 0, role: "region", "aria-label": "Drawing; scroll with the arrow keys" }, drawn);
@@ -296,10 +292,10 @@
     return [
       legend,
       quiet,
-      detail.nodes.length ? frame : el("p", {}, "The question has no gold path, and nothing was walked."),
-      detail.dropped ? el("p", { class: "note" }, `${counted(detail.dropped, "more extra edge")} ${detail.dropped === 1 ? "is" : "are"} not drawn.`) : null,
+      nodes.length ? frame : el("p", {}, "The question has no gold path, and the traversal is empty."),
+      omitted ? el("p", { class: "note" }, `${counted(omitted, "more extra edge")} ${omitted === 1 ? "is" : "are"} not drawn.`) : null,
       el("p", { class: "dim", id: "marks" }, "A thick frame is a node of a gold path; #1 is a retrieved rank; ✕1 marks a commit of incoherent pair 1 below; ≠pin a commit other than the question's; pinned a node that was not read",
-        marked(detail.nodes.reduce((all, node) => all | node[7], 0)).map(([, name, text]) => `; “${name}” is ${text}`), "."),
+        marked(nodes.flatMap((node) => node.marks)).map(([, name, text]) => `; “${name}” is ${text}`), "."),
     ];
   };
 
@@ -308,24 +304,24 @@
     el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows)));
   const data_ = (text) => el("span", { class: "data" }, text);
 
-  // What judges said -----------------------------------------------------------------------------------------------
+  // Verdicts ------------------------------------------------------------------------------------------------------
   const mark = ([kind, text]) => [" ", el("span", { class: `tag ${kind}` }, text), " "];
   const SUPPORT = { DIRECT: ["good", "supported directly"], INFERRED: ["good", "supported by inference"], UNSUPPORTED: ["bad", "not supported"] };
   const GOLD_SAYS = { SUPPORTED: ["good", "the gold answer says so"], CONTRADICTED: ["bad", "the gold answer says otherwise"], NOT_MENTIONED: ["turn", "the gold answer doesn't say"] };
-  const IN_GOLD = new Map([[true, ["good", "in gold"]], [false, ["turn", "not in gold"]], [null, ["", "gold isn't known"]]]);
+  const IN_GOLD = new Map([[true, ["good", "in gold"]], [false, ["turn", "not in gold"]], [null, ["", "gold is unknown"]]]);
   const CORRECT = new Map([[true, ["good", "correct"]], [false, ["bad", "wrong"]], [null, ["", "not judged"]]]);
 
   const judgedSections = (detail, number) => {
     const where = (chunk) => {
-      const place = detail.chunks.findIndex(([id]) => id === chunk);
+      const place = detail.chunks.findIndex(({ id }) => id === chunk);
       if (place < 0) return el("span", { class: "dim" }, detail.more_chunks ? "" : " (not retrieved)");
-      const commit = detail.chunks[place][3];
-      return el("span", { class: "dim" }, ` (rank ${place + 1}`, commit >= 0 ? [" at ", data_(commitText(detail, commit))] : null, ")");
+      const { commit } = detail.chunks[place];
+      return el("span", { class: "dim" }, ` (rank ${place + 1}`, commit !== null ? [" at ", data_(commitText(detail, commit))] : null, ")");
     };
-    const evidence = ([chunk, quote, occurs, alone]) => el("li", { class: occurs ? null : "missed" },
+    const evidence = ({ chunk, quote, occurs, alone }) => el("li", { class: occurs ? null : "missed" },
       el("q", { class: "data" }, quote), " in ", data_(chunk), where(chunk),
       occurs ? null : ": the quote doesn't occur there and doesn't count", occurs && !alone ? el("span", { class: "dim" }, " together with the others only") : null);
-    const citation = ([text, target, chunks, correct, needed, reason]) => el("li", { class: "citation" },
+    const citation = ({ text, target, chunks, correct, needed, reason }) => el("li", { class: "citation" },
       "cites ", data_(text), text === target ? null : [" (", data_(target), ")"], mark(CORRECT.get(correct)),
       reason === null ? null : data_(reason), needed === false ? el("span", { class: "dim" }, " not needed") : null,
       chunks.length ? el("span", { class: "dim" }, needed === false ? ", means " : " means ", chunks.map((chunk, place) => [place ? ", " : "", data_(chunk)])) : null);
@@ -335,7 +331,7 @@
       one.mismatch === null ? null : el("p", { class: "missed data" }, one.mismatch),
       el("ul", {}, one.evidence.map(evidence),
         one.more_evidence ? el("li", { class: "dim" }, `and ${one.more_evidence} more`) : null,
-        one.edge === null ? null : el("li", { class: "edge-of" }, "rests on the walked edge ", data_(`${one.edge[0]} -${one.edge[1]}-> ${one.edge[2]}`), mark(IN_GOLD.get(one.edge[3]))),
+        one.edge === null ? null : el("li", { class: "edge-of" }, "rests on the traversed edge ", data_(`${one.edge.source} -${one.edge.relation}-> ${one.edge.target}`), mark(IN_GOLD.get(one.edge.in_gold))),
         one.cited.map((place) => citation(citations[place])),
         one.cited_support === null ? null : el("li", { class: "dim" }, one.cited_support ? "its citations together support it" : "its citations together don't support it")));
     const verdict = (one) => {
@@ -346,26 +342,25 @@
         one.grade === null && one.label === null && one.confidence === null ? null : el("p", {}, one.grade === null ? null : el("b", { class: "data" }, one.grade), one.label === null ? null : [" ", el("span", { class: "tag turn" }, one.label)],
           one.confidence === null ? null : el("span", { class: "dim" }, ` confidence ${one.confidence.toFixed(2)}`)),
         one.explanation === null ? null : el("p", { class: "data" }, one.explanation),
-        one.said.length ? el("details", { open: one.explanation === null }, el("summary", {}, "What was said"),
-          el("dl", {}, one.said.map(([name, text]) => [el("dt", { class: "data" }, name), el("dd", { class: "data" }, text)]))) : null,
+        one.fields.length ? el("details", { open: one.explanation === null }, el("summary", {}, "The verdict in full"),
+          el("dl", {}, one.fields.map(({ name, text }) => [el("dt", { class: "data" }, name), el("dd", { class: "data" }, text)]))) : null,
         one.claims.length ? el("ol", { class: "claims" }, one.claims.map((each) => claim(each, one.citations))) : null,
         one.more_claims ? el("p", { class: "dim" }, `and ${counted(one.more_claims, "more claim")}`) : null,
         stray.length && !one.more_claims ? [el("p", {}, one.claims.length ? "Citations at no claim:" : "Citations:"), el("ul", {}, stray.map(citation))] : null,
-        one.left_out.length ? el("p", { class: "note left-out" }, el("b", {}, "Not shown to the judge, for want of room: "), one.left_out.map((id, place) => [place ? ", " : "", data_(id)]), one.more_left_out ? ` and ${one.more_left_out} more` : null) : null,
+        one.left_out.length ? el("p", { class: "note left-out" }, el("b", {}, "Not shown to the judge, for lack of space: "), one.left_out.map((id, place) => [place ? ", " : "", data_(id)]), one.more_left_out ? ` and ${one.more_left_out} more` : null) : null,
         one.notes.length ? el("ul", { class: "dim" }, one.notes.map((note) => el("li", { class: "data" }, note))) : null);
     };
     const verdicts = within("j", number) || [];
-    return verdicts.length ? [el("h3", { id: "judged" }, "What judges said of the answer"), verdicts.map(verdict)] : null;
+    return verdicts.length ? [el("h3", { id: "judged" }, "Verdicts on the answer"), verdicts.map(verdict)] : null;
   };
 
-  // What became of the code ------------------------------------------------------------------------------------------
+  // Executions ------------------------------------------------------------------------------------------------------
   const time = (ms) => (ms >= 1000 ? `${Number((ms / 1000).toPrecision(3))} s` : `${Number(ms.toPrecision(3))} ms`);
   const together = (...parts) => parts.filter(Boolean).flatMap((part, place) => [place ? ", " : "", part]);
 
   const codeSections = (number) => {
     const found = within("x", number);
     if (!found) return null;
-    const statuses = new Map(data.statuses);
     const { failing } = found;
     const more = (test) => (test.more_attempts ? ` and ${test.more_attempts} more` : "");
     const value = (name, text) => el("div", {}, el("h5", {}, name), text === null ? el("p", { class: "dim" }, "nothing") : el("pre", { class: "chunk" }, text));
@@ -377,7 +372,7 @@
       test.printed ? [el("h5", {}, "printed"), el("pre", { class: "chunk printed" }, test.printed)] : null,
       test.attempts.length ? [el("h5", {}, "tried what the sandbox doesn't allow"), el("ul", { class: "attempts" }, test.attempts.map((one) => el("li", { class: "data" }, one)), test.more_attempts ? el("li", { class: "dim" }, more(test)) : null)] : null);
     const short = (test) => el("li", {},
-      codeTag(test.status, test.status === "success" ? "passed" : statuses.get(test.status)), " ", data_(test.name),
+      codeTag(test.status, test.status === "success" ? "passed" : data.statuses[test.status]), " ", data_(test.name),
       test.message === null ? null : [": ", data_(test.message)],
       test.attempts.length ? [", tried ", together(...test.attempts.map(data_)), more(test)] : null,
       test.duration === null ? null : el("span", { class: "dim" }, ` ${time(test.duration)}`));
@@ -386,17 +381,17 @@
       return el("li", { value: at + place, class: hit ? "hit" : null }, hit ? el("mark", {}, text) : text);
     };
     const gap = (count) => (count > 0 ? el("p", { class: "dim gap" }, `… ${counted(count, "more line")}`) : null);
-    const upTo = ([at, lines]) => at + lines.length - 1;
+    const upTo = ({ first, lines }) => first + lines.length - 1;
     const listing = found.code.map((piece, place) => [
-      gap(place ? piece[0] - upTo(found.code[place - 1]) - 1 : 0), el("ol", {}, piece[1].map(line(piece[0])))]);
+      gap(place ? piece.first - upTo(found.code[place - 1]) - 1 : 0), el("ol", {}, piece.lines.map(line(piece.first)))]);
     return [
       el("h3", {}, "Code"),
       el("section", { class: "code", id: "code" },
-        el("p", {}, codeTag(found.status, statuses.get(found.status)), " ",
+        el("p", {}, codeTag(found.status, data.statuses[found.status]), " ",
           found.mechanism === "none" ? [el("strong", { class: "tag bad" }, "‼ no sandbox"), " "] : null,
           found.total ? `${found.passed} of ${counted(found.total, "test")} passed ` : null,
           el("span", { class: "dim" }, together(data_(found.language), found.entry_point ? ["entry point ", data_(found.entry_point)] : null,
-            found.mechanism === null ? "nothing was run" : found.mechanism === "none" ? null : `in ${found.mechanism}`, found.duration === null ? null : time(found.duration)))),
+            found.mechanism === null ? "nothing ran" : found.mechanism === "none" ? null : `in ${found.mechanism}`, found.duration === null ? null : time(found.duration)))),
         failing === null ? null : whole(failing),
         found.lines ? el("details", { open: failing !== null }, el("summary", {}, `The code, ${counted(found.lines, "line")}`),
           el("div", { class: "listing" }, listing, gap(found.lines - upTo(found.code.at(-1))))) : null,
@@ -405,74 +400,75 @@
     ];
   };
 
-  // The calls of tools ------------------------------------------------------------------------------------------------
+  // Tool calls --------------------------------------------------------------------------------------------------------
   const callSections = (calls) => {
     if (!calls) return null;
-    const id = ([text, bits], place) => [place ? ", " : "", bits & 1 ? el("b", { class: "met data" }, text) : data_(text), bits & 2 ? el("span", { class: "dim" }, " again") : null];
+    const seen = ({ id, gold, again }, place) => [place ? ", " : "", gold ? el("b", { class: "met data" }, id) : data_(id), again ? el("span", { class: "dim" }, " again") : null];
     const row = (call, place) => el("tr", {},
       el("td", { class: "num" }, place + 1),
       el("td", {}, brief(call.name, 60), call.failed ? mark(["bad", "failed"]) : null),
       el("td", {}, call.arguments ? el("pre", { class: "chunk" }, call.arguments) : ""),
-      el("td", {}, call.seen === null ? el("span", { class: "dim" }, "not known") : call.seen.map(id), call.more_seen ? el("span", { class: "dim" }, ` and ${call.more_seen} more`) : null),
+      el("td", {}, call.seen === null ? el("span", { class: "dim" }, "unknown") : call.seen.map(seen), call.more_seen ? el("span", { class: "dim" }, ` and ${call.more_seen} more`) : null),
       el("td", {}, call.result ? el("pre", { class: "chunk" }, call.result) : ""));
     return el("section", { id: "calls" },
-      el("h3", {}, "Calls of tools"),
+      el("h3", {}, "Tool calls"),
       calls.lack === null ? null : el("p", { class: "note", id: "lack" }, calls.lack),
-      calls.expected.length ? el("details", {}, el("summary", {}, `What is expected, ${counted(calls.expected.length + calls.more_expected, "call")}`),
-        el("ol", {}, calls.expected.map(([name, given]) => el("li", {}, data_(name), given === null ? el("span", { class: "dim" }, " with any arguments") : [" ", data_(given || "without arguments")]))),
+      calls.expected.length ? el("details", {}, el("summary", {}, `Expected, ${counted(calls.expected.length + calls.more_expected, "call")}`),
+        el("ol", {}, calls.expected.map((one) => el("li", {}, data_(one.name), one.arguments === null ? el("span", { class: "dim" }, " with any arguments") : [" ", data_(one.arguments || "without arguments")]))),
         calls.more_expected ? el("p", { class: "dim" }, `and ${calls.more_expected} more`) : null) : null,
-      calls.made.length ? table("In order, with the ids that each showed: gold ones in bold", ["call", "tool", "arguments", "showed", "result"], calls.made.map(row)) : el("p", { class: "dim" }, "No tool was called."),
+      calls.made.length ? table("In order, with the ids that each call showed; gold ids are bold", ["call", "tool", "arguments", "showed", "result"], calls.made.map(row)) : el("p", { class: "dim" }, "The run called no tool."),
       calls.more ? el("p", { class: "dim" }, `and ${counted(calls.more, "more call")}`) : null);
   };
 
   const sections = (detail, number) => {
     const clashes = clashesOf(detail);
-    const flags = run().flags[number];
-    const edgeRow = ([source, target, relation, kind, , , , path, position]) => el("tr", {},
+    const is = (flag) => has(flag)(number);
+    const { nodes, edges } = detail.drawing;
+    const edgeRow = ({ source, target, relation, status, gold_path: path, position }) => el("tr", {},
       el("td", {}, path === undefined ? "" : [brief(path, 24), `, step ${position}`]),
-      el("td", { class: `status-${kind}` }, word(kind)),
-      el("td", {}, data_(detail.nodes[source][0])), el("td", {}, brief(relation, 24)), el("td", {}, data_(detail.nodes[target][0])));
-    const name = (commit) => el("span", {}, data_(detail.commits[commit][0]), " at ", data_(commitText(detail, commit)));
+      el("td", { class: `status-${status}` }, word(status)),
+      el("td", {}, data_(nodes[source].id)), el("td", {}, brief(relation, 24)), el("td", {}, data_(nodes[target].id)));
+    const name = (commit) => el("span", {}, data_(detail.commits[commit].repo), " at ", data_(commitText(detail, commit)));
     const names = (commits, rule) => rule === "unknown commit" ? commits.flatMap((commit, place) => place ? [", ", name(commit)] : [name(commit)])
       : [name(commits[0]), " with ", name(commits[commits.length - 1])];
-    const chunkRow = ([id, gain, score, commit, text], rank) => el("tr", {},
+    const chunkRow = ({ id, gain, score, commit, text }, rank) => el("tr", {},
       el("td", { class: "num" }, rank + 1),
       el("td", { class: "num" }, gain > 0 ? el("b", { class: "met" }, `+${gain}`) : gain),
       el("td", { class: "num" }, score === null ? "" : Number(score.toPrecision(5))),
-      el("td", {}, data_(id), commit >= 0 ? el("div", { class: "dim" }, commitText(detail, commit), clashes.has(commit) ? ` ✕${clashes.get(commit).join(",")}` : "") : null),
+      el("td", {}, data_(id), commit !== null ? el("div", { class: "dim" }, commitText(detail, commit), clashes.has(commit) ? ` ✕${clashes.get(commit).join(",")}` : "") : null),
       el("td", {}, text ? el("pre", { class: "chunk" }, text) : ""));
-    // What others gave stands among the values of the run.
+    // Scores by other tools are among the values of the run.
     const valueOf = (place) => detail.values[place] ?? run().values[place][number];
     return [
       el("p", { class: "question data" }, detail.question),
       el("p", {}, tags(number)),
       detail.error !== null ? el("p", { class: "note" }, el("b", {}, "Not answered: "), data_(detail.error)) : null,
-      flags & BITS.absent ? el("p", { class: "note" }, "The run has no record for this question: only the gold path is drawn.") : null,
-      flags & BITS.unlogged ? el("p", { class: "note" }, "The record has no traversal (not logged): only the gold path is drawn.") : null,
+      is("absent") ? el("p", { class: "note" }, "The run has no record for this question: only the gold path is drawn.") : null,
+      is("unlogged") ? el("p", { class: "note" }, "The record has no traversal (not logged): only the gold path is drawn.") : null,
       detail.invalid !== null ? el("p", { class: "note" }, el("b", {}, "Not scored: "), data_(detail.invalid)) : null,
-      el("p", {}, el("b", {}, detail.stage[0]), ": ", data_(detail.stage[1]), detail.stage[2].length ? [" (", detail.stage[2].map((one, place) => [place ? ", " : "", data_(one)]), ")"] : null,
-        detail.undecided ? el("span", { class: "dim" }, " Not in the two by two: ", data_(detail.undecided)) : null),
-      el("h3", {}, "Gold path and walk"),
-      detail.ordered ? null : el("p", { class: "note" }, "The traversal is a set of edges: it has no order."),
+      el("p", {}, el("b", {}, detail.stage.name), ": ", data_(detail.stage.reason), detail.stage.missing.length ? [" (", detail.stage.missing.map((one, place) => [place ? ", " : "", data_(one)]), ")"] : null,
+        detail.undecided ? el("span", { class: "dim" }, " Not in the two-by-two table: ", data_(detail.undecided)) : null),
+      el("h3", {}, "Gold path and traversal"),
+      detail.ordered ? null : el("p", { class: "note" }, "The traversal is a set of edges, without an order."),
       detail.words.length ? el("ul", { class: "words", id: "divergence" }, detail.words.map((text) => el("li", {}, text))) : null,
       drawing(detail),
-      detail.pairs.length ? [el("h3", {}, "Commits that don't belong together"), el("ol", { id: "pairs" }, detail.pairs.map(([commits, rule, count]) =>
+      detail.pairs.length ? [el("h3", {}, "Commits that don't belong together"), el("ol", { id: "pairs" }, detail.pairs.map(({ commits, rule, count }) =>
         el("li", {}, names(commits, rule), `: ${rule} (${counted(count, "pair")} of chunks)`))),
         detail.more_pairs ? el("p", { class: "dim" }, `and ${detail.more_pairs} more`) : null] : null,
-      detail.edges.length ? el("details", { id: "edges" }, el("summary", {}, detail.edges.length === 1 ? "The edge as a table" : `All ${detail.edges.length} edges as a table`),
-        table("Gold steps first, in order", ["gold path", "status", "source", "relation", "target"], detail.edges.map(edgeRow))) : null,
+      edges.length ? el("details", { id: "edges" }, el("summary", {}, edges.length === 1 ? "The edge as a table" : `All ${edges.length} edges as a table`),
+        table("Gold steps first, in order", ["gold path", "status", "source", "relation", "target"], edges.map(edgeRow))) : null,
       el("div", { class: "columns" },
         el("section", {}, el("h3", {}, "Answer"), detail.answer === null ? el("p", { class: "dim" }, "The record holds no answer.") : el("p", { class: "data", id: "answer" }, detail.answer)),
-        el("section", {}, el("h3", {}, "Gold answer"), detail.gold === null ? el("p", { class: "dim" }, "None is annotated.") : el("p", { class: "data" }, detail.gold),
+        el("section", {}, el("h3", {}, "Gold answer"), detail.gold === null ? el("p", { class: "dim" }, "No gold answer is annotated.") : el("p", { class: "data" }, detail.gold),
           detail.facts.length ? el("ul", {}, detail.facts.map((fact) => el("li", { class: "data" }, fact))) : null)),
       codeSections(number),
       judgedSections(detail, number),
       callSections(detail.calls),
       el("h3", {}, "Retrieved chunks"),
-      detail.chunks.length ? table("In order of rank, with the gain that the annotation gives each", ["rank", "gain", "score", "chunk", "text"], detail.chunks.map(chunkRow)) : el("p", { class: "dim" }, flags & (BITS.failed | BITS.absent) || detail.chunks_logged ? "Nothing was retrieved." : "The record has no retrieved chunks (not logged)."),
+      detail.chunks.length ? table("In order of rank, with the annotated gain of each", ["rank", "gain", "score", "chunk", "text"], detail.chunks.map(chunkRow)) : el("p", { class: "dim" }, is("failed") || is("absent") || detail.chunks_logged ? "Nothing was retrieved." : "The record has no retrieved chunks (not logged)."),
       detail.more_chunks ? el("p", { class: "dim" }, `and ${detail.more_chunks} more`) : null,
-      detail.lost.length ? el("p", {}, "Relevant and not retrieved: ", detail.lost.map(([id, gain], place) => [place ? ", " : "", data_(id), ` (+${gain})`])) : null,
-      el("details", {}, el("summary", {}, "Every measure of this question"), table("A value, or why there is none", ["measure", "value"], data.measures.map((measure, place) => el("tr", {},
+      detail.lost.length ? el("p", {}, "Relevant but not retrieved: ", detail.lost.map(({ id, gain }, place) => [place ? ", " : "", data_(id), ` (+${gain})`])) : null,
+      el("details", {}, el("summary", {}, "Every measure of this question"), table("The value, or why there is none", ["measure", "value"], data.measures.map((measure, place) => el("tr", {},
         el("th", { scope: "row", title: measure.definition }, measure.name), el("td", {}, typeof valueOf(place) === "number" ? shown(valueOf(place)) : el("span", { class: "dim data" }, `not scored: ${valueOf(place) ?? "no score was given"}`)))), "narrow")),
     ];
   };
@@ -483,7 +479,7 @@
     const place = state.list.indexOf(number);
     const step = (to, name) => el("button", { type: "button", disabled: to === undefined, on: { click: () => { location.hash = link(to); } } }, name);
     dialog.replaceChildren(
-      el("div", { class: "bar" }, el("h2", { id: "d-title", tabindex: -1, autofocus: true }, brief(data.questions[number][0], 80), el("span", { class: "dim" }, " in ", brief(run().name, 60))),
+      el("div", { class: "bar" }, el("h2", { id: "d-title", tabindex: -1, autofocus: true }, brief(data.questions[number].id, 80), el("span", { class: "dim" }, " in ", brief(run().name, 60))),
         step(place > 0 ? state.list[place - 1] : undefined, "Previous"), step(place >= 0 ? state.list[place + 1] : undefined, "Next"),
         el("button", { type: "button", on: { click: () => dialog.close() } }, "Close")),
       el("div", { class: "body" }, sections(detailOf(number), number)));
@@ -491,8 +487,7 @@
     else dialog.querySelector("h2").focus();
     dialog.scrollTop = 0;
   };
-  // Where the address led away from a question it stays as it is; where the reader closed one, the overview gets an
-  // entry of its own, so that Back always leads to what was shown before.
+  // A closed question leaves an entry in the history, so that Back leads to it; an address that leads elsewhere stays.
   const leave = () => {
     if (!dialog.open) return;
     state.left = true;
@@ -509,7 +504,7 @@
   });
 
   const decode = (text) => { try { return decodeURIComponent(text); } catch { return text; } };
-  const byId = new Map(data.questions.map((question, number) => [question[0], number]));
+  const byId = new Map(data.questions.map((question, number) => [question.id, number]));
   const say = (...words) => {
     $("notice").replaceChildren(...(words.length ? [el("p", { class: "note" }, words)] : []));
     if (words.length) $("notice").scrollIntoView({ block: "nearest" });
@@ -541,7 +536,7 @@
     filter();
   };
   const options = (select, pairs) => select.replaceChildren(...pairs.map(([value, name]) => el("option", { value }, name)));
-  const all = [...new Set(data.questions.map((question) => question[2]))].filter(Boolean).sort();
+  const all = [...new Set(data.questions.map((question) => question.category))].filter(Boolean).sort();
   options($("run"), data.runs.map((one, number) => [number, middle(one.name, 60)]));
   options($("f-category"), [["", "any"], ...all.map((one) => [one, middle(one, 60)])]);
   options($("f-difficulty"), [["", "any"], ...LEVELS.map((one) => [one, one])]);

@@ -1,0 +1,81 @@
+"""The names that a user may ask about: runs and questions that the graph holds, and the files of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from graphkit.database.store import Store
+from graphkit.errors import InputError, did_you_mean
+from graphkit.graph.digests import content_digest, run_digest
+from graphkit.graph.knowledge import question_ids
+from graphkit.graph.queries import cypher
+
+
+def require_run(store: Store, run: str) -> Mapping[str, Any]:
+    """Return the record of a run that the graph holds completely.
+
+    Raises
+    ------
+    InputError
+        The graph doesn't hold the run, or only a part of it; the message lists the runs that it holds.
+    """
+    runs = {str(row["id"]): row for row in store.read(cypher("read/runs"))}
+    if run in runs and runs[run]["complete"]:
+        return runs[run]
+    if run in runs:
+        raise InputError(
+            f"the run {run!r} was not loaded to its end",
+            remedy="Run `graphkit evaluate` on its file again: the load continues where it stopped.",
+        )
+    hint = did_you_mean(run, runs)
+    known = f"The graph holds: {', '.join(runs)}." if runs else "The graph holds no run yet."
+    raise InputError(
+        f"no run is called {run!r}", remedy=f"{hint}{known} `graphkit evaluate RUN.jsonl` scores a run and keeps it."
+    )
+
+
+def require_question(store: Store, question: str) -> None:
+    """Raise InputError unless the graph holds a question with this id."""
+    if not store.read(cypher("load/known_questions"), {"ids": [question]}):
+        raise InputError(
+            f"no question has the id {question!r}",
+            remedy="`graphkit failures RUN --kind questions-by-score` lists the questions of a run.",
+        )
+
+
+def run_source(store: Store, run: str) -> tuple[Path, Path]:
+    """Return the file that a run of the graph was loaded from, and the folder of its dataset.
+
+    Raises
+    ------
+    InputError
+        The run is unknown, its file is gone, or the file or the questions of its dataset have changed since.
+    """
+    known = require_run(store, run)
+    if not known["file"] and not known["origin"]:
+        raise InputError(
+            f"the graph doesn't know the file of the run {run!r}",
+            remedy="Name the file, or `graphkit evaluate` it again, which stores its path.",
+        )
+    if not known["file"]:
+        raise InputError(
+            f"the run {run!r} was loaded from {known['origin']}, which isn't the file of a run",
+            remedy="Name the file of a run: `graphkit import` makes one from a log.",
+        )
+    file, dataset = Path(known["file"]), str(known["dataset"])
+    if not file.is_file():
+        raise InputError(
+            f"the file that the run {run!r} was loaded from is gone",
+            where=str(file),
+            remedy="Put it back, or name the file where it is now.",
+        )
+    if run_digest(content_digest(file), question_ids(store, dataset)) != known["digest"]:
+        raise InputError(
+            f"the run {run!r} is no longer what was loaded: this file, or which questions its dataset has, has changed",
+            where=str(file),
+            remedy=f"`graphkit evaluate {file}` loads it again; or name the file to read it as it is now.",
+        )
+    [folder] = [row["folder"] for row in store.read(cypher("read/datasets")) if row["name"] == dataset]
+    return file, Path(str(folder))

@@ -1,0 +1,219 @@
+"""The drawing of one question: nodes, edges with their statuses, repositories and commits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from graphkit.measures.case import Case
+from graphkit.measures.matching import Edge, best_alternatives, contained
+from graphkit.measures.paths import Divergence
+from graphkit.records.ids import path_of, repo_of, symbol_of
+from graphkit.report.escaping import visible
+from graphkit.report.layout import draw
+
+#: Extra edges that are drawn; the rest is counted.
+EXTRA_EDGES = 80
+
+NO_REPOSITORY = "(no repository)"
+
+
+class Commits:
+    """The commits that the details of a question name, numbered in the order in which they first occur."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._numbers: dict[tuple[str | None, str | None], int] = {}
+
+    def number(self, repo: str | None, sha: str | None) -> int:
+        """Return the number of a commit."""
+        return self._numbers.setdefault((repo, sha), len(self._numbers))
+
+    def shown(self) -> list[dict[str, str]]:
+        """Return the commits, each with its tag or branch."""
+        return [
+            {
+                "repo": visible(repo or NO_REPOSITORY),
+                "sha": visible(sha or "no commit"),
+                "name": self._name(repo, sha),
+            }
+            for repo, sha in self._numbers
+        ]
+
+    def _name(self, repo: str | None, sha: str | None) -> str:
+        """Return the tag or branch of a commit, or why its name is ambiguous; empty if neither is known."""
+        if not (repo and sha):
+            return ""
+        known = self._case.commits.commits.get((repo, sha))
+        if known is not None:
+            return visible(next(iter(known.all_tags), known.branch or ""), 40)
+        return visible(self._case.commits.meant(repo, sha, self._case.pins).ambiguous or "", 40)
+
+
+def drawing(
+    case: Case, statuses: dict[Edge, str], divergences: Sequence[Divergence], commits: Commits
+) -> dict[str, Any]:
+    """Return the drawing of a question: its size, lanes, nodes and edges, and how many edges it omits."""
+    drawn, omitted = _drawn_edges(statuses)
+    nodes = {node: number for number, node in enumerate(dict.fromkeys(node for edge in drawn for node in edge[::2]))}
+    places = draw(
+        [repo_of(node) or NO_REPOSITORY for node in nodes],
+        [[(nodes[edge[0]], nodes[edge[2]]) for edge in path.edges] for path in case.gold],
+        [[(nodes[a], nodes[b]) for a, _, b in walk if a in nodes and b in nodes] for walk in case.walked_paths],
+        [(nodes[edge[0]], nodes[edge[2]]) for edge in drawn],
+    )
+    marks: dict[str, list[str]] = {}
+    for node in dict.fromkeys(node for path in case.gold for edge in path.edges for node in edge[::2]):
+        marks[node] = ["gold"]
+    for divergence in divergences:
+        mark = "left" if divergence.entered else "never_entered"
+        # A set of edges lacks some, but has no order, so it leaves no path.
+        if divergence.ordered and mark not in marks[divergence.node]:
+            marks[divergence.node].append(mark)
+    read = _read_at(case)
+    boxes = []
+    for node, box in zip(nodes, places.boxes, strict=True):
+        repo = repo_of(node)
+        shas, pin = read.get(node, []), case.pins.get(repo or "")
+        pinned = "" if not case.pins or all(sha == pin for sha in shas) else "off pin"
+        if not shas and pin:
+            shas, pinned = [pin], "pinned"
+        path = path_of(node)
+        boxes.append(
+            {
+                "id": visible(node),
+                "label": visible(symbol_of(node) or (path.rpartition("/")[2] if path else node), 200),
+                "file": visible(path or "", 200),
+                "x": box.x,
+                "y": box.y,
+                "commits": [commits.number(repo, sha) for sha in shas],
+                "pin": pinned,
+                "marks": marks.get(node, []),
+                "rank": case.ranks.get(node, 0),
+            }
+        )
+    positions = {edge: {"gold_path": name, "position": position} for edge, name, position in _positions(case)}
+    edges = [
+        {
+            "source": nodes[edge[0]],
+            "target": nodes[edge[2]],
+            "relation": visible(edge[1] or ""),
+            "status": status,
+            "line": line.path,
+            "x": line.x,
+            "y": line.y,
+            **positions.get(edge, {}),
+        }
+        for (edge, status), line in zip(drawn.items(), places.lines, strict=True)
+    ]
+    lanes = [{"name": visible(lane.name), "y": lane.y, "height": lane.height} for lane in places.lanes]
+    return {
+        "width": places.width,
+        "height": places.height,
+        "lanes": lanes,
+        "nodes": boxes,
+        "edges": edges,
+        "omitted": omitted,
+    }
+
+
+def aligned_with_gold(case: Case) -> Case:
+    """Return the case with each traversed edge that gold holds only in the other direction turned around."""
+    gold = {(edge[0], edge[2]) for edge in case.gold_edges}
+    answer = case.answer
+    if answer is None or not answer.traversal:
+        return case
+    steps = [
+        replace(
+            step,
+            source=step.target,
+            target=step.source,
+            source_commit=step.target_commit,
+            target_commit=step.source_commit,
+        )
+        if (step.target, step.source) in gold and (step.source, step.target) not in gold
+        else step
+        for step in answer.traversal
+    ]
+    return Case(case.question, replace(answer, traversal=steps), case.commits, unordered=not case.ordered)
+
+
+def edge_statuses(case: Case, divergences: Sequence[Divergence] = ()) -> tuple[dict[Edge, str], int, int]:
+    """Return the status of each distinct edge, and how many required edges were found out of how many.
+
+    An edge of gold is
+
+    - ``matched``: gold and traversed;
+    - ``missed``: required and not traversed;
+    - ``optional``: not traversed, and not required;
+    - ``alternative``: required only by an alternative that another one makes unnecessary;
+    - ``unattempted``: not traversed because the question failed or has no record;
+    - ``unlogged``: unknown, since the record has no traversal.
+
+    Any other edge is a ``turn`` where the traversal left a gold path by it, else ``extra``. EdgeRecall is found /
+    required.
+    """
+    attempted = case.answer is not None and case.answer.error is None
+    walked = case.walked
+    matched = contained(case.gold_edges, walked, case.untyped)
+    required, found = best_alternatives(
+        case.units, lambda gold: gold.needed, lambda wanted: contained(wanted, walked, case.untyped)
+    )
+    ever_needed = {edge for gold in case.gold for edge in gold.needed}
+    statuses: dict[Edge, str] = {}
+    for gold in case.gold:
+        for edge in gold.edges:
+            if edge in matched:
+                statuses[edge] = "matched"
+            elif not attempted:
+                statuses[edge] = "unattempted"
+            elif not case.walk_logged:
+                statuses[edge] = "unlogged"
+            else:
+                statuses[edge] = "missed" if edge in required else "alternative" if edge in ever_needed else "optional"
+    right = contained(walked, case.gold_edges, case.untyped)
+    turns = {divergence.turn for divergence in divergences}
+    for walk in case.walked_paths:
+        for edge in walk:
+            if edge not in right:
+                statuses.setdefault(edge, "turn" if edge in turns else "extra")
+    return statuses, len(found), len(required)
+
+
+def _drawn_edges(statuses: dict[Edge, str]) -> tuple[dict[Edge, str], int]:
+    """Return the edges to draw, extra ones last and among them the near ones first, and how many are omitted."""
+    drawn = {edge: status for edge, status in statuses.items() if status != "extra"}
+    near = {node for edge in drawn for node in edge[::2]}
+    extra = [edge for edge, status in statuses.items() if status == "extra"]
+    extra.sort(key=lambda edge: edge[0] not in near and edge[2] not in near)
+    return drawn | dict.fromkeys(extra[:EXTRA_EDGES], "extra"), max(len(extra) - EXTRA_EDGES, 0)
+
+
+def _positions(case: Case) -> Iterator[tuple[Edge, str, int]]:
+    """Yield each gold edge with the name of the first path that holds it, and its first position there."""
+    seen: set[Edge] = set()
+    for number, gold in enumerate(case.gold):
+        for position, edge in enumerate(gold.edges):
+            if edge not in seen:
+                seen.add(edge)
+                yield edge, visible(gold.id or str(number)), position
+
+
+def _read_at(case: Case) -> dict[str, list[str]]:
+    """Return the commits at which the traversal and the chunks read each node, in order of occurrence."""
+    found: dict[str, list[str]] = {}
+
+    def note(node: str, sha: str | None) -> None:
+        if sha and sha not in found.setdefault(node, []):
+            found[node].append(sha)
+
+    for walk in case.walks:
+        for step in walk:
+            for node, name in ((step.source, step.source_commit), (step.target, step.target_commit)):
+                note(node, case.sha(repo_of(node), name) if name else None)
+    for chunk in case.chunks:
+        sha = case.version(chunk).sha
+        note(chunk.id, case.sha(repo_of(chunk.id), sha) if sha else None)
+    return found
