@@ -153,7 +153,7 @@ NAMES |= {("compare", "second")}
 
 def walk(command: Any = None, path: Words = ()) -> Iterator[tuple[Words, Any]]:
     """Yield every command of the application with its words."""
-    group = command or typer.main.get_command(app)
+    group: Any = command or typer.main.get_command(app)
     for name in group.list_commands(None):
         sub = group.get_command(None, name)
         if hasattr(sub, "list_commands"):
