@@ -123,6 +123,12 @@ class EvaluationPlan:
         given = {score.measure for score in self.scores}
         return tuple(dict.fromkeys([*chosen, *self._resolved([one for one in self.gated if one not in given])]))
 
+    @property
+    def _layers(self) -> Config:
+        if not self.undirected:
+            return self.config
+        return self.config.renamed(lambda name: str(parse_measure(name).undirected()))
+
     def _resolved(self, names: Sequence[str]) -> list[Measure]:
         found = resolve_measures(names, k=self.k) if names else ()
         return [one.undirected() if self.undirected else one for one in found]
@@ -155,14 +161,7 @@ class EvaluationPlan:
         InputError
             A file can't be used, or two files contain a run of one name.
         """
-        chosen = self.measures
-        if self.undirected:
-            notify(f"note: {UNDIRECTED}")
-        if self.layered:
-            called = [name for one in runs for name in tool_measures(Dataset.of_run(one.run, dataset), one.run)]
-            chosen = tuple(dict.fromkeys([*chosen, *(resolve_measures(called) if called else ())]))
-        if self.engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
-            notify(f"note: computed in Python, because they have no Cypher query: {', '.join(others)}")
+        chosen = self._chosen(runs, dataset, notify)
         if len(runs) > 1:
             _refuse_one_name((one.file, first_run(one.run)) for one in runs)
         results = []
@@ -190,11 +189,22 @@ class EvaluationPlan:
                 result = dataclasses.replace(result, warnings=(*result.warnings, *warn(one.run, result)))
             results.append(result)
         _refuse_one_name((one.file, result.run) for one, result in zip(runs, results, strict=True))  # names in pipes
-        config = self.config
-        if self.undirected:
-            config = config.renamed(lambda name: str(parse_measure(name).undirected()))
-        cards = [score_layers(result, config) for result in results] if self.layered else []
+        cards = [score_layers(result, self._layers) for result in results] if self.layered else []
         return EvaluatedRuns(self, tuple(results), tuple(cards), tuple(self._outcomes(runs, results, cards)))
+
+    def _chosen(
+        self, runs: Sequence[RunSource], dataset: Path | None, notify: Callable[[str], None]
+    ) -> tuple[Measure, ...]:
+        """Return the measures with those of tool calls, and notify what is special about them."""
+        chosen = self.measures
+        if self.undirected:
+            notify(f"note: {UNDIRECTED}")
+        if self.layered:
+            called = [name for one in runs for name in tool_measures(Dataset.of_run(one.run, dataset), one.run)]
+            chosen = tuple(dict.fromkeys([*chosen, *(resolve_measures(called) if called else ())]))
+        if self.engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
+            notify(f"note: computed in Python, because they have no Cypher query: {', '.join(others)}")
+        return chosen
 
     def _outcomes(
         self, runs: Sequence[RunSource], results: Sequence[Evaluation], cards: Sequence[Scorecard]

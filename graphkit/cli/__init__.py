@@ -1,4 +1,4 @@
-"""The command line: it composes the parts and holds no logic. Heavy imports wait until a command needs them."""
+"""The command line: it composes the parts and has no logic. Heavy imports wait until a command needs them."""
 
 import signal
 

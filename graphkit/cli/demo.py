@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from graphkit.analysis.run_pairs import RunComparison
     from graphkit.database.store import Store
     from graphkit.files.dataset import Dataset
+    from graphkit.graph.writing import Progress
     from graphkit.records.verdicts import AnswerClaim, Verdict
     from graphkit.scoring.execute_run import ExecutedRun
     from graphkit.scoring.results import Evaluation
@@ -25,16 +26,16 @@ PAGE = "graphkit-demo.html"
 CODE_RUNS = ("storefront-code-graph", "storefront-code-graph-v2")
 CODE_PAGE = "graphkit-demo-code.html"
 
-#: What is shown beside the measures of the layers, and what is compared.
+#: The measures that are printed beside those of the layers, and those that are compared.
 BESIDE = ("PathPrefix", "BoundaryRecall", "CitationRecall", "RubricGrade")
 COMPARED = ("EdgeRecall", "PathPrefix", "nDCG@10", "Coherence", "Groundedness", "Attribution", "RubricGrade")
 
-#: Failures of a walk, and of what an answer says, by the failure queries.
-WALKED = (
+#: The failure queries about traversals, and those about claims.
+TRAVERSAL_KINDS = (
     *("wrong-turns", "missed-edges", "missed-boundaries", "right-files-wrong-path"),
     *("wrong-repositories", "incoherent-pairs", "unknown-commits"),
 )
-JUDGED = ("unsupported-claims", "bad-citations")
+CLAIM_KINDS = ("unsupported-claims", "bad-citations")
 
 
 @command(graph=True)
@@ -46,8 +47,6 @@ def demo() -> None:
     from graphkit.files.assets import storefront_folder
     from graphkit.files.dataset import Dataset
     from graphkit.files.outputs import check_output
-    from graphkit.files.problems import Problems
-    from graphkit.graph.datasets import load_dataset
     from graphkit.graph.failures import failures
     from graphkit.measures.registry import DEFAULT_MEASURES
     from graphkit.report import PageOptions, write_report
@@ -62,12 +61,8 @@ def demo() -> None:
         print_line("graphkit demo: a storefront of six repositories, 30 questions, two retrieval runs")
         print_line()
     with open_graph() as store, shown_progress("demo") as progress:
-        summary = load_dataset(store, dataset, Problems(), progress)
-        if not as_json():
-            held = {kind: summary.written[kind] + summary.unchanged[kind] for kind in summary.written}
-            print_line(f"1. In the graph: {', '.join(f'{count} {kind}' for kind, count in held.items())}")
-            print_line()
-        # Beside the fixture nothing is kept: it may lie in an installed package.
+        _load(store, dataset, progress)
+        # Keep nothing beside the fixture, which may lie in an installed package.
         gradings = [grade(file, dataset, store=store) for file in files]
         judged = [score for graded in gradings for score in graded.scores]
         measures = [*DEFAULT_MEASURES, "Integration", "Completeness"]
@@ -79,9 +74,9 @@ def demo() -> None:
         chosen = [name for name, row in scores.items() if row["error"] is None][:WORST]
         chosen += [str(row["question"]) for row in turns if row["question"] not in chosen]
         explained = {question: _explained(store, question) for question in chosen}
-        both = [{str(row["question"]) for row in failures(store, RUNS[1], kind)} for kind in JUDGED]
+        both = [{str(row["question"]) for row in failures(store, RUNS[1], kind)} for kind in CLAIM_KINDS]
         claimed = min(set.intersection(*both))
-        unsound = _explained(store, claimed, JUDGED)
+        unsound = _explained(store, claimed, CLAIM_KINDS)
         compared = compare_runs(store, *RUNS, measures=COMPARED, movers=2)
         code = _execute(store)
     verdicts = [verdict for graded in gradings for verdict in graded.verdicts]
@@ -95,21 +90,28 @@ def demo() -> None:
         print_json({"run": RUNS[1], "worst": explained, "judged": about, "executed": executed, "report": str(page)})
         return
     _show_scores(results, [score_layers(result) for result in results], gradings[1].judge)
-    _show_walks([scores[name] for name in chosen], explained)
+    _show_traversals([scores[name] for name in chosen], explained)
     _show_claims(said, unsound)
     _show_compared(compared)
     _show_code(code)
-    print_line(
-        f"7. A page to look at, each walk drawn over its gold path, each answer claim by claim: {page.resolve()}"
-    )
-    if code.page is not None:
-        print_line(f"   and one with the code of the answers, each failing test beside it: {code.page.resolve()}")
+    _show_pages(page, code.page)
     _show_next(chosen[0], dataset)
+
+
+def _load(store: Store, dataset: Dataset, progress: Progress) -> None:
+    from graphkit.files.problems import Problems
+    from graphkit.graph.datasets import load_dataset
+
+    summary = load_dataset(store, dataset, Problems(), progress)
+    if not as_json():
+        held = {kind: summary.written[kind] + summary.unchanged[kind] for kind in summary.written}
+        print_line(f"1. In the graph: {', '.join(f'{count} {kind}' for kind, count in held.items())}")
+        print_line()
 
 
 @dataclass(frozen=True)
 class _Code:
-    """What became of the code of two runs; none of them where this machine has no sandbox."""
+    """The results of executing the code of two runs; without a sandbox there are none."""
 
     sandbox: str
     runs: tuple[ExecutedRun, ...] = ()
@@ -118,7 +120,7 @@ class _Code:
 
 
 def _execute(store: Store) -> _Code:
-    """Execute the code of both runs in a sandbox, evaluate them with what came of it, and write their page."""
+    """Execute the code of both runs in a sandbox, and write their page."""
     from graphkit.analysis.explain import sentence
     from graphkit.errors import InputError
     from graphkit.execution.running import programs
@@ -147,8 +149,8 @@ def _execute(store: Store) -> _Code:
     return _Code(told, runs, tuple(f"{row['question']}: {sentence('failed-executions', row)}" for row in rows), page)
 
 
-def _explained(store: Store, question: str, kinds: tuple[str, ...] = WALKED) -> list[str]:
-    """Return what the second run did wrong with a question, one sentence a kind of failure."""
+def _explained(store: Store, question: str, kinds: tuple[str, ...] = TRAVERSAL_KINDS) -> list[str]:
+    """Return what the second run did wrong with a question, one sentence per kind of failure."""
     from graphkit.analysis.explain import sentence
     from graphkit.graph.failures import failures
 
@@ -175,8 +177,8 @@ def _show_scores(results: list[Evaluation], cards: list[Scorecard], judge: str) 
         rows.append([name, "", *(_held(one.held(), one.counts(), one.scored < one.total) for one in summaries)])
     print_table(None, ("layer and measure", "target", *RUNS), rows)
     print_text(
-        f"Generation and RubricGrade are judged by `{judge}`, a judge of rules: it sees which words agree, not what\n"
-        "is true, and needs neither key nor network. `graphkit grade RUN.jsonl --judge anthropic` asks a model.\n"
+        f"Generation and RubricGrade are judged by `{judge}`, a judge of rules: it compares words, and can't see what\n"
+        "is true. It needs neither key nor network. `graphkit grade RUN.jsonl --judge anthropic` asks a model.\n"
     )
 
 
@@ -186,18 +188,18 @@ def _held(value: float | None, counts: str, unscored: bool) -> str:
     return shown(value) + (f"  ({counts})" if unscored else "")
 
 
-def _show_walks(worst: list[dict[str, object]], explained: dict[str, list[str]]) -> None:
-    print_line(f"3. Where {RUNS[1]} walked wrong: its worst questions, and a wrong turn")
+def _show_traversals(worst: list[dict[str, object]], explained: dict[str, list[str]]) -> None:
+    print_line(f"3. Where the traversals of {RUNS[1]} went wrong: its worst questions, and a wrong turn")
     for row in worst:
         question = str(row["question"])
-        print_line(f"{question} ({row['difficulty']}): {row['found']} of {row['required']} gold edges walked")
+        print_line(f"{question} ({row['difficulty']}): {row['found']} of {row['required']} gold edges traversed")
         for each in explained[question]:
             print_line(f"  - {each}")
     print_line()
 
 
 def _show_claims(said: dict[str, Verdict], unsound: list[str]) -> None:
-    """Print what the judge said of one answer, claim by claim."""
+    """Print the verdict on one answer, claim by claim."""
     claims, rubric = said["claims"], said["rubric"]
     print_line(f"4. The answer to {claims.question}, claim by claim, as `{claims.judge}` judged it: {rubric.grade}")
     for number, claim in enumerate(claims.claims, 1):
@@ -210,11 +212,11 @@ def _show_claims(said: dict[str, Verdict], unsound: list[str]) -> None:
 
 
 def _claim(claim: AnswerClaim, verdict: Verdict) -> str:
-    """Return in a line what a claim rests on."""
+    """Return the evidence of a claim in one line."""
     parts: list[str] = [claim.support]
     parts += [f"by {one.chunk}" for one in claim.evidence if one.occurs][:1]
     if claim.edge is not None:
-        parts.append(f"walked {claim.edge.relation}, {'a gold edge' if claim.edge.in_gold else 'not in gold'}")
+        parts.append(f"traversed {claim.edge.relation}, {'a gold edge' if claim.edge.in_gold else 'not in gold'}")
     for citation in (verdict.citations[place] for place in claim.cited):
         parts.append(f"cites {citation.text}{'' if citation.correct else ', wrongly'}")
     return "; ".join(parts)
@@ -229,7 +231,7 @@ def _show_compared(compared: RunComparison) -> None:
 
 
 def _show_code(code: _Code) -> None:
-    """Print how the code of each run's answers ended, and why two of them failed."""
+    """Print how the code of each run ended, and why two answers failed."""
     from graphkit.cli.tables import print_table
     from graphkit.measures.judged import TESTED
     from graphkit.records.words import shown
@@ -247,12 +249,20 @@ def _show_code(code: _Code) -> None:
     print_line()
 
 
+def _show_pages(page: Path, code: Path | None) -> None:
+    print_line(
+        f"7. A page with each traversal drawn over its gold path, and each answer claim by claim: {page.resolve()}"
+    )
+    if code is not None:
+        print_line(f"   and one with the code of the answers, each failing test beside it: {code.resolve()}")
+
+
 def _show_next(walked: str, dataset: Dataset) -> None:
     print_text(
         "\nWhat to type next (put `.venv/bin/` before it in a checkout):\n"
         "  graphkit db start                                  keep the database running: commands answer at once\n"
         f"  graphkit failures {RUNS[1]} --question {walked}    everything this run did wrong there\n"
-        f"  graphkit failures {RUNS[1]} --kind wrong-turns    where each walk left the gold path\n"
+        f"  graphkit failures {RUNS[1]} --kind wrong-turns    where each traversal left the gold path\n"
         f"  graphkit failures {RUNS[1]} --kind claims-off-gold    claims that rest on edges which gold doesn't hold\n"
         f"  graphkit query found-and-lost -p run={RUNS[1]} -p other={RUNS[0]}\n"
         "  graphkit query -e \"MATCH (c:Claim {support: 'UNSUPPORTED'}) RETURN c.run, c.question, c.text\"\n"

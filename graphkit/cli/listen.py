@@ -95,7 +95,10 @@ def listen(
     check_output(spool, "spans", [dataset, *([names.ids] if names.ids is not None else [])], force=force)
     check_outputs_differ([out, spool])
     receiver = TraceReceiver(spool, port, lambda why: say(f"refused: {why}"), force)
-    made = _listen(receiver, make)
+    _print(_listen(receiver, make), receiver, out, spool)
+
+
+def _print(made: ImportedLog | None, receiver: TraceReceiver, out: Path, spool: Path) -> None:
     if as_json():
         received = {"spans": receiver.spans, "refused": dict(receiver.refusals), "spool": str(spool)}
         figures = made.figures if made else {}

@@ -1,4 +1,4 @@
-"""Comparisons at the terminal: the measures of two runs with their differences, and what moved most."""
+"""Tables of a comparison: the measures of two runs with their differences, and what moved most."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def print_comparison(compared: RunComparison) -> None:
 
 
 def _print_with_failed(compared: RunComparison) -> None:
-    """Print the measures of which a run failed on questions that the other was scored on, with these counted."""
+    """Print the measures with failures counted, for pairs of which one run failed."""
     if compared.failed_as == "unscored":
         print_line(FAILURES_UNSCORED[0].upper() + FAILURES_UNSCORED[1:] + ".")
         return

@@ -1,4 +1,4 @@
-"""Progress on standard error: as bars where a terminal is there to show them."""
+"""Progress on standard error: as bars in a terminal, and as lines elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphkit.cli.base import console, say
 from graphkit.graph.writing import Progress, quiet
 from graphkit.records.models import Answer
 
-#: Without a terminal the progress of a run is shown no more often than this, in seconds.
+#: How often the progress of a run is printed without a terminal, in seconds.
 LINE_EVERY = 10.0
 
 
@@ -44,7 +44,7 @@ def shown_progress(title: str) -> Iterator[Progress]:
 
 @dataclass
 class _Tally:
-    """What is done of the questions of a run, what failed, and what it cost."""
+    """The number of answered and failed questions of a run, and their cost."""
 
     total: int
     done: int = 0
@@ -64,7 +64,7 @@ class _Tally:
 
 
 def _lines(left: Counter[str]) -> Callable[[Answer], None]:
-    """Return what writes how far each system is, now and then and at its end, on a line: for a log."""
+    """Return a function that prints the progress of each system now and then, and at its end."""
     tallies = {name: _Tally(count) for name, count in left.items()}
     last = time.monotonic()
 
@@ -84,7 +84,7 @@ def _lines(left: Counter[str]) -> Callable[[Answer], None]:
 
 @contextmanager
 def run_progress(left: Counter[str]) -> Iterator[Callable[[Answer], None]]:
-    """Show what is done, what failed, what it cost, and how long is left; without a terminal, as lines."""
+    """Show what is done, what failed, what it cost, and the time left; without a terminal, as lines."""
     if not sys.stderr.isatty():
         yield _lines(left)
         return

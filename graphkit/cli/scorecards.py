@@ -13,7 +13,7 @@ from graphkit.scoring.results import Evaluation
 
 
 def print_scorecard(card: Scorecard) -> None:
-    """Print the layers of one run; what wasn't scored comes before what is low."""
+    """Print the layers of one run; alerts come first."""
     if card.unscored:
         print_line(f"NOT SCORED {card.run}: {card.unscored}")
     if not card.judged:
@@ -53,7 +53,7 @@ def print_scorecard(card: Scorecard) -> None:
 
 
 def print_outcomes(result: Evaluation) -> None:
-    """Print how many answers and paths were right, which right answers were luck, and where questions ended."""
+    """Print how many answers and paths are right, which right answers are luck, and where questions ended."""
     outcomes = result.outcomes()
     cells = two_by_two(outcomes)
     counts = cells.counts
@@ -62,12 +62,12 @@ def print_outcomes(result: Evaluation) -> None:
     if cells.luck:
         print_line(f"right answers by a wrong path, so luck: {named(cells.luck)}")
     stages = ", ".join(f"{name} {count}" for name, count in stage_counts(outcomes).items() if count)
-    print_line(f"{counts['undecided']} of {len(outcomes)} can't be told; where questions ended: {stages}")
+    print_line(f"{counts['undecided']} of {len(outcomes)} are undecided; where questions ended: {stages}")
     print_line()
 
 
 def named(questions: Sequence[str], most: int = 8) -> str:
-    """Return questions as text, the first few of many."""
+    """Return questions as text; only the first few of many."""
     more = f" and {len(questions) - most} more" if len(questions) > most else ""
     return ", ".join(questions[:most]) + more
 

@@ -1,4 +1,4 @@
-"""What a spot check found, for the terminal."""
+"""Tables of a spot check."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphkit.records.words import counted, shown
 from graphkit.trust.inflation import Inflation
 from graphkit.trust.spot_check import SpotCheck
 
-#: How many disagreements are shown.
+#: How many disagreements are printed.
 SHOWN = 10
 
 _NAMES = {
@@ -25,7 +25,7 @@ _NAMES = {
 
 
 def print_spot_check(found: SpotCheck) -> None:
-    """Print the figures, where judge and person disagree, what the true accuracy is, and what to do."""
+    """Print the figures, the disagreements of judge and person, the calibrated means, and advice."""
     version = "" if found.version is None else f" {found.version}"
     title = f"{found.judge}{version} on {found.run} by {found.measure}: {found.labelled} of {found.judged} checked"
     if found.scale.numeric and found.scale.ordered:
@@ -49,10 +49,10 @@ def print_spot_check(found: SpotCheck) -> None:
     for name, labels_needed in found.needed.items():
         wanted = f"an interval of {_NAMES[name]} {found.width:g} wide"
         if labels_needed is None:
-            print_line(f"how many labels {wanted} takes can't be told yet")
+            print_line(f"it is unknown yet how many labels {wanted} needs")
         elif labels_needed > found.labelled:
             more = labels_needed - found.labelled
-            print_line(f"{wanted} takes about {labels_needed} labels: {more} more")
+            print_line(f"{wanted} needs about {labels_needed} labels: {more} more")
 
 
 def _interval(one: Estimate) -> str:

@@ -1,4 +1,4 @@
-"""The three standard streams of the command: there even where the caller closed them, and quiet once nobody reads."""
+"""The standard streams: usable even if the caller closed them, and quiet once nobody reads."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def prepare_streams() -> None:
 
 
 class _Output(io.FileIO):
-    """A stream whose reader may leave: what nobody reads is dropped, so that the command goes on to its own end.
+    """A stream whose reader may stop: the rest is dropped, so that the command still finishes.
 
-    Its exit code is then the one that it has when everything is read: a gate that failed still says so.
+    The exit code is the same as if everything had been read: a failed gate still fails.
     """
 
     def write(self, data: Any) -> int:
@@ -41,7 +41,7 @@ class _Output(io.FileIO):
 def _output(stream: TextIO | None, number: int) -> TextIO:
     """Return the stream of a number with the encoding of the one that Python opened.
 
-    What the terminal's character set lacks is shown as ``\\u2013``.
+    Characters that the terminal lacks appear as ``\\u2013``.
     """
     if stream is not None and not isinstance(stream, io.TextIOWrapper):
         return stream  # somebody put an object of their own there, such as a notebook

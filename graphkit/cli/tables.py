@@ -32,9 +32,9 @@ def cell(value: Any) -> str:
 def print_table(
     title: str | None, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str | None = None
 ) -> None:
-    """Print rows on standard output: as a table where it fits the terminal, else each row as a block of its own.
+    """Print rows on standard output: as a table if it fits the terminal, else each row as a block.
 
-    Without a terminal the table is as wide as it needs to be, so that no value is broken over lines.
+    Without a terminal the table is as wide as necessary, so no value is broken over lines.
     """
     columns = [one_line(column) for column in columns]
     cells = [[cell(value) for value in row] for row in rows]
@@ -105,7 +105,7 @@ def print_scoreboard(results: Sequence[Evaluation]) -> None:
 
 
 def print_efficiency(runs: Mapping[str, tuple[Mapping[str, Spread], int]]) -> None:
-    """Print what is known of latency, calls, tokens and cost of each run, given with the number of its questions."""
+    """Print the known latency, calls, tokens and cost of each run, given with its number of questions."""
     rows = [
         [run, name, spread.mean, spread.median, spread.p95, spread.total, f"{spread.known}/{questions}"]
         for run, (figures, questions) in runs.items()

@@ -1,4 +1,4 @@
-"""What the procedures about trust found, for the terminal: the consistency of a judge, and what moves its grades."""
+"""Tables of a judge's consistency, and of what moves its grades."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ def show_effects(chosen: Subject, found: Sequence[Effect], warning: str | None) 
     print_table(None, columns, rows)
     for one in found:
         if one.shows:
-            print_line(f"{one.of} moves {one.measure} by {one.difference}: its interval leaves out 0")
+            print_line(f"{one.of} moves {one.measure} by {one.difference}: its interval excludes 0")
         if one.of == "drift" and one.versions[0] != one.versions[1]:
             print_line(f"{one.measure} was given by {one.versions[0]}, and now by {one.versions[1]}")
