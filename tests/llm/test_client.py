@@ -84,7 +84,7 @@ def test_schema_of_several_types() -> None:
     """A value that may be null is sent as one of two types, and a schema without a type is refused in words."""
     found = sendable({"type": "object", "properties": {"label": {"type": ["string", "null"]}}, "required": ["label"]})
     assert found["properties"]["label"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
-    with pytest.raises(InputError, match="can't take this schema"):
+    with pytest.raises(InputError, match="can't accept this schema"):
         sendable({"type": "object", "properties": {"label": {}}})
 
 
