@@ -1,6 +1,6 @@
-"""The client of the Anthropic API: many requests at once, as fast as the server lets them through, each till it ends.
+"""The client of the Anthropic API, with many requests at once, retries, and the server's rate limits.
 
-Nothing else in graphkit imports the package ``anthropic``, and this module does so only when a client is made.
+Nothing else in graphkit imports the package ``anthropic``, and this module does so only when it makes a client.
 """
 
 from __future__ import annotations
@@ -26,42 +26,41 @@ from graphkit.records.secrets import masked
 if TYPE_CHECKING:
     import anthropic
 
-#: How many prefixes of one request a server can keep.
+#: The most prefixes of one request that a server can cache.
 _BREAKPOINTS = 4
 
-#: A server that asks for a longer pause than this many seconds isn't waited for.
+#: The longest pause, in seconds, that a server may ask for.
 _LONGEST_WAIT = 300.0
 
-#: The longest pause, in seconds, before a request is sent again when the server names none.
+#: The longest pause, in seconds, before a retry if the server names none.
 _LONGEST_PAUSE = 60.0
 
-#: Statuses after which a request is sent again, besides every one of 500 and more.
+#: Statuses after which to retry, besides those from 500 up.
 _AGAIN = (408, 409, 429)
 
-#: Statuses that say that nothing was done: what must not be done twice may be sent again.
+#: Statuses that mean that the server did nothing, so that even an unrepeatable request may be sent again.
 _NOT_DONE = (429, 529)
 
-#: Statuses of something in between, which knows nothing of what the server did, and charged; one that the server sends
-#: itself is never charged.
+#: Statuses of a proxy, which doesn't know what the server did and charged. The server never charges for its own.
 _IN_BETWEEN = (408, 502, 504)
 
-#: What a key is made of; another character can't be sent, or makes the network repeat the key in its message.
+#: The characters of a key; with another one, the request fails, or the network's message repeats the key.
 _SENDABLE = re.compile(r"[!-~]*")
 
-#: More tokens than any reply has: such a number is none, and can't be kept.
+#: More tokens than any reply has.
 _TOO_MANY = 10**12
 
-#: The network's errors by which nothing was sent yet, and so nothing charged.
+#: The network's errors before anything was sent, and so charged.
 _UNSENT = ("ConnectError", "ConnectTimeout", "PoolTimeout")
 
 
 class NotThereError(InputError):
-    """The server doesn't know what a request names: a model, a batch, or the whole address."""
+    """The server doesn't know a model, a batch, or the whole address."""
 
 
 @dataclass(frozen=True)
 class Received:
-    """What a server sent: JSON, after how many attempts, of which some may have been charged without a reply."""
+    """The JSON of a server, the number of attempts, and how many lost ones may have been charged."""
 
     value: Any
     attempts: int = 1
@@ -69,23 +68,21 @@ class Received:
 
 
 class AnthropicModel:
-    """Any model of the Anthropic API. The key and the address come from the client's own environment variables.
+    """Any model of the Anthropic API. The client reads its key and address from its own environment variables.
 
     Parameters
     ----------
     concurrency
-        The most requests at once. After a refusal for the rate there are half as many, and one more each time that
-        as many replies have come.
+        The most requests at once. A refusal by the rate limit halves it; it grows by one after as many replies.
     attempts
-        How often a request is sent before it has no reply: after a refusal for the rate, an error of the server, a
-        time-out and a broken connection. Pauses double from ``backoff`` seconds, with some chance in them (``seed``).
+        How often to send a request: a refusal by the rate limit, an error of the server, a time-out and a broken
+        connection lead to a retry. Pauses double from ``backoff`` seconds, with some jitter (``seed``).
     timeout
         Seconds for each attempt.
     deadline
-        Seconds for all attempts at one request together, with the pauses between them; what a server asks to wait for
-        because of its rate isn't counted.
+        Seconds for all attempts at one request with their pauses, except those that the rate limit asks for.
     user
-        Who wants to ask, for the messages.
+        The name of the feature that asks, for messages.
 
     Raises
     ------
@@ -108,14 +105,14 @@ class AnthropicModel:
         self._deadline = deadline
         self._attempts = max(1, attempts)
         self._backoff = backoff
-        self._chance = random.Random(seed)  # noqa: S311 - it spreads pauses
+        self._chance = random.Random(seed)  # noqa: S311 - jitter of pauses
         self._gate = Gate(max(1, concurrency))
         # A client's connections belong to the event loop in which they were made.
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, anthropic.AsyncAnthropic] = (
             weakref.WeakKeyDictionary()
         )
         self._user = user
-        # As messages show it, which are kept beside runs: without what an address may hold of a password.
+        # For messages, which runs keep: without a password in the address.
         self._address = str(self._made().base_url.copy_with(userinfo=b"", query=None))
 
     def _made(self) -> anthropic.AsyncAnthropic:
@@ -124,7 +121,7 @@ class AnthropicModel:
         except ImportError:
             raise InputError(
                 f"{self._user} needs the Anthropic client",
-                remedy="pip install 'graphkit[anthropic]'. All that asks no model works without, as the judge lexical.",
+                remedy="pip install 'graphkit[anthropic]'. The judge lexical works without a model.",
             ) from None
         try:
             headers = {"accept-encoding": bodies.ENCODING}
@@ -135,19 +132,19 @@ class AnthropicModel:
         except Exception as error:
             if not _of_network(error):
                 raise
-            raise _no_address() from None  # what is said of an address may hold a part of a password
+            raise _no_address() from None  # a message on an address may contain a part of a password
         if client.base_url.scheme not in ("http", "https") or not client.base_url.host:
             raise _no_address()
         if client.api_key is None and client.auth_token is None and client.credentials is None:
             raise InputError(
                 f"{self._user} has no credentials for the Anthropic API",
-                remedy="Set ANTHROPIC_API_KEY. All that asks no model works without, the judge lexical too.",
+                remedy="Set ANTHROPIC_API_KEY. The judge lexical works without a model.",
             )
         for name, secret in (("ANTHROPIC_API_KEY", client.api_key), ("ANTHROPIC_AUTH_TOKEN", client.auth_token)):
             if secret is not None and not _SENDABLE.fullmatch(secret):
                 raise InputError(
                     f"{name} holds a space, a line end or another character that no key has",
-                    remedy="Set it again, without quotes and what stands around it: a file's line may end in one.",
+                    remedy="Set it again, without quotes, spaces or line ends around it.",
                 )
         return client
 
@@ -172,14 +169,14 @@ class AnthropicModel:
         await self.close()
 
     async def ask(self, request: Request) -> Reply:
-        """Return the reply; one that is refused or cut off is a reply as well, and says so by its stop reason.
+        """Return the reply, even a refused or truncated one; its stop reason says so.
 
         Raises
         ------
         ModelError
-            None came, as often as it was asked for, or the server refuses the request as it is.
+            No attempt got a reply, or the server rejects the request.
         InputError
-            No request can have a reply: the credentials, the address or the name of the model are wrong.
+            No request can get a reply: the credentials, the address or the name of the model are wrong.
         """
         body = parameters(request)
 
@@ -198,15 +195,15 @@ class AnthropicModel:
     async def call(
         self, send: Callable[[], Awaitable[bytes]], *, repeatable: bool = True, timeout: float | None = None
     ) -> Received:
-        """Return the JSON that the server sends, and send again what can be sent again.
+        """Return the JSON of the server, with retries.
 
-        With ``repeatable`` false, nothing is sent twice that the server may have done: such a failure is raised at
-        once, with ``lost`` 1. ``timeout`` is for what takes longer than a reply.
+        Unless ``repeatable``, nothing is sent twice that the server may have done: such a failure raises an error at
+        once, with ``lost`` 1. ``timeout`` is for calls that take longer than a reply.
 
         Raises
         ------
         ModelError
-            The server didn't send any, with what it or the network said; the error of the client is its cause.
+            The server sent none, with its message or that of the network; the error of the client is the cause.
         InputError
             As :meth:`ask`.
         """
@@ -216,8 +213,8 @@ class AnthropicModel:
             attempt += 1
             began = time.monotonic()
             try:
-                async with self._gate.passed() as sent:
-                    began = time.monotonic()  # others may have been let through before
+                async with self._gate.place() as sent:
+                    began = time.monotonic()  # the gate may have admitted others before
                     async with asyncio.timeout(min(timeout or self._timeout, left)):
                         value = _value(await send())
                 self._gate.widen()
@@ -232,7 +229,7 @@ class AnthropicModel:
                 final = doubled or not failure.again
                 left -= 0.0 if failure.limited else pause
                 if final or attempt == self._attempts or pause > _LONGEST_WAIT or left <= 0:
-                    waits = "" if final else self._given_up(attempt, pause)
+                    waits = "" if final else self._why_no_retry(attempt, pause)
                     lost = max(lost, int(doubled))
                     raise ModelError(f"{failure.what}{waits}", attempts=attempt, lost=lost) from error
                 if failure.lost and (before_repeat := BEFORE_REPEAT.get()) is not None:
@@ -248,8 +245,8 @@ class AnthropicModel:
             else:
                 return Received(value, attempt, lost)
 
-    def _given_up(self, attempt: int, pause: float) -> str:
-        """Return why a request isn't sent again that could be."""
+    def _why_no_retry(self, attempt: int, pause: float) -> str:
+        """Return why there is no further retry."""
         if attempt == self._attempts:
             return f" (given up after {attempt} attempts)" if attempt > 1 else ""
         if pause > _LONGEST_WAIT:
@@ -257,9 +254,9 @@ class AnthropicModel:
         return f" (given up after {attempt} attempts in {self._deadline:.0f} s)"
 
     def _pause(self, wait: float | None, attempt: int) -> float:
-        """Return how long to pause: what the server asks for, else twice as long each time; never all at one moment.
+        """Return the pause before a retry, with jitter: the one that the server asks for, or else a doubling one.
 
-        A server that keeps refusing though it got its pause gets twice as long, too.
+        If the server refuses again after its pause, that doubles, too.
         """
         if wait is not None and attempt == 1:
             return wait * (1 + 0.1 * self._chance.random())
@@ -268,7 +265,7 @@ class AnthropicModel:
         return own if wait is None else max(own, wait * (1 + 0.1 * self._chance.random()))
 
     def failure(self, error: Exception) -> ModelError:
-        """Return what an error of the client or the network means for a request.
+        """Return the failure of a request for an error of the client or the network.
 
         Raises
         ------
@@ -279,47 +276,47 @@ class AnthropicModel:
         return ModelError(found.what, lost=found.lost)
 
     def _failure(self, error: Exception) -> _Failure:
-        """Return what an error means for the request; what isn't of the network or the server is raised again."""
+        """Return the failure for an error of the network or the server; raise any other error again."""
         import anthropic
 
         if isinstance(error, anthropic.APIStatusError):
             return self._refused(error)
-        if isinstance(error, bodies.ReplyTooLongError):  # also while it was read as a stream
-            return replace(_lost(f"the reply of {self._address} isn't taken: {error}"), again=False)
+        if isinstance(error, bodies.ReplyTooLongError):  # while reading a stream
+            return replace(_lost(f"the reply of {self._address} is refused: {error}"), again=False)
         if isinstance(error, TimeoutError):
             return _lost(f"no reply from {self._address} in time")
-        if isinstance(error, anthropic.APIConnectionError):  # also one that took too long
+        if isinstance(error, anthropic.APIConnectionError):  # or a time-out of the client
             cause = error.__cause__
             if isinstance(cause, bodies.ReplyTooLongError):
-                return replace(_lost(f"the reply of {self._address} isn't taken: {cause}"), again=False)
+                return replace(_lost(f"the reply of {self._address} is refused: {cause}"), again=False)
             if type(cause).__name__ == "LocalProtocolError" and "header" in str(cause):
-                # The network's own words repeat the header, and that may be a secret.
+                # The network's message repeats the header, which may be a secret.
                 raise InputError(
                     "a request can't be sent: one of its headers holds a line end or a space at its end",
                     remedy="Look at ANTHROPIC_CUSTOM_HEADERS.",
                 ) from None
-            said = f"{type(cause).__name__} {cause}".strip() if cause is not None else str(error)
-            what = f"no reply from {self._address}: {said}"
+            message = f"{type(cause).__name__} {cause}".strip() if cause is not None else str(error)
+            what = f"no reply from {self._address}: {message}"
             return _Failure(what, again=True) if type(cause).__name__ in _UNSENT else _lost(what)
         if isinstance(error, ValueError | RecursionError):  # also a UnicodeError
-            return _lost(f"{self._address} sent what is no JSON: {error}")
+            return _lost(f"{self._address} sent invalid JSON: {error}")
         if isinstance(error, anthropic.AnthropicError) or _of_network(error):
             return _lost(f"{self._address}: {type(error).__name__}: {error}")
         raise error
 
     def _refused(self, error: anthropic.APIStatusError) -> _Failure:
-        status, said = error.status_code, _said(error)
-        what = f"{self._address} answers {status}: {said}"
+        status = error.status_code
+        what = f"{self._address} answers {status}: {_message(error)}"
         if status in (401, 402, 403):
             raise InputError(
-                what, remedy="Look at ANTHROPIC_API_KEY and at what it may do, and whether ANTHROPIC_BASE_URL is meant."
+                what, remedy="Check ANTHROPIC_API_KEY and its permissions, and ANTHROPIC_BASE_URL."
             ) from None
         if status == 404:
             raise NotThereError(
-                what, remedy="Name a model that the API has (--model), and see whether ANTHROPIC_BASE_URL is meant."
+                what, remedy="Name a model that the API has (--model), and check ANTHROPIC_BASE_URL."
             ) from None
-        told = error.response.headers.get("x-should-retry")
-        again = told != "false" and (told == "true" or status in _AGAIN or status >= 500)
+        advice = error.response.headers.get("x-should-retry")
+        again = advice != "false" and (advice == "true" or status in _AGAIN or status >= 500)
         return _Failure(
             what,
             again=again,
@@ -332,10 +329,10 @@ class AnthropicModel:
 
 @dataclass(frozen=True)
 class _Failure:
-    """Why an attempt gave nothing.
+    """The failure of an attempt.
 
-    ``again``: another may; ``lost``: whether this one may have been charged, as 0 or 1; ``unsure``: the server may have
-    done what it was asked; ``limited``: it was refused for the rate; ``wait``: the pause that the server asks for.
+    ``again``: a retry may succeed; ``lost``: 1 if this attempt may have been charged; ``unsure``: the server may have
+    done the request; ``limited``: the rate limit refused it; ``wait``: the pause that the server asks for.
     """
 
     what: str
@@ -362,12 +359,12 @@ def _no_address() -> InputError:
 
 
 def _lost(what: str) -> _Failure:
-    """Return the failure of an attempt that was sent, and of which nobody knows what became."""
+    """Return the failure of an attempt that was sent, with an unknown outcome."""
     return _Failure(what, again=True, lost=1, unsure=True)
 
 
-def _said(error: anthropic.APIStatusError) -> str:
-    """Return the server's own words, or the beginning of whatever it sent."""
+def _message(error: anthropic.APIStatusError) -> str:
+    """Return the server's message, or the beginning of its body."""
     body = error.body
     inner = body.get("error") if isinstance(body, Mapping) else None
     if isinstance(inner, Mapping) and isinstance(inner.get("message"), str):
@@ -376,7 +373,7 @@ def _said(error: anthropic.APIStatusError) -> str:
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds for which a server asks, as milliseconds, seconds or a date; None where it says nothing."""
+    """Return the pause in seconds that a server asks for (in milliseconds, seconds or as a date), or None."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers[name]) / unit
@@ -400,7 +397,7 @@ def parameters(request: Request) -> dict[str, Any]:
     Raises
     ------
     InputError
-        The schema is one that the API can't take.
+        The API can't accept the schema.
     """
     breakpoints = _breakpoints(request)
     system = _content(request.system, breakpoints)
@@ -420,9 +417,9 @@ def parameters(request: Request) -> dict[str, Any]:
 
 
 def _breakpoints(request: Request) -> set[int]:
-    """Return the ids of the blocks after which a server is told to keep what it read: the last ones that are shared.
+    """Return the ids of the blocks after which the server shall cache the prompt: the last shared ones.
 
-    The API takes no block without text. Where such a one ends what is shared, the one before it does.
+    The API accepts no empty block, so the block before an empty one counts instead.
     """
     found: list[Block] = []
     before: Block | None = None
@@ -434,7 +431,7 @@ def _breakpoints(request: Request) -> set[int]:
 
 
 def _content(blocks: tuple[Block, ...], breakpoints: set[int]) -> str | list[dict[str, Any]]:
-    """Return blocks with their breakpoints; a single one without is plain text."""
+    """Return blocks with their breakpoints; a single block without one is plain text."""
     kept = [block for block in blocks if block.text.strip()]
     if len(kept) == 1 and id(kept[0]) not in breakpoints:
         return _clean(kept[0].text)
@@ -449,7 +446,7 @@ def _content(blocks: tuple[Block, ...], breakpoints: set[int]) -> str | list[dic
 
 
 def _clean(text: str) -> str:
-    """Return text that can be written as UTF-8: half a pair of surrogates, which JSON can hold, becomes a mark."""
+    """Return text that UTF-8 can hold: a lone surrogate, which JSON allows, becomes a question mark."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -458,23 +455,23 @@ def _clean(text: str) -> str:
 
 
 def sendable(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a JSON Schema as the API takes it: limits that it refuses (such as minimum) go into the description.
+    """Return a JSON Schema that the API accepts: limits that it refuses (such as minimum) move to the description.
 
     Raises
     ------
     InputError
-        It says of some value not what type that has.
+        A value in the schema has no type.
     """
     import anthropic
 
     try:
         return anthropic.transform_schema(_with_one_type(dict(schema)))
     except (ValueError, TypeError, AttributeError, AssertionError) as error:
-        raise InputError(f"the API can't take this schema: {error}", remedy="Give each value a type.") from None
+        raise InputError(f"the API can't accept this schema: {error}", remedy="Give each value a type.") from None
 
 
 def _with_one_type(schema: Any) -> Any:
-    """Return a schema in which a value of one of several types is written with ``anyOf``."""
+    """Return a schema that writes several types of a value with ``anyOf``."""
     if isinstance(schema, list):
         return [_with_one_type(one) for one in schema]
     if not isinstance(schema, dict):
@@ -493,12 +490,12 @@ def _with_one_type(schema: Any) -> Any:
 
 
 def reply_of(message: Any, attempts: int = 1, lost: int = 0, batch: bool = False) -> Reply:
-    """Return the reply that a message of the API is.
+    """Return the reply in a message of the API.
 
     Raises
     ------
     ValueError
-        It is none; with what it lacks.
+        The message has another form.
     """
     if not isinstance(message, Mapping) or message.get("type", "message") != "message":
         raise ValueError(f"it has another form: {json.dumps(message)[:200]}")

@@ -1,4 +1,4 @@
-"""The bodies of a server's replies, which are unpacked here and end at a limit: a server may send without an end."""
+"""Unpacks the bodies of a server's replies, up to a limit, since a server may send without end."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from graphkit.files.intake import OPTION, are_lifted
 
-#: The longest reply, unpacked, in bytes; the results of a batch hold many replies.
+#: The longest unpacked reply, in bytes; the results of a batch contain many replies.
 LONGEST_REPLY = 16 << 20
 LONGEST_RESULTS = 4 << 30
 
-#: What is unpacked at once, in bytes.
+#: How many bytes to unpack at once.
 _PIECE = 1 << 16
 
-#: What the client asks for, and what is unpacked: others unpack a few bytes to gigabytes at once.
+#: The only encoding that the client requests and unpacks: others turn a few bytes into gigabytes at once.
 ENCODING = "gzip"
 
 
@@ -24,7 +24,7 @@ class ReplyTooLongError(Exception):
 
 
 async def bound(response: Any) -> None:
-    """Put a stream that ends at the limit into the place of a response's body; called before the body is read."""
+    """Replace the body of a response, before it is read, by a stream that ends at the limit."""
     packed = response.headers.get("content-encoding", "identity").strip().lower()
     limit = LONGEST_RESULTS if response.request.url.path.endswith("/results") else LONGEST_REPLY
     if packed not in ("identity", "", ENCODING):
@@ -53,7 +53,7 @@ def _bounded(stream: Any, limit: int, unpack: bool) -> Any:
 
 
 async def _unpacked(stream: Any) -> AsyncIterator[bytes]:
-    """Yield what a body holds that is packed by gzip, in small pieces."""
+    """Unpack a gzip body in small pieces."""
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
         async for packed in stream:

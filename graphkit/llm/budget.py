@@ -1,4 +1,4 @@
-"""What may be spent: no request is sent that could pass the limit, those that are under way included."""
+"""A spending limit: no request is sent that could pass it, counting those under way."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from graphkit.errors import InputError
 from graphkit.llm.prices import PriceTable
 from graphkit.llm.requests import BEFORE_REPEAT, Model, ModelError, Reply, Request
 
-#: What floating point may add to a sum of prices.
+#: The tolerance for rounding errors in sums of prices.
 _TOLERANCE = 1e-9
 
 
 class Budget:
-    """An amount of money, what was spent of it, and what is kept back for requests that are under way.
+    """An amount of money, with the part that is spent and the part reserved for requests under way.
 
     Raises
     ------
     InputError
-        The limit is no amount, or a model has no price: what can't be counted can't be limited.
+        The limit is no amount, or a model has no price.
     """
 
     def __init__(self, limit: float, prices: PriceTable, models: Iterable[str]) -> None:
@@ -35,43 +35,43 @@ class Budget:
         self.reserved = 0.0
         self._waiting: set[asyncio.Future[None]] = set()
 
-    def most(self, request: Request, batch: bool = False) -> float:
-        """Return the most that a request can cost, sent once.
+    def maximum_cost(self, request: Request, batch: bool = False) -> float:
+        """Return the maximum cost of a request, sent once.
 
         Raises
         ------
         InputError
-            The price of its model isn't known.
+            The price of its model is unknown.
         """
-        most = self.prices.most(request, batch)
-        if most is None:
+        cost = self.prices.maximum_cost(request, batch)
+        if cost is None:
             raise _unpriced(request.model)
-        return most
+        return cost
 
     def reserve(self, amount: float) -> bool:
-        """Keep an amount back, if that doesn't pass the limit, and tell whether it was kept back."""
+        """Reserve an amount unless that passes the limit, and tell whether it is reserved."""
         if self.spent + self.reserved + amount > self.limit + _TOLERANCE:
             return False
         self.reserved += amount
         return True
 
     def refusal(self, amount: float) -> str:
-        """Return why a request that can cost so much isn't sent."""
-        kept_back = f", {self.reserved:.4g} kept back for what is under way" if self.reserved > _TOLERANCE else ""
-        return f"not sent: it can cost {amount:.4g}; of {self.limit:.4g}, {self.spent:.4g} are spent{kept_back}"
+        """Return why a request that can cost an amount isn't sent."""
+        reserved = f", {self.reserved:.4g} reserved for requests under way" if self.reserved > _TOLERANCE else ""
+        return f"not sent: it can cost {amount:.4g}; of {self.limit:.4g}, {self.spent:.4g} are spent{reserved}"
 
-    def settle(self, reserved: float, spent: float) -> None:
-        """Count what was spent in the place of what was kept back."""
+    def charge(self, reserved: float, spent: float) -> None:
+        """Replace a reserved amount by the amount spent."""
         self.reserved = max(0.0, self.reserved - reserved)
         self.spent += spent
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_result(None)
 
-    async def reserved_for(self, amount: float) -> bool:
-        """Keep an amount back as soon as it is free; tell at once where it will never be.
+    async def reserve_when_free(self, amount: float) -> bool:
+        """Reserve an amount as soon as it is free; return False at once if it never will be.
 
-        What is under way usually costs less than what is kept back for it, so it is waited for.
+        Requests under way usually cost less than their reserve, so this waits for them.
         """
         while not self.reserve(amount):
             if self.spent + amount > self.limit + _TOLERANCE or self.reserved <= _TOLERANCE:
@@ -86,58 +86,58 @@ class Budget:
 
 
 class BudgetedModel:
-    """A model that is asked only what the budget can pay for."""
+    """A model behind a budget."""
 
     def __init__(self, model: Model, budget: Budget) -> None:
         self._model = model
         self._budget = budget
 
     async def ask(self, request: Request) -> Reply:
-        """Return the reply, after as much was kept back as it can cost.
+        """Reserve the maximum cost, and return the reply.
 
-        An attempt whose reply got lost on its way may have been charged: it counts at the most that it can have cost.
+        An attempt whose reply got lost may have been charged, so it counts at its maximum cost.
 
         Raises
         ------
         ModelError
             The request could pass the limit (``over_budget``), or got no reply.
         InputError
-            The price of its model isn't known.
+            The price of its model is unknown.
         """
         budget = self._budget
-        most = budget.most(request)
-        if not await budget.reserved_for(most):
-            raise ModelError(budget.refusal(most), label="over_budget", attempts=0)
-        spent, held, settled = 0.0, most, 0
+        maximum = budget.maximum_cost(request)
+        if not await budget.reserve_when_free(maximum):
+            raise ModelError(budget.refusal(maximum), label="over_budget", attempts=0)
+        spent, reserved, charged = 0.0, maximum, 0
 
         async def again() -> None:
-            """Count a lost attempt, and keep back as much for the next one."""
-            nonlocal held, settled
-            budget.settle(held, most)
-            held, settled = 0.0, settled + 1
-            if not await budget.reserved_for(most):
-                raise ModelError(budget.refusal(most), label="over_budget")
-            held = most
+            """Charge a lost attempt, and reserve the amount for the next one."""
+            nonlocal reserved, charged
+            budget.charge(reserved, maximum)
+            reserved, charged = 0.0, charged + 1
+            if not await budget.reserve_when_free(maximum):
+                raise ModelError(budget.refusal(maximum), label="over_budget")
+            reserved = maximum
 
         token = BEFORE_REPEAT.set(again)
         try:
             reply = await self._model.ask(request)
             spent = budget.prices.cost(request.model, reply.usage) or 0.0
-            spent += (reply.lost - settled) * most
+            spent += (reply.lost - charged) * maximum
         except ModelError as error:
-            spent = (error.lost - settled) * most
+            spent = (error.lost - charged) * maximum
             raise
         except asyncio.CancelledError:
-            spent = held  # it may be on its way
+            spent = reserved  # the request may be on its way
             raise
         finally:
             BEFORE_REPEAT.reset(token)
-            budget.settle(held, spent)
+            budget.charge(reserved, spent)
         return reply
 
 
 def _unpriced(model: str) -> InputError:
     return InputError(
-        f"--max-cost can't be kept: the price of {model!r} isn't known",
+        f"--max-cost can't be kept: the price of {model!r} is unknown",
         remedy="Give it in a file: --prices FILE, with [models.NAME], prompt and output.",
     )

@@ -1,4 +1,4 @@
-"""Replies kept in one SQLite file, so that none is paid for twice."""
+"""Keeps replies in one SQLite file, so that none is paid for twice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CACHE_VARIABLE = "GRAPHKIT_REPLIES"
 FILE_NAME = "replies.sqlite"
 
-#: Of the file's form; a file of a later one isn't touched.
+#: The version of the schema; graphkit refuses a file with a later one.
 _VERSION = 1
 
 #: Seconds to wait while another process writes.
@@ -55,7 +55,7 @@ _REPLY = (
 
 
 def cache_path(home: Path, given: Path | None = None) -> Path:
-    """Return the file of replies: the given one, that of ``GRAPHKIT_REPLIES``, or the one in the home of graphkit."""
+    """Return the file of replies: the given one, that of ``GRAPHKIT_REPLIES``, or the one in graphkit's home."""
     if given is not None:
         return given
     named = os.environ.get(CACHE_VARIABLE)
@@ -64,7 +64,7 @@ def cache_path(home: Path, given: Path | None = None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class ModelStats:
-    """What is kept of one model."""
+    """The replies of one model."""
 
     entries: int
     bytes: int
@@ -73,18 +73,18 @@ class ModelStats:
 
 @dataclass(frozen=True, slots=True)
 class CacheStats:
-    """What a file of replies holds.
+    """The content of a file of replies.
 
     Attributes
     ----------
     size
-        Bytes on the disk; ``bytes`` of a model are those of its requests and replies.
+        Bytes on disk; the ``bytes`` of a model are those of its requests and replies.
     oldest, newest
-        When the first and the last reply was kept, in seconds since 1970; None where there is none.
+        The times of the first and the last reply, in seconds since 1970; None if there is none.
     hits, misses
-        Of the last grading: how many replies were read here, and how many were asked for; None where none is known.
+        How many replies of the last grading came from here, and how many from a model; None if unknown.
     batches
-        How many batches are under way.
+        The number of batches under way.
     """
 
     path: Path
@@ -98,25 +98,24 @@ class CacheStats:
 
     @property
     def entries(self) -> int:
-        """How many replies there are."""
+        """The number of replies."""
         return sum(one.entries for one in self.models.values())
 
 
 class ReplyCache:
-    """Replies by the digest of their requests, in one file.
+    """Replies by the digest of their requests, in one file, for several processes and threads at once.
 
-    Each reply is written in a transaction of its own: a process that is killed loses none that it kept, and several
-    processes may use the file at once. It may be used in several threads.
+    Each reply has its own transaction, so a killed process loses no reply that it has put.
 
     Parameters
     ----------
     path
-        The file; it is made where there is none, unless ``must_exist``.
+        The file; created if missing, unless ``must_exist``.
 
     Raises
     ------
     InputError
-        The file is damaged, is of a later graphkit, can't be made, or isn't there though it must.
+        The file is damaged, comes from a later graphkit, can't be created, or is missing though it must exist.
     """
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
@@ -128,7 +127,7 @@ class ReplyCache:
                 remedy=f"Grade with a model first, or name another: --cache FILE, or {CACHE_VARIABLE}.",
             )
         self._lock = threading.RLock()
-        with self._told():
+        with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(
                 path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=32
@@ -147,7 +146,7 @@ class ReplyCache:
                 where=str(self.path),
                 remedy="Use that graphkit, or another file: --cache FILE.",
             )
-        # A process that is killed loses nothing in either mode; with the machine's power, the last replies may go.
+        # A killed process loses nothing in either mode; a power failure may lose the last replies.
         self._connection.execute("PRAGMA synchronous = NORMAL")
         if version == _VERSION:
             return
@@ -156,13 +155,13 @@ class ReplyCache:
             try:
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 break
-            except sqlite3.OperationalError:  # another process makes the file: SQLite doesn't wait for that by itself
+            except sqlite3.OperationalError:  # another process creates the file, and SQLite doesn't wait for that
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
         with self.transaction() as connection:
             if connection.execute("PRAGMA user_version").fetchone()[0] == _VERSION:
-                return  # another process has just made it
+                return  # another process has just created it
             if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise InputError(
                     "this is no file of replies but some other database",
@@ -174,8 +173,8 @@ class ReplyCache:
             connection.execute(f"PRAGMA user_version = {_VERSION}")
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Tell in words what is wrong with the file."""
+    def _explained(self) -> Iterator[None]:
+        """Turn errors of the file into an InputError with a remedy."""
         try:
             yield
         except OSError as error:
@@ -201,11 +200,11 @@ class ReplyCache:
 
     @contextlib.contextmanager
     def transaction(self, durable: bool = False) -> Iterator[sqlite3.Connection]:
-        """Give the connection for one transaction; nothing may be awaited in it.
+        """Yield the connection for one transaction, during which nothing may be awaited.
 
-        ``durable``: once it has ended, it holds even if the machine loses its power.
+        A ``durable`` transaction survives a power failure.
         """
-        with self._lock, self._told():
+        with self._lock, self._explained():
             if durable:
                 self._connection.execute("PRAGMA synchronous = FULL")
             try:
@@ -223,7 +222,7 @@ class ReplyCache:
 
     def rows(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
-        with self._lock, self._told():
+        with self._lock, self._explained():
             return self._connection.execute(query, tuple(values)).fetchall()
 
     def _one(self, query: str, values: Iterable[Any] = ()) -> tuple[Any, ...]:
@@ -245,9 +244,9 @@ class ReplyCache:
     # Replies
 
     def get(self, digest: str, unusable: bool = False) -> Reply | None:
-        """Return the reply to the request of a digest, marked as cached; None where there is none.
+        """Return the reply to a request by its digest, marked as cached; None if there is none.
 
-        With ``unusable``, also one that was forgotten since it couldn't be used.
+        With ``unusable``, also return one that was forgotten because it was unusable.
         """
         query = f"SELECT {_REPLY} FROM replies WHERE digest = ? AND unusable <= ?"  # noqa: S608 - names of columns
         found = self.rows(query, (digest, unusable))
@@ -257,12 +256,12 @@ class ReplyCache:
         return Reply(text, model, stop, Usage(*tokens), attempts, lost, cached=True, batch=bool(batch))
 
     def put(self, request: Request, reply: Reply) -> None:
-        """Keep a reply. One that is there already stays, if it can be used: others may have used it."""
+        """Keep a reply. A usable earlier one stays, since others may have used it."""
         with self.transaction() as connection:
             self.insert(connection, request.digest, request.model, request.text, reply)
 
     def insert(self, connection: sqlite3.Connection, digest: str, model: str, request: str, reply: Reply) -> None:
-        """Keep a reply to a request of such JSON, within a transaction."""
+        """Keep a reply to a request, given as JSON, within a transaction."""
         usage = reply.usage
         connection.execute("DELETE FROM replies WHERE digest = ? AND unusable", (digest,))
         connection.execute(
@@ -276,17 +275,17 @@ class ReplyCache:
         )
 
     def forget(self, digest: str) -> None:
-        """Serve a reply that can't be used no more, so that it is asked for again next time; a replay still has it."""
+        """Mark a reply as unusable, so that it is asked for again next time; a replay still has it."""
         with self.transaction() as connection:
             connection.execute("UPDATE replies SET unusable = 1 WHERE digest = ?", (digest,))
 
     def request(self, digest: str) -> Request | None:
-        """Return the request of a digest, to show it."""
+        """Return a request by its digest."""
         found = self.rows("SELECT request FROM replies WHERE digest = ?", (digest,))
         return Request.from_json(json.loads(found[0][0])) if found else None
 
     def note_use(self, hits: int, misses: int) -> None:
-        """Note what a grading read here, and what it asked for."""
+        """Record how many replies a grading found here, and how many it asked for."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM uses")
             connection.execute("INSERT INTO uses VALUES (?, ?, ?)", (time.time(), hits, misses))
@@ -294,7 +293,7 @@ class ReplyCache:
     # Stats and pruning
 
     def stats(self) -> CacheStats:
-        """Return what the file holds."""
+        """Return statistics of the file."""
         query = (
             "SELECT model, count(*), sum(length(CAST(request AS BLOB)) + length(CAST(text AS BLOB))), "
             "sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens) "
@@ -307,7 +306,7 @@ class ReplyCache:
         return CacheStats(self.path, self.size(), models, oldest, newest, hits, misses, under_way)
 
     def size(self) -> int:
-        """Return how many bytes the file takes, with what SQLite keeps beside it."""
+        """Return the bytes of the file, with its write-ahead log."""
         paths = (Path(f"{self.path}{end}") for end in ("", "-wal"))
         return sum(path.stat().st_size for path in paths if path.exists())
 
@@ -319,14 +318,14 @@ class ReplyCache:
         to_bytes: int | None = None,
         everything: bool = False,
     ) -> int:
-        """Drop replies, and return how many: those that fit all that is given, of the oldest first.
+        """Delete the replies that meet all given conditions, the oldest first, and return their number.
 
         Parameters
         ----------
         older_than
-            Seconds since they were kept.
+            The minimum age in seconds.
         to_bytes
-            Until what is left, of all models, has no more bytes than this.
+            Stop when the rest, of all models, has at most this many bytes.
         """
         if older_than is None and model is None and to_bytes is None and not everything:
             return 0
@@ -353,24 +352,23 @@ class ReplyCache:
                     dropped.append((digest,))
                 connection.executemany("DELETE FROM replies WHERE digest = ?", dropped)
                 removed = len(dropped)
-        # The room is given back where nobody else uses the file; else the next replies fill it.
+        # Shrink the file unless another process uses it; then the next replies fill the room.
         with self._lock, contextlib.suppress(sqlite3.OperationalError):
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return removed
 
     def forget_batches(self) -> int:
-        """Forget the batches that are under way, and return how many: their results won't be read."""
+        """Forget the batches under way, and return their number; nothing will read their results."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM batched")
             return connection.execute("DELETE FROM batches WHERE ended_at IS NULL").rowcount
 
 
 class CachedModel:
-    """A model with a cache in front of it: what was asked before isn't asked again.
+    """A model behind a cache.
 
-    Two requests that are the same and under way at one time are asked once. ``hits`` and ``misses`` count which
-    replies were there, and which were asked for.
+    Identical requests at the same time are sent once. ``hits`` counts replies from the cache, ``misses`` the others.
     """
 
     def __init__(self, model: Model, cache: ReplyCache) -> None:
@@ -381,12 +379,12 @@ class CachedModel:
         self.misses = 0
 
     async def ask(self, request: Request) -> Reply:
-        """Return the reply that is kept, or ask and keep it.
+        """Return the reply from the cache, or ask the model and keep it.
 
         Raises
         ------
         ModelError
-            No reply could be had.
+            There is no reply.
         """
         digest = request.digest
         while (other := self._under_way.get(digest)) is not None:
@@ -406,7 +404,7 @@ class CachedModel:
             self._cache.put(request, reply)
         except Exception as error:
             waiting.set_exception(error)
-            waiting.exception()  # whether anybody else waits for it or not
+            waiting.exception()  # mark it as retrieved, since nothing else may wait for it
             raise
         else:
             waiting.set_result(reply)
@@ -416,5 +414,5 @@ class CachedModel:
             waiting.cancel()
 
     def forget(self, digest: str) -> None:
-        """Serve a reply that can't be used no more, so that it is asked for again next time."""
+        """Mark a reply as unusable, so that it is asked for again next time."""
         self._cache.forget(digest)

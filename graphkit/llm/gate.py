@@ -1,4 +1,4 @@
-"""How many requests are under way at once: no more than allowed, fewer after a refusal, none during a pause."""
+"""Limits the requests under way: at most so many at once, fewer after a refusal, none during a pause."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from contextlib import asynccontextmanager
 
 
 class Gate:
-    """Lets so many through at once, in their order, and none while it is shut."""
+    """A gate that admits a number of requests at once, in their order, and none while it is shut."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._open = float(most)
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._open = float(limit)
         self._inside = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._shut_until = 0.0
         self._narrowed_at = 0.0
 
     @asynccontextmanager
-    async def passed(self) -> AsyncIterator[float]:
-        """Wait for a place, and till the gate is open; give the moment."""
+    async def place(self) -> AsyncIterator[float]:
+        """Wait for a place and for the gate to open; yield the time."""
         await self._enter()
         try:
             while (left := self._shut_until - time.monotonic()) > 0:
@@ -54,17 +54,17 @@ class Gate:
                 place.set_result(None)
 
     def shut(self, seconds: float) -> None:
-        """Let none through for a while."""
+        """Admit none for a while."""
         self._shut_until = max(self._shut_until, time.monotonic() + seconds)
 
     def narrow(self, sent: float) -> None:
-        """Let half as many through from now on; refusals of what was sent before the last time don't count again."""
+        """Halve the limit, once for all requests sent before the last time it was halved."""
         if sent >= self._narrowed_at:
             self._open = max(1.0, self._open / 2)
             self._narrowed_at = time.monotonic()
 
     def widen(self) -> None:
-        """After each reply, widen by so much that as many replies as are let through make room for one more."""
-        if self._open < self._most:
-            self._open = min(float(self._most), self._open + 1 / self._open)
+        """Raise the limit a little: by one after as many replies as it admits at once."""
+        if self._open < self._limit:
+            self._open = min(float(self._limit), self._open + 1 / self._open)
             self._admit()

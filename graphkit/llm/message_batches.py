@@ -1,8 +1,8 @@
-"""Requests in batches, at half the price and within a day: submitted once, read whenever they end, kept in the cache.
+"""Sends requests in batches, at half the price and within a day, and keeps the replies in the cache.
 
-What is submitted is written down twice: as an intent before it is sent, and with the batch's id once the server has
-answered. A process that is killed in between leaves an intent without an id: the next one looks among the server's
-batches for one that holds just these requests, and sends them again only where there is none.
+The cache records each batch twice: as an intent before it is sent, and with its id once the server has replied. A
+process that is killed in between leaves an intent without an id. The next process then searches the server's batches
+for one with just these requests, and sends them again only if there is none.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from graphkit.llm.cache import ReplyCache
 from graphkit.llm.requests import ModelError, Request
 from graphkit.records.words import counted
 
-#: What the API takes in one batch, with room for what JSON adds.
-MOST_REQUESTS = 100_000
-MOST_BYTES = 240_000_000
+#: The API's limits on one batch, with room for the JSON around the requests.
+MAX_REQUESTS = 100_000
+MAX_BYTES = 240_000_000
 
-#: By how many seconds the server's clock may differ from this one.
+#: The most seconds by which the server's clock may differ.
 _CLOCKS = 300.0
 
 #: Seconds for sending a whole batch.
 _UPLOAD = 900.0
 
-#: How many times a batch is sent that doesn't arrive.
+#: How often to send a batch that doesn't arrive.
 _SUBMISSIONS = 3
 
-#: How many times results that break off are read again before it is told.
+#: How often to read results that break off.
 _READINGS = 4
 
 
 @dataclass
 class BatchOutcome:
-    """What came of requests that were to be answered in batches.
+    """The outcome of requests in batches.
 
     Attributes
     ----------
     cached
-        How many had a reply before.
+        The number of requests with an earlier reply.
     joined
-        How many were under way already, in a batch of a former process or of another one.
+        The number of requests that were already under way, in a batch of an earlier or another process.
     submitted
-        How many were sent now.
+        The number of requests sent now.
     succeeded
-        How many replies were read, those to others' requests in the same batches included.
+        The number of replies read, including those to other requests in the same batches.
     failures
-        Why requests have no reply, by digest: each that was wanted has a reply in the cache or stands here. They may
+        The errors of requests, by digest. Each wanted request has a reply in the cache or an error here, and may then
         be submitted again.
     """
 
@@ -82,13 +82,13 @@ class Batches:
     Parameters
     ----------
     budget
-        What may be spent; requests that don't fit are not sent, and fail as ``over_budget``.
+        The spending limit; requests that don't fit are not sent, and fail as ``over_budget``.
     interval
-        Seconds between two looks at what is under way.
+        Seconds between two checks of the batches under way.
     patience
-        Seconds after which a batch that was sent by a process that is gone would be seen, had it arrived.
-    tell
-        Is called with a line about what happens.
+        Seconds after which the server lists a batch that a killed process has sent.
+    report
+        A function to call with a line about each event.
     """
 
     def __init__(
@@ -99,31 +99,31 @@ class Batches:
         budget: Budget | None = None,
         interval: float = 30.0,
         patience: float = 60.0,
-        tell: Callable[[str], None] = lambda _: None,
-        most_requests: int = MOST_REQUESTS,
-        most_bytes: int = MOST_BYTES,
+        report: Callable[[str], None] = lambda _: None,
+        max_requests: int = MAX_REQUESTS,
+        max_bytes: int = MAX_BYTES,
     ) -> None:
         self._model = model
         self._cache = cache
         self._budget = budget
         self._interval = interval
         self._patience = patience
-        self._tell = tell
-        self._most_requests = most_requests
-        self._most_bytes = most_bytes
-        self._kept_back: dict[str, float] = {}  # what the budget keeps back, by digest
+        self._report = report
+        self._max_requests = max_requests
+        self._max_bytes = max_bytes
+        self._reserved: dict[str, float] = {}  # reserves of the budget, by digest
 
     async def fill(self, requests: Iterable[Request]) -> BatchOutcome:
-        """Have a reply to each request in the cache, or the reason why there is none; wait until all batches end.
+        """Get a reply or an error for each request; wait until all batches end.
 
-        Killed at any moment, it is called again with the same requests, and goes on.
+        After a kill at any moment, a second call with the same requests resumes.
 
         Raises
         ------
         InputError
-            No request can have a reply: the credentials or the address are wrong.
+            No request can get a reply: the credentials or the address are wrong.
         ModelError
-            The server can't be reached any more; what is under way stays so, and is read next time.
+            The server is unreachable; the batches stay under way, and the next call reads them.
         """
         outcome = BatchOutcome()
         wanted = {request.digest: request for request in requests}
@@ -140,24 +140,24 @@ class Batches:
 
     @contextlib.asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
-        """Let no other process submit from the same file; the lock of one that is killed is gone with it."""
+        """Let no other process submit from the same file; a killed process loses its lock."""
         with Path(f"{self._cache.path}.submitting").open("w") as file:
-            told = False
+            reported = False
             while True:
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
-                    if not told:
-                        self._tell("another process submits batches; waiting for it")
-                        told = True
+                    if not reported:
+                        self._report("another process submits batches; waiting for it")
+                        reported = True
                     await asyncio.sleep(0.2)
             yield
 
     async def _submit(self, wanted: Mapping[str, Request], outcome: BatchOutcome) -> None:
         new: list[Request] = []
         for digest, request in wanted.items():
-            # In this order: a result that another process reads meanwhile goes from the batch to the replies.
+            # In this order, since another process may move a result from the batch to the replies meanwhile.
             if self._cache.rows("SELECT 1 FROM batched WHERE digest = ?", (digest,)):
                 outcome.joined += 1
             elif self._cache.get(digest) is not None:
@@ -170,31 +170,31 @@ class Batches:
                 outcome.submitted += len(part)
 
     def _payable(self, requests: Iterable[Request], outcome: BatchOutcome) -> Iterable[Request]:
-        """Yield the requests that the budget can pay for, together with all that is under way."""
+        """Reserve and yield the requests that the budget can pay for."""
         for request in requests:
             if self._budget is not None:
-                most = self._budget.most(request, batch=True)
-                if not self._budget.reserve(most):
-                    error = ModelError(self._budget.refusal(most), label="over_budget", attempts=0)
+                cost = self._budget.maximum_cost(request, batch=True)
+                if not self._budget.reserve(cost):
+                    error = ModelError(self._budget.refusal(cost), label="over_budget", attempts=0)
                     outcome.failures[request.digest] = error
                     continue
-                self._kept_back[request.digest] = most
+                self._reserved[request.digest] = cost
             yield request
 
-    def _settle(self, digest: str, cost: float = 0.0) -> None:
-        """Count what a request cost; what a former process submitted was of that one's budget."""
-        most = self._kept_back.pop(digest, None)
-        if self._budget is not None and most is not None:
-            self._budget.settle(most, cost)
+    def _charge(self, digest: str, cost: float = 0.0) -> None:
+        """Charge the cost of a request, unless another process submitted it."""
+        reserved = self._reserved.pop(digest, None)
+        if self._budget is not None and reserved is not None:
+            self._budget.charge(reserved, cost)
 
     def _parts(self, requests: Iterable[Request]) -> Iterable[list[tuple[Request, dict[str, Any]]]]:
-        """Yield requests with their bodies, in parts that the API takes."""
+        """Yield requests with their bodies, in parts within the API's limits."""
         part: list[tuple[Request, dict[str, Any]]] = []
         size = 0
         for request in requests:
             body = {"custom_id": request.digest, "params": parameters(request)}
             length = len(json.dumps(body)) + 2
-            if part and (len(part) == self._most_requests or size + length > self._most_bytes):
+            if part and (len(part) == self._max_requests or size + length > self._max_bytes):
                 yield part
                 part, size = [], 0
             part.append((request, body))
@@ -203,7 +203,7 @@ class Batches:
             yield part
 
     def _intend(self, requests: list[Request]) -> _Intent:
-        """Write down what is about to be submitted."""
+        """Record the intent to submit requests."""
         now = time.time()
         with self._cache.transaction(durable=True) as connection:
             values = (now, len(requests))
@@ -216,7 +216,7 @@ class Batches:
         return _Intent(number, None, now, len(requests))
 
     async def _send(self, intent: _Intent, bodies: list[dict[str, Any]], outcome: BatchOutcome) -> bool:
-        """Submit a batch, and tell whether it was; never twice: where it may have arrived, look for it first."""
+        """Submit a batch, and tell whether that succeeded; if it may have arrived, search for it before a retry."""
 
         async def send() -> bytes:
             batches = self._model.client.messages.batches.with_raw_response
@@ -234,12 +234,12 @@ class Batches:
                 failure = error
                 if not error.lost:
                     break
-                self._tell(f"a batch may not have arrived ({error}); looking for it")
+                self._report(f"a batch may not have arrived ({error}); looking for it")
                 if await self._found(intent):
                     return True
             else:
                 self._confirm(intent, batch["id"])
-                self._tell(f"batch {batch['id']}: {counted(intent.requests, 'request')} submitted")
+                self._report(f"batch {batch['id']}: {counted(intent.requests, 'request')} submitted")
                 return True
         self._drop(intent)
         assert failure is not None
@@ -258,24 +258,24 @@ class Batches:
     def _fail(self, digests: Iterable[str], error: ModelError, outcome: BatchOutcome) -> None:
         for digest in digests:
             outcome.failures[digest] = error
-            self._settle(digest)
+            self._charge(digest)
 
     # Intents without an id
 
     async def _resolve(self, outcome: BatchOutcome) -> None:
-        """Find out of each intent that has no id whether it was submitted; forget those that weren't."""
+        """Search for the batch of each intent without an id; forget the intents without a batch."""
         for intent in self._intents("id IS NULL"):
-            self._tell(
+            self._report(
                 f"{counted(intent.requests, 'request')} may have been submitted by a process that was ended; looking"
             )
             if not await self._found(intent):
                 self._drop(intent)
 
     async def _found(self, intent: _Intent) -> bool:
-        """Tell whether the server has the batch of an intent; it is confirmed then.
+        """Tell whether the server has the batch of an intent, and confirm it then.
 
-        The server tells which requests a batch has only by its results. One that was made since, has as many requests
-        and isn't known otherwise may be it: it is waited for.
+        Only its results show which requests a batch has. So this waits for each unknown batch with the same number of
+        requests that is newer than the intent.
         """
         arrived = max(0.0, intent.intended_at + self._patience - time.time())
         await asyncio.sleep(min(arrived, self._patience))
@@ -286,17 +286,17 @@ class Batches:
             if batch["id"] in known or sum(batch["request_counts"].values()) != intent.requests:
                 continue
             while batch["processing_status"] != "ended":
-                self._tell(f"batch {batch['id']} may be the one; waiting until it ends")
+                self._report(f"batch {batch['id']} may be the one; waiting until it ends")
                 await asyncio.sleep(self._interval)
                 batch = await self._retrieved(batch["id"])
             if {line["custom_id"] async for line in self._results(batch)} == digests:
                 self._confirm(intent, batch["id"])
-                self._tell(f"batch {batch['id']} is the one")
+                self._report(f"batch {batch['id']} is the one")
                 return True
         return False
 
     async def _listed(self, since: float) -> list[dict[str, Any]]:
-        """Return the server's batches that were made since a moment, the newest first."""
+        """Return the server's batches since a time, the newest first."""
         found: list[dict[str, Any]] = []
         after: dict[str, str] = {}
         while True:
@@ -325,7 +325,7 @@ class Batches:
         return [_Intent(*row) for row in self._cache.rows(query)]
 
     async def _finish(self, outcome: BatchOutcome) -> None:
-        """Read each batch that has ended, until none is under way."""
+        """Read each batch when it has ended, until none is under way."""
         while under_way := self._intents("id IS NOT NULL AND ended_at IS NULL"):
             for intent in under_way:
                 assert intent.id is not None
@@ -334,7 +334,7 @@ class Batches:
                     await self._read(intent, batch, outcome)
             if left := self._intents("id IS NOT NULL AND ended_at IS NULL"):
                 requests = sum(intent.requests for intent in left)
-                self._tell(f"{counted(len(left), 'batch', 'batches')} under way, {counted(requests, 'request')}")
+                self._report(f"{counted(len(left), 'batch', 'batches')} under way, {counted(requests, 'request')}")
                 await asyncio.sleep(self._interval)
 
     async def _retrieved(self, batch: str) -> dict[str, Any]:
@@ -352,7 +352,7 @@ class Batches:
             ) from None
 
     async def _read(self, intent: _Intent, batch: Mapping[str, Any], outcome: BatchOutcome) -> None:
-        """Keep the results of a batch, each as it comes, in whatever order; the batch has ended once all are there."""
+        """Keep the results of a batch, in any order, and mark the batch as ended after all of them."""
         read: set[str] = set()
         async for line in self._results(batch):
             digest = line["custom_id"]
@@ -365,12 +365,12 @@ class Batches:
             connection.execute("UPDATE batches SET ended_at = ? WHERE number = ?", (time.time(), intent.number))
         missing = ModelError(f"batch {intent.id} has no result for the request")
         self._fail((digest for (digest,) in left), missing, outcome)
-        self._tell(f"batch {intent.id}: {counted(len(read), 'result')} read")
+        self._report(f"batch {intent.id}: {counted(len(read), 'result')} read")
 
     def _keep(self, digest: str, result: Mapping[str, Any], outcome: BatchOutcome) -> None:
         rows = self._cache.rows("SELECT request FROM batched WHERE digest = ?", (digest,))
         if not rows:
-            return  # another process has read it already, or it isn't one of ours
+            return  # another process has read it, or it isn't one of ours
         request = Request.from_json(json.loads(rows[0][0]))
         reply, failure = None, ModelError(f"the batch gave no reply: {_reason(result)}")
         if result.get("type") == "succeeded":
@@ -384,19 +384,19 @@ class Batches:
             connection.execute("DELETE FROM batched WHERE digest = ?", (digest,))
         if reply is None:
             outcome.failures[digest] = failure
-            self._settle(digest)
+            self._charge(digest)
             return
         outcome.succeeded += 1
         cost = self._budget.prices.cost(request.model, reply.usage, batch=True) if self._budget is not None else None
-        self._settle(digest, cost or 0.0)
+        self._charge(digest, cost or 0.0)
 
     async def _results(self, batch: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """Yield all results of a batch that has ended; where they break off they are read again, so some come twice.
+        """Yield all results of a batch that has ended. If they break off, read them again, so some come twice.
 
         Raises
         ------
         ModelError
-            They can't be read to their end.
+            The results break off each time.
         """
         if not batch.get("results_url"):
             return  # the server keeps results for some weeks
@@ -422,7 +422,7 @@ class Batches:
 
 
 def _batch(value: Any) -> dict[str, Any]:
-    """Return a batch of the API, after a look at what is used of it."""
+    """Check and return a batch of the API."""
     counts = value.get("request_counts") if isinstance(value, dict) else None
     if (
         not isinstance(counts, dict)
@@ -459,7 +459,7 @@ def _reason(result: Mapping[str, Any]) -> str:
     """Return why a request of a batch has no reply."""
     error = result.get("error")
     inner = error.get("error") if isinstance(error, Mapping) else None
-    said = inner if isinstance(inner, Mapping) else error
-    if isinstance(said, Mapping) and said.get("message"):
-        return f"{result.get('type')}, {said.get('type')}: {said['message']}"
+    details = inner if isinstance(inner, Mapping) else error
+    if isinstance(details, Mapping) and details.get("message"):
+        return f"{result.get('type')}, {details.get('type')}: {details['message']}"
     return str(result.get("type"))

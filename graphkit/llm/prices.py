@@ -1,4 +1,4 @@
-"""What models cost: a dated table, a user's own laid over it, and what a request can come to before it is sent."""
+"""The prices of models: a dated table, which a user's file overrides, and the costs of requests."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from graphkit.records.usage import Prices
 
 _SHIPPED = Path(__file__).with_name("prices.toml")
 
-#: How a name is followed by the day of one version of the model.
+#: The suffix of a dated model name.
 _DATED = re.compile(r"-(\d{8}|latest)\Z")
 
-#: About how many bytes of text a token stands for: three in English and in code, and one character in Chinese.
+#: Approximate bytes of text per token: three in English and in code, one character in Chinese.
 _BYTES_PER_TOKEN = 3
 
-#: What the server adds to a prompt of its own: the form of the conversation, and what asks for a schema.
+#: Tokens that the server adds to a prompt, for the conversation and for a schema.
 _ADDED_TOKENS = 600
 
 _NUMBERS = ("prompt", "output", "cache_read", "cache_write", "batch")
-_FORM = "A price is written so: [models.NAME] with prompt, output, and if wanted cache_read, cache_write and batch."
+_FORM = "Write a price as [models.NAME] with prompt, output, and optionally cache_read, cache_write and batch."
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class PriceTable:
     Attributes
     ----------
     as_of
-        The day on which the shipped prices were looked up.
+        The date of the shipped prices.
     """
 
     models: Mapping[str, Prices]
@@ -47,12 +47,12 @@ class PriceTable:
 
     @classmethod
     def read(cls, override: Path | None = None) -> PriceTable:
-        """Return the shipped table, with a user's file laid over it.
+        """Return the shipped table, with the prices of a user's file in place of its own.
 
         Raises
         ------
         InputError
-            The file can't be read, or holds what is no price.
+            The file can't be read, or has an invalid price.
         """
         shipped = read_toml(_SHIPPED)
         table = cls(_prices(shipped, _SHIPPED), str(shipped["as_of"]), shipped["currency"], shipped["source"])
@@ -63,12 +63,12 @@ class PriceTable:
         if not isinstance(currency, str) or not currency:
             raise InputError("currency is no text", where=str(override), remedy='Write it as currency = "USD".')
         own = _prices(given, override)
-        # Two currencies can't be added up: what isn't in the user's own has no price then.
+        # Two currencies can't be added up, so a user's currency drops the shipped prices.
         shared = table.models if currency == table.currency else {}
         return cls({**shared, **own}, table.as_of, currency, table.source)
 
     def of(self, model: str) -> Prices | None:
-        """Return the prices of a model, or of the name that its dated name begins with; None where they aren't known.
+        """Return the prices of a model, by its name with or without the date; None if they are unknown.
 
         >>> table = PriceTable({"claude-fable-5": Prices(10.0, 50.0)}, "2026-10-24")
         >>> table.of("claude-fable-5-20260609").prompt, table.of("claude-fable-5-2")
@@ -78,9 +78,9 @@ class PriceTable:
         return found if found is not None else self.models.get(_DATED.sub("", model))
 
     def cost(self, model: str, usage: Usage, batch: bool = False) -> float | None:
-        """Return what one reply cost; None where the model has no price.
+        """Return the cost of one reply; None if the model has no price.
 
-        The costs of several replies are added up, and not their tokens: long prompts may have prices of their own.
+        Add up the costs of several replies, not their tokens: long prompts may have other prices.
         """
         prices = self.of(model)
         if prices is None:
@@ -89,18 +89,16 @@ class PriceTable:
         return cost * (prices.batch if batch else 1.0)
 
     def estimate(self, request: Request, output_tokens: int, batch: bool = False) -> float | None:
-        """Return about what a request will cost with so many tokens of output; None where the model has no price.
+        """Return the approximate cost of a request with so many tokens of output; None if the model has no price.
 
-        The tokens of the prompt are guessed from its length (:func:`estimated_tokens`), and nothing is taken off for
-        what the server may have kept.
+        The prompt counts with its :func:`estimated_tokens`, without a discount for prompt caching.
         """
         return self.cost(request.model, Usage(estimated_tokens(request), output_tokens), batch)
 
-    def most(self, request: Request, batch: bool = False) -> float | None:
-        """Return the most that a request can cost, sent once; None where the model has no price.
+    def maximum_cost(self, request: Request, batch: bool = False) -> float | None:
+        """Return the maximum cost of a request, sent once; None if the model has no price.
 
-        No token is shorter than a byte, the output has no more than ``max_tokens``, and all of the prompt is charged
-        at whichever price is the highest.
+        A token has at least one byte, the output at most ``max_tokens``, and the prompt counts at its highest price.
         """
         prices = self.of(request.model)
         if prices is None:
@@ -113,9 +111,9 @@ class PriceTable:
 
 
 def estimated_tokens(request: Request) -> int:
-    """Return about how many tokens the prompt of a request has: a third of its bytes, and what the server adds.
+    """Return the approximate tokens of a request's prompt: a third of its bytes, and the server's additions.
 
-    It is a guess, for before anything is sent; what a reply says that it used is what counts afterwards.
+    Once there is a reply, its usage counts instead.
     """
     return math.ceil(_bytes(request) / _BYTES_PER_TOKEN) + (_ADDED_TOKENS if request.schema is not None else 0)
 
@@ -143,7 +141,7 @@ def _one(name: str, value: Any, path: Path) -> Prices:
         return InputError(f"{name}: {what}", where=str(path), remedy=_FORM)
 
     if not isinstance(value, dict):
-        raise wrong("that is no table of prices")
+        raise wrong("that isn't a table of prices")
     known = {field.name for field in fields(Prices)}
     if unknown := sorted(value.keys() - known):
         raise wrong(f"{unknown[0]!r} is no price; there are {', '.join(sorted(known))}")

@@ -1,4 +1,4 @@
-"""The file of replies as a cassette: it is replayed, and a request that isn't in it is told with the nearest one."""
+"""Replays the file of replies; the error for a missing request shows the nearest recorded one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphkit.errors import InputError
 from graphkit.llm.cache import ReplyCache
 from graphkit.llm.requests import Reply, Request
 
-#: How much is looked at to find the recorded request that is nearest to one that isn't there.
+#: The limits of the search for the recorded request that is nearest to a missing one.
 _CANDIDATES = 2000
 _COMPARED = 20
 _LONGEST_COMPARED = 4000
@@ -18,19 +18,19 @@ _DIFFERENCES = 6
 
 
 class RecordedModel:
-    """Recorded replies and nothing else: no network, no cost, the same each time."""
+    """A model that only replays recorded replies: no network, no cost, the same each time."""
 
     def __init__(self, cache: ReplyCache) -> None:
         self._cache = cache
         self.hits = 0
 
     async def ask(self, request: Request) -> Reply:
-        """Return the recorded reply; one that couldn't be used then comes again, as the grading met it.
+        """Return the recorded reply, even one that was unusable.
 
         Raises
         ------
         InputError
-            There is none; with the recorded request that is nearest, and how it differs.
+            There is none; the error shows the nearest recorded request, and the differences.
         """
         found = self._cache.get(request.digest, unusable=True)
         if found is not None:
@@ -39,12 +39,12 @@ class RecordedModel:
         closest = nearest(self._cache, request)
         lines: list[str] = []
         if closest is None:
-            told = "nothing at all is recorded there"
+            nearby = "nothing at all is recorded there"
         else:
             lines = [f"  {line}" for line in differences(closest[1], request)]
-            told = f"the nearest is {closest[0][:12]}, which differs so (- recorded, + asked for):"
+            nearby = f"the nearest is {closest[0][:12]}, which differs so (- recorded, + asked for):"
         raise InputError(
-            f"there is no recorded reply to the request {request.digest[:12]}; {told}",
+            f"there is no recorded reply to the request {request.digest[:12]}; {nearby}",
             where=str(self._cache.path),
             details=lines,
             remedy="Grade once without --replay to record it.",
@@ -52,10 +52,10 @@ class RecordedModel:
 
 
 def nearest(cache: ReplyCache, request: Request) -> tuple[str, Request] | None:
-    """Return the recorded request that is most like another one, with its digest; None where there is none.
+    """Return the recorded request that is most similar to another one, with its digest; None if there is none.
 
-    First those that share the most pieces of text are found, then their other pieces are compared. The newest requests
-    are looked at, those of the same model before others.
+    It searches the newest requests, those of the same model first: selects those that share the most pieces of text,
+    and then compares their other pieces.
     """
     rows = cache.rows(
         "SELECT digest, request FROM replies ORDER BY model = ? DESC, kept_at DESC LIMIT ?",
@@ -69,7 +69,7 @@ def nearest(cache: ReplyCache, request: Request) -> tuple[str, Request] | None:
 
 
 def differences(before: Request, after: Request) -> list[str]:
-    """Return in a few lines how a request differs from another: settings first, then lines of text.
+    """Return the differences of two requests in a few lines: settings first, then lines of text.
 
     >>> from graphkit.llm.requests import Block, Turn
     >>> one = Request("m", (), (Turn("user", (Block("Grade this."),)),))
@@ -98,7 +98,7 @@ def _changed(place: str, before: str, after: str) -> list[str]:
     gone, come = ([line[1:] for line in lines if line[0] == sign] for sign in "-+")
     found = []
     for old, new in itertools.zip_longest(gone, come):
-        # Where a long line differs only at its end, that is what is shown.
+        # Show the part of a long line that differs.
         same = 0 if old is None or new is None else _same_begin(old, new)
         for sign, line in (("-", old), ("+", new)):
             if line is not None:
@@ -117,7 +117,7 @@ def _around(text: str, place: int, before: int = 40, most: int = 160) -> str:
 
 
 def _pieces(request: Request) -> list[tuple[str, str]]:
-    """Return each block of a request with the name of its place."""
+    """Return the blocks of a request with the names of their places."""
     found = [(f"system {number}", block.text) for number, block in enumerate(request.system, 1)]
     for place, turn in enumerate(request.turns, 1):
         found += [(f"{turn.role} {place}.{number}", block.text) for number, block in enumerate(turn.blocks, 1)]
@@ -125,7 +125,7 @@ def _pieces(request: Request) -> list[tuple[str, str]]:
 
 
 def _likeness(one: Request, other: Request) -> float:
-    """Return how alike two requests are, from 0 to 1: the mean over the places of their blocks."""
+    """Return the similarity of two requests, from 0 to 1: the mean over the places of their blocks."""
     first, second = dict(_pieces(one)), dict(_pieces(other))
     places = first.keys() | second.keys()
     parts = [_alike(first.get(place, ""), second.get(place, "")) for place in places]

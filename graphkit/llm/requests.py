@@ -1,4 +1,4 @@
-"""What a model is asked, and what it replies: plain values, without a client or a network."""
+"""Requests to a model and its replies: plain values, without a client or a network."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from graphkit.records.secrets import masked_message
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of text of a request; with ``shared``, other requests begin with all that stands up to its end.
+    """A piece of text of a request; ``shared`` if other requests begin with everything up to its end.
 
-    A model's server may keep what is shared, and charge less for reading it again (prompt caching).
+    A server may cache the shared part, and charge less for reading it again (prompt caching).
     """
 
     text: str
@@ -26,7 +26,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side of a conversation says."""
+    """A turn of one side of a conversation."""
 
     role: Literal["user", "assistant"]
     blocks: tuple[Block, ...]
@@ -39,9 +39,9 @@ class Request:
     Attributes
     ----------
     schema
-        The JSON Schema that the reply has to fit; None for free text.
+        The JSON Schema of the reply; None for free text.
     effort
-        How much a model that thinks may think: ``"low"``, ``"medium"`` or ``"high"``; None for its default.
+        The effort of a reasoning model: ``"low"``, ``"medium"`` or ``"high"``; None for its default.
     """
 
     model: str
@@ -52,7 +52,7 @@ class Request:
     effort: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything that determines the reply; where a prefix is shared doesn't."""
+        """Return everything that determines the reply, which excludes ``shared``."""
         return {
             "model": self.model,
             "system": [block.text for block in self.system],
@@ -64,7 +64,7 @@ class Request:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Request:
-        """Return the request of such JSON: the same digest, and no prefix known as shared."""
+        """Return the request of such JSON, with the same digest and without ``shared``."""
         return cls(
             model=value["model"],
             system=tuple(Block(text) for text in value["system"]),
@@ -76,7 +76,7 @@ class Request:
 
     @cached_property
     def text(self) -> str:
-        """Everything that determines the reply, as JSON whose bytes are always the same."""
+        """Everything that determines the reply, as canonical JSON."""
         return json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
 
     @cached_property
@@ -89,8 +89,8 @@ class Request:
 class Usage:
     """The tokens of one reply, or of several added up.
 
-    ``input_tokens`` are those that were read at the full price; what the server had kept, or kept for the next
-    request, is counted apart, as the server charges it.
+    ``input_tokens`` are those at the full price. Tokens that the server read from its cache, or wrote to it, count
+    separately, as the server charges them.
     """
 
     input_tokens: int = 0
@@ -100,7 +100,7 @@ class Usage:
 
     @property
     def prompt_tokens(self) -> int:
-        """All tokens of the prompt, however they were charged."""
+        """All tokens of the prompt, at whatever price."""
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
     def __add__(self, other: Usage) -> Usage:
@@ -114,22 +114,22 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model replied to a request.
+    """The reply of a model to a request.
 
     Attributes
     ----------
     model
-        The model that says it replied.
+        The model that claims to have replied.
     stop_reason
-        Why it stopped: ``"end_turn"``, ``"max_tokens"`` (the text is cut off), ``"refusal"``, ...
+        The reason for the end: ``"end_turn"``, ``"max_tokens"`` (the text is cut off), ``"refusal"``, ...
     attempts
-        How many times the request was sent, until this reply came.
+        How often the request was sent until this reply came.
     lost
-        How many of these attempts may have been charged though no reply came back: what timed out, or was cut off.
+        How many of these attempts may have been charged without a reply: those that timed out or broke off.
     cached
-        Whether it was read from the local cache: then its usage was paid before.
+        Whether it comes from the local cache, so that its usage was paid before.
     batch
-        Whether it came through a batch, at the price of one.
+        Whether it came through a batch, at the batch price.
     """
 
     text: str
@@ -143,7 +143,7 @@ class Reply:
 
 
 class Model(Protocol):
-    """Something that replies to requests: the client of an API, or what stands in front of one (cache, budget)."""
+    """Something that replies to requests: the client of an API, or a layer in front of it (cache, budget)."""
 
     async def ask(self, request: Request) -> Reply:
         """Return the reply.
@@ -151,20 +151,20 @@ class Model(Protocol):
         Raises
         ------
         ModelError
-            No reply could be had.
+            There is no reply.
         """
         ...
 
 
-#: Awaited before a request is sent again whose reply got lost, for that attempt may have been charged: by who pays.
+#: A hook of the budget, awaited before a retry if the reply of the last attempt got lost: it may have been charged.
 BEFORE_REPEAT: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar("before_repeat", default=None)
 
 
 class ModelError(Exception):
-    """A request that got no reply, with what the server or the network said; ``label`` is one word for it.
+    """A request without a reply, with the message of the server or the network, and a one-word ``label``.
 
-    Known secrets are masked in it. It isn't a mistake of the user's, and ends no run: the verdict is kept as a failure.
-    ``attempts`` is how often it was sent, ``lost`` how many of these may have been charged.
+    The message has known secrets masked. This is no user error, and ends no run: the verdict becomes a failure.
+    ``attempts`` counts how often it was sent, ``lost`` how many of these may have been charged.
     """
 
     def __init__(self, what: str, label: str = "no_reply", attempts: int = 1, lost: int = 0) -> None:

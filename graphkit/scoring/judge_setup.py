@@ -211,7 +211,7 @@ def estimate(asked: Collecting, prices: PriceTable, batch: bool) -> GradingEstim
     from graphkit.llm.prices import estimated_tokens
 
     costs = [prices.estimate(request, ABOUT_OUTPUT, batch) for request in asked.wanted.values()]
-    most = [prices.most(request, batch) for request in asked.wanted.values()]
+    most = [prices.maximum_cost(request, batch) for request in asked.wanted.values()]
     return GradingEstimate(
         calls=len(asked.wanted),
         kept=len(asked.kept),
@@ -247,7 +247,7 @@ async def opened_batches(
             raise InputError("--batch keeps replies until all are there, and --no-cache forbids it")
         client = AnthropicModel(concurrency=options.concurrency)
         try:
-            yield Batches(client, replies, budget=budget, tell=tell), replies, prices
+            yield Batches(client, replies, budget=budget, report=tell), replies, prices
         finally:
             await client.close()
 

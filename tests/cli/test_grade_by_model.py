@@ -319,7 +319,7 @@ def test_budget_needs_a_price(run: Path) -> None:
     with served(judging({})) as api:
         done = grade(run, api, "--max-cost", 1, "--model", "another", code=2)
         assert api.requests == []
-    assert "the price of 'another' isn't known" in done.err
+    assert "the price of 'another' is unknown" in done.err
 
 
 # Batches -----------------------------------------------------------------------------------------------------------

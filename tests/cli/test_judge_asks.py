@@ -203,7 +203,7 @@ def test_all_gradings_of_a_command_share_one_limit(command: str, unpaid: int, ru
         assert ("stopped at --max-cost 1: 4 verdicts not asked for" in done.err) is bool(unpaid)
         assert "RubricGrade" in done.out
         unpriced = inside("judge", command, run, "--max-cost", 1, cwd=tmp_path, env=api.env, code=2)
-        assert "the price of 'm' isn't known" in unpriced.err
+        assert "the price of 'm' is unknown" in unpriced.err
         assert len(asks(api)) - before == 2
 
 

@@ -70,7 +70,7 @@ def test_cache_is_filled(tmp_path: Path) -> None:
     """Five requests go out in batches of at most two, come back in another order, and each has its own reply."""
     path, batches = tmp_path / "replies.sqlite", BatchApi(on, looks=2)
     with served(no_messages, batches) as api:
-        outcome = filled(api, path, [*FIVE, FIVE[0]], most_requests=2)
+        outcome = filled(api, path, [*FIVE, FIVE[0]], max_requests=2)
         assert (outcome.submitted, outcome.succeeded, outcome.cached, outcome.failures) == (5, 5, 0, {})
         assert [len(batch.requests) for batch in batches.batches.values()] == [2, 2, 1]
         assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) for name in submitted(batches))
@@ -96,7 +96,7 @@ def test_batches_have_a_size(tmp_path: Path) -> None:
     requests = [asked(f"{number}" + "x" * 1000) for number in range(4)]
     batches = BatchApi(on)
     with served(no_messages, batches) as api:
-        filled(api, tmp_path / "replies.sqlite", requests, most_bytes=2500)
+        filled(api, tmp_path / "replies.sqlite", requests, max_bytes=2500)
     assert [len(batch.requests) for batch in batches.batches.values()] == [2, 2]
 
 

@@ -95,7 +95,7 @@ def test_no_attempt_is_sent_that_could_pass_the_limit() -> None:
 
 def test_price_must_be_known() -> None:
     """Without a price there is no limit to keep: refused at the start, and for a request of another model too."""
-    with pytest.raises(InputError, match="price of 'other' isn't known"):
+    with pytest.raises(InputError, match="price of 'other' is unknown"):
         Budget(1.0, TABLE, ["m", "other"])
     budget = Budget(1.0, TABLE, ["m"])
     with pytest.raises(InputError, match="--prices FILE"):

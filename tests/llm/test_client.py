@@ -84,7 +84,7 @@ def test_schema_of_several_types() -> None:
     """A value that may be null is sent as one of two types, and a schema without a type is refused in words."""
     found = sendable({"type": "object", "properties": {"label": {"type": ["string", "null"]}}, "required": ["label"]})
     assert found["properties"]["label"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
-    with pytest.raises(InputError, match="can't take this schema"):
+    with pytest.raises(InputError, match="can't accept this schema"):
         sendable({"type": "object", "properties": {"label": {}}})
 
 
@@ -384,12 +384,12 @@ def test_place_that_comes_at_the_moment_of_the_cancellation() -> None:
     """Who is given a place and is cancelled before it can take it hands it on."""
 
     async def take(gate: Gate) -> None:
-        async with gate.passed():
+        async with gate.place():
             pass
 
     async def work() -> None:
         gate = Gate(1)
-        async with gate.passed():
+        async with gate.place():
             waiting = asyncio.create_task(take(gate))
             await asyncio.sleep(0)
         waiting.cancel()

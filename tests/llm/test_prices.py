@@ -55,7 +55,7 @@ def test_price_of_a_name(model: str, prompt: float | None) -> None:
     if prompt is None:
         assert TABLE.cost(model, Usage(1, 1)) is None
         assert TABLE.estimate(asked(model=model), 10) is None
-        assert TABLE.most(asked(model=model)) is None
+        assert TABLE.maximum_cost(asked(model=model)) is None
 
 
 def test_shipped_table_is_dated() -> None:
@@ -92,7 +92,7 @@ def test_prices_in_another_currency(tmp_path: Path) -> None:
     [
         ("models = [", "not valid TOML"),
         ("x = 1", "names no model"),
-        ("[models]\nm = 1", "no table of prices"),
+        ("[models]\nm = 1", "isn't a table of prices"),
         ("[models.m]\nprompt = 1", "output is missing"),
         ("[models.m]\nprompt = -1\noutput = 1", "prompt is -1"),
         ("[models.m]\nprompt = nan\noutput = 1", "prompt is nan"),
@@ -127,7 +127,7 @@ def test_most_is_never_less_than_the_cost() -> None:
     """However a prompt's bytes become tokens and however the server charges them, the most isn't passed."""
     for size in (1, 3000, 99_000, 100_500, 400_000):
         request = asked("x" * size, max_tokens=500)
-        most = TABLE.most(request)
+        most = TABLE.maximum_cost(request)
         assert most is not None
         usages = (
             Usage(size, 500),
