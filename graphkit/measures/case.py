@@ -36,11 +36,11 @@ class Gold:
         The edges that aren't optional, in order, and each once.
     has_no_optional
         Whether all edges are required.
-    most
-        What :func:`graphkit.measures.paths.longest_followed` found, and how it compared edges.
+    followed
+        The result of :func:`graphkit.measures.paths.longest_followed`, and how it compared edges.
     """
 
-    __slots__ = ("_steps", "edges", "group", "has_no_optional", "id", "most", "needed", "optional", "required")
+    __slots__ = ("_steps", "edges", "followed", "group", "has_no_optional", "id", "needed", "optional", "required")
 
     def __init__(self, path: GoldPathStruct) -> None:
         self.id = path.id
@@ -53,7 +53,7 @@ class Gold:
         if not self.has_no_optional:
             self.required = [edge for edge, optional in zip(self.edges, self.optional, strict=True) if not optional]
         self.needed = set(self.required)
-        self.most: tuple[object, int] | None = None
+        self.followed: tuple[object, int] | None = None
 
     @property
     def manual(self) -> list[bool]:

@@ -126,7 +126,10 @@ class EdgeRecall(EdgeMeasure):
 
 @dataclass(frozen=True)
 class EdgePrecision(EdgeMeasure):
-    """Distinct traversed edges that are in any gold path / distinct traversed edges."""
+    """Distinct traversed edges that are in any gold path / distinct traversed edges.
+
+    Optional steps are in the gold path. If nothing was traversed, it is not scored.
+    """
 
     query = "edge_precision"
     query_parameters = {

@@ -1,4 +1,4 @@
-"""When two edges match, which of some edges others contain, and which of alternatives counts."""
+"""Matching of edges, and the choice among alternatives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Edge = tuple[str, str | None, str]
 
 
 def same_edge(first: Edge, second: Edge) -> bool:
-    """Tell whether two edges match: the same ends, and the same relation where both carry one."""
+    """Return whether two edges match: the same ends, and the same relation if both carry one."""
     return (
         first[0] == second[0]
         and first[2] == second[2]
@@ -24,23 +24,23 @@ def same_edge(first: Edge, second: Edge) -> bool:
 
 
 def without_relation(edge: Edge) -> Edge:
-    """Return an edge without its relation, so that only its ends are compared."""
+    """Return an edge without its relation."""
     return (edge[0], None, edge[2])
 
 
 def without_direction(edge: Edge) -> Edge:
-    """Return an edge with its ends in the order of the alphabet, so that its direction isn't compared."""
+    """Return an edge with its ends in alphabetical order, which hides its direction."""
     return edge if edge[0] <= edge[2] else (edge[2], edge[1], edge[0])
 
 
 def as_compared(edges: Iterable[Edge], relation: bool, directed: bool) -> set[Edge]:
-    """Return edges as they are compared: with or without their relation, and their direction."""
+    """Return edges in the form for comparison: with or without their relation and direction."""
     found = edges if relation else map(without_relation, edges)
     return set(found if directed else map(without_direction, found))
 
 
 def contained(edges: Iterable[Edge], others: Iterable[Edge], untyped: bool) -> set[Edge]:
-    """Return those of ``edges`` that match one of ``others``. ``untyped`` says that a relation may be missing."""
+    """Return the ``edges`` that match one of ``others``; with ``untyped``, a relation may be missing."""
     if not untyped:
         return set(edges).intersection(others)
     relations: dict[tuple[str, str], set[str | None]] = {}

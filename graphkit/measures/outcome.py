@@ -1,9 +1,9 @@
-"""Where each question failed, and whether a right answer was luck: what no single measure says.
+"""The stage at which each question failed, and whether a right answer was luck.
 
-A question's stage is the first of four that it failed at: its gold was not in the graph, was not retrieved,
-was retrieved but not used, or was used and the answer is wrong. A question with a right answer has not failed, whatever
-was missing on the way; that a right answer came by a wrong path is what :func:`two_by_two` counts. What the records
-don't tell is undecided, never guessed.
+The stage is the first of four that failed: gold was not in the graph, was not retrieved, was retrieved but not used, or
+was used and the answer is wrong. A question with a right answer has not failed, whatever was missing on the way;
+:func:`two_by_two` counts the right answers that came by a wrong path. Whatever the records don't say is undecided,
+never guessed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ STAGES = (NOT_IN_GRAPH, NOT_RETRIEVED, NOT_USED, WRONG, RIGHT, UNDECIDED)
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where one question ended: one of ``STAGES``, why in a sentence, and the ids or files that were missing there."""
+    """The stage of one question: one of ``STAGES``, the reason in a sentence, and the missing ids or files."""
 
     question: str
     name: str
@@ -54,7 +54,7 @@ class TwoByTwo:
     misread, lost
         A wrong answer by the right path, and by a wrong one.
     undecided
-        Questions whose answer or path can't be told, with the reason.
+        Questions whose answer or path is undecided, with the reason.
     """
 
     sound: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class TwoByTwo:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many questions each cell holds, the undecided ones included."""
+        """The number of questions in each cell, undecided ones included."""
         return {
             "sound": len(self.sound),
             "luck": len(self.luck),
@@ -77,10 +77,9 @@ class TwoByTwo:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one question went: whether its answer and its path are right (None where that can't be told), and where it
-    ended.
+    """The outcome of one question: whether its answer and its path are right, None if undecided, and its stage.
 
-    ``undecided`` says why one of the two can't be told.
+    ``undecided`` is the reason why one of the two is undecided.
     """
 
     answer: bool | None
@@ -95,7 +94,7 @@ def outcome(case: Case, invalid: str | None = None) -> Outcome:
     Parameters
     ----------
     invalid
-        Why its gold is stale: a path can't be told by it, and what is not right failed for not being in the graph.
+        Why its gold is stale: the path is undecided, and a wrong answer failed because gold was not in the graph.
     """
     answer = right_answer(case)
     if invalid is None:
@@ -117,7 +116,7 @@ def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
     case
         The question with what the run did.
     known
-        The ids of all artifacts of the graph; None where they aren't known, which skips the first stage.
+        The ids of all artifacts of the graph; None if unknown, which skips the first stage.
 
     Notes
     -----
@@ -197,10 +196,10 @@ def stage_counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def right_answer(case: Case) -> bool | Unscored:
-    """Tell whether the answer is right: all required facts are addressed; without facts, it holds the expected output.
+    """Return whether the answer is right: it addresses all required facts or, without facts, has the expected output.
 
-    Facts are looked for as :class:`~graphkit.measures.completeness.Completeness` does. The expected output is compared
-    after Unicode normalisation, without regard to case and white space. A question with neither can't be told.
+    Facts are searched as in :class:`~graphkit.measures.completeness.Completeness`. The expected output is compared
+    after Unicode normalisation, without regard to case and white space. A question with neither is undecided.
     """
     if list(case.question.facts):
         complete = Completeness().score(case)
@@ -215,7 +214,7 @@ def right_answer(case: Case) -> bool | Unscored:
 
 
 def right_path(case: Case) -> bool | Unscored:
-    """Tell whether the traversal holds every required gold edge: EdgeRecall is 1."""
+    """Return whether the traversal contains every required gold edge: EdgeRecall is 1."""
     recall = EdgeRecall().score(case)
     return recall if isinstance(recall, Unscored) else recall == 1
 
@@ -226,7 +225,7 @@ def _ends(path: Gold) -> list[str]:
 
 
 def _least(case: Case, there: Collection[str]) -> tuple[list[str], list[str]]:
-    """Return the nodes that the gold requires, and those not there; of alternatives, the one that lacks least."""
+    """Return the nodes that gold requires, and the missing ones; of alternatives, the one with fewest missing."""
     wanted: dict[str, None] = {}
     for unit in case.units:
         choices = [ends for path in unit if (ends := _ends(path))]
@@ -241,7 +240,7 @@ def _not_in_graph(case: Case, known: Collection[str]) -> tuple[str, ...]:
 
 
 def _not_retrieved(case: Case) -> tuple[list[str], tuple[str, ...], str]:
-    """Return what should be retrieved, what of it was not, and what one is called."""
+    """Return the items to retrieve, the missing ones, and the noun for one."""
     nodes = {*case.ranks, *(end for source, _, target in case.walked for end in (source, target))}
     files = expected_files(case)
     if files:
@@ -262,7 +261,7 @@ def _be(subjects: Collection[str]) -> str:
 
 
 def _used(case: Case) -> set[str]:
-    """Return the sources that the answer names: of retrieved chunks, and of the ends of traversed edges."""
+    """Return the sources that the answer names, of retrieved chunks and of the ends of traversed edges."""
     text = (case.answer.answer if case.answer is not None else None) or ""
     words = words_of(text)
     used = used_sources(case)

@@ -19,10 +19,10 @@ SamePair = Callable[[Edge, Edge], bool] | None
 
 
 def equals(gold: Gold, walk: list[Edge], same: SamePair = same_edge) -> bool:
-    """Tell whether a walk equals a gold path step by step, each optional step present or absent.
+    """Return whether a traversal equals a gold path step by step, with each optional step present or absent.
 
-    Keeps the set of gold positions that the walk can have reached, so that a step which is both optional and repeated
-    is read in the way that fits.
+    It keeps the set of gold positions that the traversal may have reached, so that a step which is both optional and
+    repeated is read in the way that fits.
     """
     if gold.has_no_optional and (same is None or len(walk) != len(gold.edges)):
         return walk == gold.edges
@@ -43,9 +43,9 @@ def equals(gold: Gold, walk: list[Edge], same: SamePair = same_edge) -> bool:
 
 
 def followed(required: list[Edge], walk: list[Edge], same: SamePair = same_edge) -> tuple[int, int]:
-    """Return how many required edges from the start the walk holds in order, and where in the walk the last one was.
+    """Return how many required edges from the start the traversal has in order, and the index behind the last of them.
 
-    Other steps may lie between. The second number is the index behind the last followed step, 0 if none was.
+    Other steps may lie between. The index is 0 if none was followed.
     """
     if not required:
         return 0, 0
@@ -61,10 +61,10 @@ def followed(required: list[Edge], walk: list[Edge], same: SamePair = same_edge)
 
 @dataclass(frozen=True)
 class PathMeasure(Measure):
-    """Base of the measures of paths: the mean over required paths, of alternatives the best.
+    """Base of the measures of paths: the mean over required paths; of alternatives the best one counts.
 
-    With ``relation=False`` only the two ends of a step are compared, with ``directed=False`` not which is which. A set
-    of edges isn't scored: it has no order.
+    ``relation=False`` compares only the two ends of a step; ``directed=False`` ignores its direction. A set of edges is
+    not scored: it has no order.
     """
 
     relation: bool = True
@@ -79,7 +79,7 @@ class PathMeasure(Measure):
         # Where every edge carries its relation, only equal ones match.
         same: SamePair = _same_ends if not self.relation else same_edge if case.untyped else None
         if not self.directed:
-            same = _same_either_way if self.relation else _same_ends_either_way
+            same = _same_undirected if self.relation else _same_ends_undirected
         shares = []
         for unit in case.units:
             options = [self._share(gold, case, same) for gold in unit if gold.required]
@@ -100,10 +100,10 @@ class PathMeasure(Measure):
 
     @abstractmethod
     def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
-        """Return what the retrieved paths did of one gold path, and what the whole of it is."""
+        """Return how much of one gold path the retrieved paths followed, and how much there is."""
 
 
-#: What is done of a path that counts only as a whole.
+#: The shares of a path that counts only as a whole.
 _WHOLE, _NOTHING = (1, 1), (0, 1)
 
 
@@ -115,29 +115,32 @@ def _same_ends(first: Edge, second: Edge) -> bool:
     return first[0] == second[0] and first[2] == second[2]
 
 
-def _same_either_way(first: Edge, second: Edge) -> bool:
+def _same_undirected(first: Edge, second: Edge) -> bool:
     return same_edge(without_direction(first), without_direction(second))
 
 
-def _same_ends_either_way(first: Edge, second: Edge) -> bool:
+def _same_ends_undirected(first: Edge, second: Edge) -> bool:
     return {first[0], first[2]} == {second[0], second[2]}
 
 
 def longest_followed(gold: Gold, case: Case, same: SamePair) -> int:
     """Return how many required steps from its start the best retrieved path followed."""
-    if gold.most is None or gold.most[0] is not same:
+    if gold.followed is None or gold.followed[0] is not same:
         most = 0
         for walk in case.walked_paths:
             count, _ = followed(gold.required, walk, same)
             if count > most:
                 most = count
-        gold.most = same, most
-    return gold.most[1]
+        gold.followed = same, most
+    return gold.followed[1]
 
 
 @dataclass(frozen=True)
 class PathExact(PathMeasure):
-    """Share of required paths that some retrieved path equals step by step."""
+    """Share of required paths that some retrieved path equals step by step.
+
+    Optional steps may be present or absent.
+    """
 
     query = "path_exact"
     query_parameters = {"unscored": NO_GOLD, "unlogged": NO_TRAVERSAL, "unordered": NO_ORDER}

@@ -1,4 +1,4 @@
-"""Measures of the ranked chunks. Ids count at their first rank; a repeat keeps its place and adds nothing."""
+"""Measures of the ranked chunks. An id counts at its first rank; a repeat keeps its rank and adds nothing."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ class Recall(CutMeasure):
 
 @dataclass(frozen=True)
 class P(CutMeasure):
-    """Relevant ids in the top k / k."""
+    """Relevant ids in the top k / k.
+
+    It divides by k even if fewer ids were retrieved.
+    """
 
     source = "trec_eval P_k"
     query = "precision"
@@ -83,7 +86,10 @@ class P(CutMeasure):
 
 @dataclass(frozen=True)
 class RR(Measure):
-    """1 / rank of the first relevant id, 0 if none."""
+    """1 / rank of the first relevant id, 0 if none.
+
+    Its mean is the MRR.
+    """
 
     source = "trec_eval recip_rank; the mean is MRR"
     query = "reciprocal_rank"
@@ -132,7 +138,7 @@ class AnswerContainment(CutMeasure):
     """1 if the expected answer span occurs in the text of a top-k chunk, else 0.
 
     The span is the question's ``expected_output``, else its gold answer. Texts are compared after Unicode
-    normalisation, without regard to case and white space; with ``exact`` they are compared as they are.
+    normalisation, without regard to case and white space; ``exact`` compares them literally.
     """
 
     exact: bool = False

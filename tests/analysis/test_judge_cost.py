@@ -32,7 +32,7 @@ def test_the_share_of_grading() -> None:
     assert (found.verdicts, found.cached, found.attempts, found.prompt_tokens, found.output_tokens) == (3, 1, 4, 10, 2)
     assert str(found) == (
         "grading: 3 verdicts for 2.00 (1 verdict paid for earlier); "
-        "the run cost 8.00 (known of 2 answers), so grading is 25.0% of that"
+        "the run cost 8.00 (known for 2 answers), so grading is 25.0% of that"
     )
     assert grading_cost([verdict("q1", cost=0.0)], RUN).share == 0.0
 
@@ -42,7 +42,7 @@ def test_the_share_of_grading() -> None:
     [
         ([None], RUN, None, None, "grading: 1 verdict at an unknown cost; the run cost 8.00"),
         ([0.5, None], RUN, 0.5, None, "for 0.5000, the cost of 1 is unknown; the run cost 8.00"),
-        ([0.5] * 3, RUN, 1.5, 1.5, "for 1.50; the run cost 8.00 (known of 2 answers)"),
+        ([0.5] * 3, RUN, 1.5, 1.5, "for 1.50; the run cost 8.00 (known for 2 answers)"),
         ([0.5], FREE, 0.5, 0.5, "for 0.5000; the cost of the run is unknown"),
         ([0.5], None, 0.5, 0.5, "for 0.5000; the cost of the run is unknown"),
         ([0.5], summarised([Figures(1.0, None, None, None, 0.0)])["cost"], 0.5, 0.5, "the run cost 0.0000"),

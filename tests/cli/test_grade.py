@@ -41,7 +41,7 @@ def test_files_beside_the_run(run: Path, tmp_path: Path) -> None:
     done = inside("grade", run, "--no-store", cwd=tmp_path, code=0)
     assert "r, judged by lexical" in done.out
     assert "grading: 4 verdicts" in done.out
-    assert "the run cost 0.0200 (known of 2 answers)" in done.out
+    assert "the run cost 0.0200 (known for 2 answers)" in done.out
     # By itself each would take 4 calls an answer (claims, citations, context, gold), and took one: 2 * 3 are saved.
     assert "claims were judged once: 6 calls" in done.out
     assert f"kept in {run.with_name('r.grades')}" in done.out
