@@ -120,7 +120,7 @@ def test_there_and_back(tmp_path: Path) -> None:
     chunks = [{"id": "x", "text": "def x"}, {"id": "y", "text": 'say "y",\n\u2028x'}]
     assert answer == {"run": "r", "question_id": "q1", "retrieved": chunks, "answer": "'=x"}
     again = inside("ragas", "import", file, "-o", "back", cwd=tmp_path, code=2)
-    assert "there already" in again.err
+    assert "the file already exists" in again.err
 
 
 def test_a_foreign_data_set(tmp_path: Path) -> None:
