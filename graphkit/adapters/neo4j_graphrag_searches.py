@@ -1,8 +1,8 @@
-"""neo4j-graphrag's searches without loss: a formatter of their records, and a recorder that leaves them as they are.
+"""A formatter and a recorder for neo4j-graphrag's searches that keep whole records.
 
-The library's own formatter writes a record as text, where a path keeps only its ends. What is written here keeps nodes,
-directions and the order of paths, and ``graphkit import neo4j-graphrag`` reads it. Neither the driver nor the library
-is needed to import this: their objects are known by what they hold.
+The library's own formatter writes a record as text, in which a path keeps only its ends. This module keeps nodes,
+directions and the order of paths for ``graphkit import neo4j-graphrag``. It imports neither the driver nor the library,
+and recognises their objects by their attributes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
-#: Lists of more numbers than these are embeddings, and left out.
+#: A longer list of numbers is an embedding, and is dropped.
 LONGEST_NUMBERS = 32
 
-#: How deep values are written; a graph's own lie at most a few levels deep.
+#: The deepest nesting of written values.
 DEEPEST = 20
 
 _question: ContextVar[str | None] = ContextVar("question", default=None)
@@ -31,10 +31,10 @@ AnyRetriever = TypeVar("AnyRetriever")
 
 
 def neo4j_graphrag_formatter(record: Any) -> Any:
-    """Return a record as a ``RetrieverResultItem`` that keeps its nodes, its relationships and its paths.
+    """Return a record as a ``RetrieverResultItem`` with its nodes, relationships and paths.
 
-    It is the ``result_formatter`` of a Vector-, HybridCypher- or Text2CypherRetriever. The content, which the model
-    reads, is the record's text with its edges below, or its values; the metadata hold the whole record.
+    Pass it as the ``result_formatter`` of a Vector-, HybridCypher- or Text2CypherRetriever. The content, for the model,
+    is the record's text with its edges below, or its values; the metadata hold the whole record.
     """
     from neo4j_graphrag.types import RetrieverResultItem
 
@@ -42,9 +42,9 @@ def neo4j_graphrag_formatter(record: Any) -> Any:
 
 
 def record_item(record: Any) -> dict[str, Any]:
-    """Return the content and the metadata of a record, as plain JSON.
+    """Return the content and the metadata of a record as plain JSON.
 
-    Where its own metadata hold a record, as those of a ToolsRetriever over formatted retrievers do, that is kept.
+    Metadata that already hold a record, as those of a ToolsRetriever over formatted retrievers do, are kept.
     """
     columns = _plain(dict(record.items()))
     known = columns.get("metadata")
@@ -54,11 +54,11 @@ def record_item(record: Any) -> dict[str, Any]:
 
 
 def record_searches(retriever: AnyRetriever, path: str | Path) -> AnyRetriever:
-    """Let a retriever of neo4j-graphrag write each of its searches into a file, one a line, and return it.
+    """Make a retriever of neo4j-graphrag write each search to a file, one per line, and return it.
 
-    What it returns isn't changed, nor its formatter: the file gets the records before they are formatted, with the
-    search's time, or the error that it raised. The question's id is that of :func:`answering`; ``question_id=`` of a
-    search itself goes before it.
+    The results and the formatter don't change: the file gets the records before they are formatted, with the time of
+    the search, or its error. The question's id is that of :func:`answering`, unless the search itself has
+    ``question_id=``.
     """
     search = retriever.get_search_results  # type: ignore[attr-defined]
     log = Path(path)
@@ -77,10 +77,10 @@ def record_searches(retriever: AnyRetriever, path: str | Path) -> AnyRetriever:
             _append(log, line)
             raise
         line["seconds"] = time.perf_counter() - start
-        told = {name: value for name, value in (raw.metadata or {}).items() if name != "query_vector"}
+        metadata = {name: value for name, value in (raw.metadata or {}).items() if name != "query_vector"}
         line["result"] = {
             "items": [record_item(record) for record in raw.records],
-            "metadata": {**_plain(told), "__retriever": type(retriever).__name__},
+            "metadata": {**_plain(metadata), "__retriever": type(retriever).__name__},
         }
         _append(log, line)
         return raw
@@ -91,7 +91,7 @@ def record_searches(retriever: AnyRetriever, path: str | Path) -> AnyRetriever:
 
 @contextmanager
 def answering(question_id: str) -> Iterator[None]:
-    """Give the searches within it the question's id, in this thread or task."""
+    """Set the question's id of the searches in this block, thread and task."""
     token = _question.set(question_id)
     try:
         yield
@@ -107,19 +107,19 @@ def _append(log: Path, line: Mapping[str, Any]) -> None:
 
 
 def _content(columns: Mapping[str, Any]) -> str:
-    """Return the text that stands for a record before a model."""
-    told = next((columns[name] for name in ("text", "content", "chunk") if isinstance(columns.get(name), str)), None)
-    if told is None:
+    """Return the text of a record for a model."""
+    text = next((columns[name] for name in ("text", "content", "chunk") if isinstance(columns.get(name), str)), None)
+    if text is None:
         held = ((name, value) for name, value in columns.items() if name != "metadata" and value is not None)
         return "\n".join(
             f"{name}: {value if isinstance(value, str) else json.dumps(_short(value), ensure_ascii=False)}"
             for name, value in held
         )
-    return "\n".join([told, *dict.fromkeys(_edges(list(columns.values())))]).strip()
+    return "\n".join([text, *dict.fromkeys(_edges(list(columns.values())))]).strip()
 
 
 def _short(value: Any) -> Any:
-    """Return a value with nodes by their properties alone, and relationships by their types."""
+    """Replace nodes by their properties, and relationships by their types."""
     if isinstance(value, dict):
         if "elementId" in value and "properties" in value:
             return value["properties"] if "labels" in value else value["type"]
@@ -128,7 +128,7 @@ def _short(value: Any) -> Any:
 
 
 def _edges(value: Any) -> Iterator[str]:
-    """Yield the edges of a value, as Cypher writes them."""
+    """Yield the edges in a value, as Cypher writes them."""
     if isinstance(value, list):
         for part in value:
             yield from _edges(part)
@@ -190,7 +190,7 @@ def _relationship(edge: Any, depth: int) -> dict[str, Any]:
 
 
 def _is_embedding(value: Any) -> bool:
-    if type(value).__name__ == "Vector":  # the driver's, which is no list
+    if type(value).__name__ == "Vector":  # of the driver; it isn't a list
         return True
     if not isinstance(value, list) or len(value) <= LONGEST_NUMBERS:
         return False

@@ -1,6 +1,6 @@
-"""RAGAS data sets: a run with its questions as rows of RAGAS's columns and back, and RAGAS's values as scores.
+"""RAGAS data sets: a run as rows of RAGAS, such rows as a run, and RAGAS's values as scores.
 
-The library isn't needed for any of it: ``adapters.ragas_metrics`` is what runs its metrics.
+Nothing here needs the library; ``adapters.ragas_metrics`` runs its metrics.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from graphkit.records.scores import LARGEST, Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.unanswered import failed
 
-#: Who gives the scores, and what stands before the name of a metric: RAGAS has measures of the same names as ours.
+#: The grader of the scores, and the prefix of a metric's name, since RAGAS has measures with the names of ours.
 RAGAS = "ragas"
 
 #: The columns of a RAGAS data set that a run and its questions fill.
@@ -42,11 +42,11 @@ COLUMNS = (
 
 _LISTS = tuple(column for column in COLUMNS if "context" in column)
 
-#: What else a row of RAGAS may hold that is no value of a metric.
+#: Further columns of RAGAS without values of a metric.
 _BESIDE = ("multi_responses", "rubrics", "persona_name", "query_style", "query_length", "synthesizer_name")
 
-#: Why there is no score where RAGAS's value is NaN, or its cell empty.
-NAN = "RAGAS gave no value (NaN)"
+#: The reason if RAGAS's value is NaN or missing.
+NAN = "RAGAS returned no value (NaN)"
 
 
 def _as_text(value: object) -> object:
@@ -57,9 +57,9 @@ Id = Annotated[Name, BeforeValidator(_as_text)]
 
 
 class Sample(Record):
-    """One row of a RAGAS data set: a question with the answer of a run. None is a column that the row doesn't have.
+    """A row of a RAGAS data set: a question with the answer of a run. None is a missing column.
 
-    The former names of the columns are read, too.
+    Older names of the columns are accepted too.
     """
 
     run: RunName | None = None
@@ -75,30 +75,27 @@ class Sample(Record):
     reference: StrictStr | None = Field(default=None, validation_alias=AliasChoices("reference", "ground_truth"))
 
     def columns(self) -> dict[str, Any]:
-        """Return what the columns of RAGAS hold."""
+        """Return the row by RAGAS's columns."""
         plain = {name: getattr(self, name) for name in COLUMNS}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
 
 @dataclass(frozen=True)
 class RunSamples:
-    """A run as RAGAS takes it.
+    """A run as rows of RAGAS.
 
     Attributes
     ----------
     samples
         A row for each answer.
     failed, missing
-        The questions that the run failed on, each with why, and those that it has no record for: they have no row.
+        The failed questions with their errors, and the questions without a record; they have no row.
     """
 
     run: str
     samples: Sequence[Sample]
     failed: Mapping[str, str]
     missing: Sequence[str]
-
-
-# A run to rows ---------------------------------------------------------------------------------------------------
 
 
 def samples_of_run(
@@ -109,12 +106,12 @@ def samples_of_run(
     Parameters
     ----------
     texts
-        The texts of chunks by their ids, for the gold chunks that the run retrieved for no question.
+        The texts of chunks by id, for gold chunks that the run never retrieved.
 
     Raises
     ------
     InputError
-        A file or a record can't be used and problems aren't to be skipped, or the file holds no run, or several.
+        A file or a record is unusable and not skipped, or the file doesn't hold exactly one run.
     """
     questions = {question.id: question for _, question in dataset.questions(problems)}
     run, answers = read_run(run_file, problems, questions)
@@ -143,11 +140,11 @@ def _sample(
         what = f"retrieved_contexts stays empty: {NO_RETRIEVAL}"
         problems.note(Problem(str(run_file), what, record=question.id))
     if len(texts) < len(chunks):
-        what = "retrieved_contexts stays empty: the run holds no text of some chunks that it retrieved"
+        what = "retrieved_contexts stays empty: the run lacks the text of some retrieved chunks"
         problems.note(Problem(str(run_file), what, record=question.id))
     if len(gold_texts) < len(gold):
-        # Half of them would measure another gold; those that this run retrieved would flatter it.
-        what = "reference_contexts stays empty: the text of a gold chunk isn't known (--texts gives it)"
+        # A part of them would be another gold, and the retrieved ones alone would flatter the run.
+        what = "reference_contexts stays empty: the text of a gold chunk is unknown (pass it by --texts)"
         problems.note(Problem(str(run_file), what, record=question.id))
     return Sample(
         run=answer.run,
@@ -163,20 +160,20 @@ def _sample(
 
 
 def write_samples(path: Path, samples: Iterable[Sample]) -> None:
-    """Write rows as ``.jsonl``, which ``EvaluationDataset.from_jsonl`` reads, or as ``.csv`` with lists as JSON.
+    """Write rows as ``.jsonl``, for ``EvaluationDataset.from_jsonl``, or as ``.csv`` with lists as JSON.
 
-    ``run`` and ``question_id`` stand beside RAGAS's columns, which it passes over: by them the rows are known again.
+    ``run`` and ``question_id`` identify the rows; RAGAS ignores these columns.
 
     Raises
     ------
     InputError
-        The ending isn't known, or the file can't be written.
+        The ending is unknown, or the file can't be written.
     """
     check_samples_file(path)
     rows = ({"run": sample.run, "question_id": sample.question_id, **sample.columns()} for sample in samples)
     with written(path) as temporary:
         if path.suffix == ".csv":
-            # JSON as it is written here, a list of texts, is a list of Python as well.
+            # A list of strings in JSON is also a list in Python.
             cells = (
                 {name: _json(cell) if isinstance(cell, list) else cell for name, cell in row.items()} for row in rows
             )
@@ -186,7 +183,7 @@ def write_samples(path: Path, samples: Iterable[Sample]) -> None:
 
 
 def check_samples_file(path: Path) -> None:
-    """Refuse a file whose ending no data set has, before any work is done for it."""
+    """Refuse a file with an unknown ending, before any work is done."""
     if path.suffix not in (".csv", ".jsonl"):
         raise InputError(
             "a RAGAS data set can't be written in this form", where=str(path), remedy="Use .jsonl or .csv."
@@ -197,12 +194,9 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# Rows to a dataset with a run ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class RagasRow:
-    """A row as it was read: where, its columns, and the values of metrics."""
+    """A row with its place, its columns, and its values of metrics."""
 
     where: str
     sample: Sample
@@ -210,17 +204,17 @@ class RagasRow:
 
 
 def read_rows(path: Path, problems: Problems, metrics: Sequence[str] = ()) -> list[RagasRow]:
-    """Return the rows of a data set, or of results: ``.jsonl`` or ``.csv``.
+    """Return the rows of a data set or of results: ``.jsonl`` or ``.csv``.
 
     Parameters
     ----------
     metrics
-        Which columns are values of metrics; by default those that hold nothing but numbers.
+        The columns with values of metrics; by default all columns with nothing but numbers.
 
     Raises
     ------
     InputError
-        The file can't be read, a record can't be used and problems aren't to be skipped, or a metric isn't there.
+        The file can't be read, a record is unusable and not skipped, or a metric is missing.
     """
     raw = list(_raw_rows(path, problems))
     names = list(dict.fromkeys(name for _, row in raw for name in row))
@@ -230,12 +224,12 @@ def read_rows(path: Path, problems: Problems, metrics: Sequence[str] = ()) -> li
         values = [row.get(name) for _, row in raw]
         if any(_is_number(one) and one is not None for one in values):
             other = next(place for (place, _), one in zip(raw, values, strict=True) if not _is_number(one))
-            what = f"the column {name!r} isn't taken as values of a metric: some of it is no number"
+            what = f"the column {name!r} isn't read as values of a metric: it has other values than numbers"
             problems.note(Problem(other, what, remedy="Name it by --metric once it holds numbers only."))
     for name in metrics:
         if name not in numeric:
             hint = did_you_mean(name, numeric)
-            what = f"the column {name!r} " + ("holds what is no number" if name in names else "isn't there")
+            what = f"the column {name!r} " + ("has other values than numbers" if name in names else "doesn't exist")
             remedy = f"{hint}There are: {', '.join(numeric)}." if numeric else "No column holds numbers."
             raise InputError(what, where=str(path), remedy=remedy)
     chosen = list(metrics) or numeric
@@ -255,7 +249,7 @@ def _raw_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, A
             yield f"{path}:{number}", {name: _cell(name, text) for name, text in cells.items()}
         return
     if not is_file_name(path.name):
-        raise InputError("a RAGAS data set isn't read in this form", where=str(path), remedy="Use .jsonl or .csv.")
+        raise InputError("this isn't a file of a RAGAS data set", where=str(path), remedy="Use .jsonl or .csv.")
     for number, line in read_lines(path):
         where = f"{path}:{number}"
         try:
@@ -265,7 +259,7 @@ def _raw_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, A
         if isinstance(row, dict):
             yield where, row
         else:
-            parse_record(Sample, line, where, problems)  # which says what is wrong with it
+            parse_record(Sample, line, where, problems)  # which reports the error
 
 
 def _cell(name: str, text: str) -> Any:
@@ -291,7 +285,7 @@ def _is_number(value: object) -> bool:
 
 
 def _number(value: object) -> float | None:
-    """Return a value as a number that a score can hold; None for NaN and the infinities."""
+    """Return a value as a number that a score can hold; None for NaN and infinities."""
     if not isinstance(value, int | float) or not abs(value) <= LARGEST:
         return None
     return float(value)
@@ -299,7 +293,7 @@ def _number(value: object) -> float | None:
 
 @dataclass(frozen=True)
 class Imported:
-    """A data set of RAGAS as graphkit's records: lines of ``questions.jsonl`` and of a run, and scores."""
+    """A RAGAS data set as lines of ``questions.jsonl`` and of a run, and as scores."""
 
     run: str
     questions: Sequence[dict[str, Any]]
@@ -308,20 +302,20 @@ class Imported:
 
 
 def imported(path: Path, problems: Problems, run: str | None = None, metrics: Sequence[str] = ()) -> Imported:
-    """Return a data set of RAGAS as questions, the answers of a run, and scores where columns hold values of metrics.
+    """Return a RAGAS data set as questions, the answers of a run, and scores of the columns with values of metrics.
 
-    A row without ``question_id`` is called by its number, a context without an id by a digest of its text, so that
-    a retrieved context is the reference context of the same text.
+    The id of a row without ``question_id`` is its number. The id of a context without one is a digest of its text, so
+    that a retrieved context equals the reference context with the same text.
 
     Raises
     ------
     InputError
-        The file can't be read, a record can't be used and problems aren't to be skipped, or no one run is named.
+        The file can't be read, a record is unusable and not skipped, or the run has no name or several.
     """
     rows = read_rows(path, problems, metrics)
     runs = sorted({row.sample.run for row in rows if row.sample.run is not None})
     if run is None and len(runs) != 1:
-        what = f"the rows are of {len(runs)} runs" if runs else "no row says of which run it is"
+        what = f"the rows are of {len(runs)} runs" if runs else "no row names its run"
         raise InputError(what, where=str(path), remedy="Name the run by --run.")
     name = given_run_name(run if run is not None else runs[0])
     ids = _ids_of_texts(rows)
@@ -386,22 +380,22 @@ def _chunks(sample: Sample, ids: Mapping[str, str]) -> list[dict[str, str]] | No
 
 
 def write_dataset(folder: Path, data: Imported) -> list[Path]:
-    """Write questions and run into a folder as a dataset, and return the files; what is there isn't overwritten.
+    """Write questions and run as a dataset, and return the files. Existing files aren't overwritten.
 
     Raises
     ------
     InputError
-        One of the files is there already, or can't be written.
+        One of the files exists already, or can't be written.
     """
     run_file = folder / "runs" / f"{_file_name(data.run)}.jsonl"
     files: dict[Path, Sequence[dict[str, Any]]] = {folder / "questions.jsonl": data.questions, run_file: data.answers}
     for path in files:
         if path.exists():
-            raise InputError("the file is there already", where=str(path), remedy="Name a new folder by --out.")
+            raise InputError("the file already exists", where=str(path), remedy="Name a new folder by --out.")
     try:
         run_file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"the folder can't be made: {error.strerror}", where=str(run_file.parent)) from None
+        raise InputError(f"the folder can't be created: {error.strerror}", where=str(run_file.parent)) from None
     for path, lines in files.items():
         with written(path) as temporary:
             temporary.write_text("".join(f"{_json(line)}\n" for line in lines), encoding="utf-8")
@@ -409,11 +403,8 @@ def write_dataset(folder: Path, data: Imported) -> list[Path]:
 
 
 def _file_name(run: str) -> str:
-    """Return a run's name as that of a file, without what a path gives a meaning to."""
+    """Return a run's name as a file name, without special characters."""
     return "".join(char if char.isalnum() or char in "-_." else "_" for char in run).lstrip(".")[:100] or "run"
-
-
-# Values to scores ------------------------------------------------------------------------------------------------
 
 
 def scores_of_results(
@@ -424,15 +415,14 @@ def scores_of_results(
     metrics: Sequence[str] = (),
     version: str | None = None,
 ) -> list[Score]:
-    """Return what RAGAS's results are worth for a run: a score for each of its answers and each metric.
+    """Return RAGAS's results for a run: a score for each answer and each metric, with a reason if it has no value.
 
-    A row belongs to the question that its ``question_id`` names, else to the one of the same text. What has no value
-    has a reason.
+    A row belongs to the question with its ``question_id``, or else with the same text.
 
     Raises
     ------
     InputError
-        A file or a record can't be used and problems aren't to be skipped, or no column holds values.
+        A file or a record is unusable and not skipped, or no column holds values.
     """
     rows = read_rows(path, problems, metrics)
     names = list(rows[0].values) if rows else []
@@ -488,7 +478,7 @@ def _scores(
 
 
 def measure_name(metric: str) -> str:
-    """Return the name under which a metric's values stand beside our measures.
+    """Return the name of a metric among our measures.
 
     >>> measure_name("faithfulness")
     'ragas.faithfulness'

@@ -1,7 +1,7 @@
-"""RAGAS's metrics on graphkit's records: the library runs them, and their values become scores beside ours.
+"""Runs RAGAS's metrics on graphkit's records, and returns their values as scores.
 
-Whatever model a metric asks is asked through graphkit's own client, so that its cache, its budget and its local
-server stand in front of it, and the versions of the clients that RAGAS wants don't matter.
+Metrics use models through graphkit's client with its cache, budget and local server, so the versions of RAGAS's own
+clients don't matter.
 """
 
 from __future__ import annotations
@@ -35,28 +35,25 @@ VERSIONS = (
     "rapidfuzz>=3.14,<4",
 )
 
-#: Metrics of a former kind, without a model, that have no successor in ``ragas.metrics.collections``.
+#: Metrics of the older kind, without a model and a successor in ``ragas.metrics.collections``.
 _FORMER = (
     *("IDBasedContextPrecision", "IDBasedContextRecall"),
     *("NonLLMContextPrecisionWithReference", "NonLLMContextRecall"),
 )
 
-#: The tokens that a model may reply with at first; a reply that was cut off is asked for with twice the room.
+#: The limit of tokens in a reply. A truncated reply is requested again with twice the limit.
 MAX_TOKENS = 4096
 
-#: How often a model is asked for what a metric wants, until it fits.
+#: The number of attempts to get a valid reply.
 _TRIES = 2
 
-#: What the metric that is running has used.
+#: The replies that the running metric received.
 _used: ContextVar[list[Reply]] = ContextVar("used")
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of RAGAS, of either of its kinds: what it is called, which columns it needs, and what it says of them.
-
-    ``model`` is the model that it asks, where it asks one.
-    """
+    """A metric of RAGAS, of either kind: its name, its required columns, its function, and the model that it asks."""
 
     name: str
     needs: tuple[str, ...]
@@ -70,26 +67,26 @@ def library() -> Any:
     Raises
     ------
     InputError
-        It isn't installed, or with other versions than it works with.
+        RAGAS or a suitable version of its dependencies isn't installed.
     """
-    # Its usage statistics are sent over the network, unless this is set before it is imported.
+    # Without this, the library sends usage statistics over the network.
     os.environ.setdefault("RAGAS_DO_NOT_TRACK", "true")
     try:
         with _quiet():
             import ragas
             import ragas.metrics.collections
-    except Exception as error:  # among versions that don't fit it may be any
+    except Exception as error:  # unsuitable versions may raise any error
         raise InputError(
             f"RAGAS can't be imported: {error}",
-            remedy="These versions work together, and pip install 'graphkit[ragas]' installs them (in an environment "
-            f"of its own, since they hold others back): {', '.join(VERSIONS)}.",
+            remedy="Install versions that work together by pip install 'graphkit[ragas]' (in a separate environment, "
+            f"since they block newer versions of other packages): {', '.join(VERSIONS)}.",
         ) from None
     return ragas
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what the library says about its own future from the user."""
+    """Hide the library's deprecation warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         yield
@@ -101,8 +98,8 @@ def metrics_of(names: Sequence[str], model: Model | None = None, model_name: str
     Raises
     ------
     InputError
-        A name isn't known, or a metric needs what graphkit hasn't: embeddings, a rubric, calls of tools, or a model
-        where none is given.
+        A name is unknown, or a metric needs something that graphkit lacks: embeddings, a rubric, tool calls, or a model
+        if none is given.
     """
     ragas = library()
     known = [name for name in ragas.metrics.collections.__all__ if name not in ("BaseMetric", "DistanceMeasure")]
@@ -117,8 +114,8 @@ def metrics_of(names: Sequence[str], model: Model | None = None, model_name: str
             lacking = [one for one in wanted if one != "llm"]
             if lacking:
                 raise InputError(
-                    f"RAGAS's {name} needs {' and '.join(lacking)}, which graphkit has not",
-                    remedy="Run it with RAGAS on what `graphkit ragas export` writes, and take its results by "
+                    f"RAGAS's {name} needs {' and '.join(lacking)}, which graphkit lacks",
+                    remedy="Run it with RAGAS on the output of `graphkit ragas export`, and read its results by "
                     "`graphkit ragas scores`.",
                 )
             if "llm" in wanted and (model is None or model_name is None):
@@ -127,7 +124,7 @@ def metrics_of(names: Sequence[str], model: Model | None = None, model_name: str
             try:
                 metric = kind(**asked)
             except (ValueError, ImportError) as error:
-                raise InputError(f"RAGAS's {name} can't be made: {error}") from None
+                raise InputError(f"RAGAS's {name} can't be created: {error}") from None
             found.append(of(metric, model_name if asked else None))
         else:
             every = (*known, *_FORMER)
@@ -137,13 +134,13 @@ def metrics_of(names: Sequence[str], model: Model | None = None, model_name: str
 
 
 def asks_a_model(names: Sequence[str]) -> bool:
-    """Tell whether a metric of these names asks a model."""
+    """Return whether a metric with one of these names asks a model."""
     collections = library().metrics.collections
     return any("llm" in _required(getattr(collections, name)) for name in names if name in collections.__all__)
 
 
 def _required(call: Any) -> list[str]:
-    """Return the names of what a call needs."""
+    """Return the names of a call's required parameters."""
     return [
         one.name
         for one in inspect.signature(call).parameters.values()
@@ -152,12 +149,12 @@ def _required(call: Any) -> list[str]:
 
 
 def of(metric: Any, model: str | None = None) -> Metric:
-    """Return a metric object of RAGAS, also one that you set up yourself, as graphkit runs it.
+    """Return a metric object of RAGAS, which you may have set up yourself, as graphkit runs it.
 
     Raises
     ------
     InputError
-        It needs columns that a run hasn't, such as the calls of tools.
+        It needs columns that a run lacks, such as tool calls.
     """
     former = hasattr(metric, "single_turn_ascore")
     if former:
@@ -167,7 +164,7 @@ def of(metric: Any, model: str | None = None) -> Metric:
         needs = _required(metric.ascore)
     foreign = [column for column in needs if column not in COLUMNS]
     if foreign:
-        raise InputError(f"RAGAS's {metric.name} needs {' and '.join(foreign)}, which the record of a run has not")
+        raise InputError(f"RAGAS's {metric.name} needs {' and '.join(foreign)}, which the record of a run lacks")
 
     async def score(sample: Sample) -> Any:
         columns = sample.columns()
@@ -182,7 +179,7 @@ def of(metric: Any, model: str | None = None) -> Metric:
 
 
 def asking(model: Model, name: str) -> Any:
-    """Return a model as RAGAS's metrics ask one."""
+    """Return a model in the form that RAGAS's metrics use."""
     from pydantic import BaseModel, ValidationError
     from ragas.llms.base import InstructorBaseRagasLLM
 
@@ -220,12 +217,12 @@ async def scores_of(
     concurrency: int = 4,
     cost: Callable[[Reply], float | None] = lambda _: None,
 ) -> list[Score]:
-    """Return a score for each answer of a run and each metric; what has no value has a reason.
+    """Return a score for each answer and each metric, with a reason if it has no value.
 
     Parameters
     ----------
     cost
-        What a reply of the model cost, where that is known.
+        Returns the cost of a reply, if known.
     """
     version = library().__version__
     places = asyncio.Semaphore(concurrency)
@@ -255,8 +252,8 @@ async def _score(
             with _quiet():
                 value, reason = _value(await metric.score(sample))
     except ModelError as error:
-        reason, label = f"the model gave nothing that RAGAS can use: {error}", error.label
-    except Exception as error:  # of the library, whatever it is: an answer without a score, and the others go on
+        reason, label = f"the model's reply is unusable for RAGAS: {error}", error.label
+    except Exception as error:  # any error of the library leaves one answer unscored, and the others go on
         reason = f"RAGAS failed: {type(error).__name__}: {error}"
     finally:
         _used.reset(token)
@@ -266,11 +263,11 @@ async def _score(
 
 def _value(given: Any) -> tuple[float | None, str | None]:
     if not isinstance(given, Real):  # numpy's numbers are
-        return None, f"RAGAS gave no number: {str(given)[:100]}"
+        return None, f"RAGAS returned no number: {str(given)[:100]}"
     value = float(given)
     if math.isnan(value):
         return None, NAN
-    return (value, None) if abs(value) <= LARGEST else (None, f"RAGAS gave {value}")
+    return (value, None) if abs(value) <= LARGEST else (None, f"RAGAS returned {value}")
 
 
 def _blank(run: str, question: str, metric: Metric, version: str, reason: str | None) -> Score:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from graphkit.files.jsonl import raw_lines
-from graphkit.records.ids import declared_file, repo_of, split_node
+from graphkit.records.ids import listed_file, repo_of, split_node
 from graphkit.records.structs import ArtifactStruct
 
 
@@ -41,7 +41,7 @@ class NamedFiles:
         for line in raw_lines(self.questions_file):
             if b'"expected_files"' in line:
                 try:
-                    yield from map(declared_file, decoder.decode(line).expected_files)
+                    yield from map(listed_file, decoder.decode(line).expected_files)
                 except (msgspec.MsgspecError, UnicodeError):
                     continue
         yield from self.of_artifacts()

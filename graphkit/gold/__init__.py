@@ -1,1 +1,1 @@
-"""Gold that others published, one file a format: their rows as questions, and what they can't tell."""
+"""Published gold, one file per format, and changes of a dataset's gold."""

@@ -1,4 +1,4 @@
-"""ContextBench: the blocks of files that have to be read to solve an issue."""
+"""ContextBench: the blocks of files that solving an issue requires."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from graphkit.gold.definitions import definition
 from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError, decoded
 
-#: Where the containers in which the annotators worked have the repository.
+#: The folders of the repository in the annotators' containers.
 _ROOTS = re.compile(r"(?:/testbed/|/workspace/[^/]+/|\./|/)")
 
 
 class ContextBench(GoldFormat):
-    """``gold_context`` lists blocks (file, first and last line, content) of ``repo`` at ``base_commit``."""
+    """Reads ``gold_context``, a list of blocks (file, first and last line, content) of ``repo`` at ``base_commit``."""
 
     name = "context-bench"
     title = "ContextBench: gold_context"
     lacks = (
         "There are no paths and no relevant ids: only files and symbols are expected.",
-        "The lines of a block aren't kept: its file is expected, and the symbols that its content begins to define.",
-        "A block without content, or from within a definition, tells no symbol.",
+        "The lines of a block aren't kept, only its file and the symbols whose definitions begin in its content.",
+        "A block without content, or from within a definition, gives no symbol.",
     )
     repositories = True
 
@@ -52,13 +52,13 @@ class ContextBench(GoldFormat):
 
 
 def _repository(row: GoldRow) -> str:
-    """Return the repository as ``owner/name``, also where it is named by its address."""
+    """Return the repository as ``owner/name``, even if it is given by its address."""
     repo = row.text("repo", "repo_url").strip().rstrip("/").removesuffix(".git")
     return "/".join(repo.split("/")[-2:]) if "://" in repo else repo.replace(":", "/")
 
 
 def _blocks(row: GoldRow) -> list[Any]:
-    """Return the blocks, which an older form has in two lists."""
+    """Return the blocks; an older version of the format has them in two lists."""
     blocks = decoded(row.get("gold_context"), "gold_context")
     if blocks is None:
         parts = [row.get("init_ctx") or [], row.get("add_ctx") or []]

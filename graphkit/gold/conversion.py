@@ -1,4 +1,4 @@
-"""Rows of public data sets to the questions of a dataset folder, and what is told of them."""
+"""Converts rows of public data sets to the questions of a dataset folder."""
 
 from __future__ import annotations
 
@@ -17,16 +17,13 @@ from graphkit.gold.public_rows import GoldRow, UnusableRowError, read_rows
 from graphkit.records.ids import repo_of
 from graphkit.records.models import Question
 
-_RENAMED = (
-    "an earlier row has the same id and other content: this question is written under a new id, with ~ and a number "
-    "behind it"
-)
+_RENAMED = "an earlier row has the same id and other content: the id of this question gets the suffix ~ and a number"
 
 
 def gold_questions(form: GoldFormat, files: Iterable[Path], problems: Problems) -> Iterator[Question]:
-    """Yield the questions of some files of a public data set, one after the other.
+    """Yield the questions of some files of a public data set.
 
-    Rows that can't be used are added to the problems, with what the format doesn't use and what is doubtful.
+    Unusable rows, doubts and unused fields are added to the problems.
 
     Raises
     ------
@@ -40,9 +37,9 @@ def gold_questions(form: GoldFormat, files: Iterable[Path], problems: Problems) 
             if question is None:
                 continue
             if first := ids.repeated(question.id, row):
-                problems.add(Problem(row.where, f"the id is already taken by {first}", question.id))
+                problems.add(Problem(row.where, f"the id is already used by {first}", question.id))
                 continue
-            if suffix := ids.take(question.id):
+            if suffix := ids.reserve(question.id):
                 row = row.renamed(suffix)
                 question = _question(form, row, problems)
                 assert question is not None
@@ -55,31 +52,31 @@ def gold_questions(form: GoldFormat, files: Iterable[Path], problems: Problems) 
 
 
 def _question(form: GoldFormat, row: GoldRow, problems: Problems) -> Question | None:
-    """Return the question of a row; one that can't be used is added to the problems."""
+    """Return the question of a row, or add an unusable row to the problems."""
     try:
         fields = form.question(row)
     except UnusableRowError as error:
         problems.add(Problem(row.where, error.what, row.record, error.remedy))
         return None
-    said = {name: value for name, value in fields.items() if value is not None}
-    # Through the gate that every question passes: its bounds, its messages, and no half characters.
-    return parse_record(Question, json.dumps(said).encode(), row.where, problems)
+    given = {name: value for name, value in fields.items() if value is not None}
+    # parse_record checks this question like any other, with the same messages.
+    return parse_record(Question, json.dumps(given).encode(), row.where, problems)
 
 
 class _Ids:
-    """The ids of the questions so far, and what the rows hold that gave them."""
+    """The ids of the questions so far, and the contents of their rows."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._rows: dict[str, dict[bytes, str]] = {}
 
     def repeated(self, name: str, row: GoldRow) -> str | None:
-        """Return where an earlier row with this id holds the same; otherwise remember this row."""
+        """Return the place of an earlier row with the same id and content, or else remember this row."""
         first = self._rows.setdefault(name, {}).setdefault(row.digest(), row.where)
         return first if first != row.where else None
 
-    def take(self, name: str) -> str:
-        """Take an id, and return the suffix that makes it unique: an empty one, or ``~2`` and so on."""
+    def reserve(self, name: str) -> str:
+        """Reserve an id, and return the suffix that makes it unique: an empty one, or ``~2`` and so on."""
         numbered = (f"~{number}" for number in count(max(2, len(self._rows[name]))))
         suffix = next(one for one in chain([""], numbered) if name + one not in self._taken)
         self._taken.add(name + suffix)
@@ -87,32 +84,32 @@ class _Ids:
 
 
 def _names_repositories(form: GoldFormat, question: Question) -> Iterator[str]:
-    """Yield what there is to say where a name looks like an id of code."""
+    """Yield a warning if a name looks like an id of code."""
     nodes = {node for path in question.paths for step in path.steps for node in (step.source, step.target)}
     if not form.repositories and any(repo_of(node) for node in (*nodes, *question.relevant)):
         yield (
-            "a name holds a colon, and what stands before it is read as a repository: measures of repositories and "
-            "boundaries mean nothing here"
+            "a name contains a colon, and the part before it is read as a repository: measures of repositories and "
+            "boundaries are meaningless here"
         )
 
 
 def import_gold(form: GoldFormat, files: Iterable[Path], folder: Path, problems: Problems) -> int:
-    """Write the questions of some files into a dataset folder, and return how many: all of them, or no file at all.
+    """Write the questions of some files to a dataset folder, and return their number. On an error, write no file.
 
     Raises
     ------
     InputError
-        The folder has questions already, or can't be written; a file can't be read; or rows can't be used and aren't
-        to be skipped.
+        The folder already has questions, or can't be written; a file can't be read; or rows are unusable and not
+        skipped.
     """
     if found := find_file(folder, "questions"):
         remedy = "Name another folder, or move that file away."
-        raise InputError("there are questions already, and they are left as they are", where=str(found), remedy=remedy)
+        raise InputError("the folder already has questions, which aren't overwritten", where=str(found), remedy=remedy)
     made = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"the folder can't be made: {error.strerror}", where=str(folder)) from None
+        raise InputError(f"the folder can't be created: {error.strerror}", where=str(folder)) from None
     written = 0
 
     def counted() -> Iterator[Question]:

@@ -17,7 +17,7 @@ _CHOICE = re.compile(r"\b(?:UNION|OPTIONAL|MINUS|EXISTS)\b", re.IGNORECASE)
 
 
 class ComplexWebQuestions(GoldFormat):
-    """The patterns of ``sparql`` are the edges; its entities are known, and its variable is the answers."""
+    """Reads the patterns of ``sparql`` as edges between entities and a variable for the answers."""
 
     name = "cwq"
     title = "ComplexWebQuestions: sparql"
@@ -33,9 +33,9 @@ class ComplexWebQuestions(GoldFormat):
             (source.rstrip("."), relation, target.rstrip(".")) for source, relation, target in _PATTERN.findall(query)
         ]
         if _FUNCTION.search(query):
-            row.notes.append("the query orders or counts, which no path tells")
+            row.notes.append("the query orders or counts, which no path expresses")
         terms = dict.fromkeys(term for source, _, target in edges for term in (source, target))
-        # Entities first: a walk begins there rather than at a literal.
+        # Entities first: a traversal begins there rather than at a literal.
         named = sorted((term for term in terms if not term.startswith("?")), key=lambda term: term.startswith('"'))
         known = {term: _id(term) for term in named}
         answers = row.get("answers")
@@ -48,7 +48,7 @@ class ComplexWebQuestions(GoldFormat):
                     entities.append(entity)
         asked = found[1] if found else None
         if _CHOICE.search(query):
-            row.notes.append("the query has parts that needn't be met: the question has no path")
+            row.notes.append("the query has alternative or optional parts: the question has no path")
             paths = []
         else:
             paths = query_paths(row, edges, known, asked, entities)
@@ -68,7 +68,7 @@ def _id(term: str) -> str:
 
 
 def _without_filters(query: str) -> str:
-    """Return a query without what stands in the brackets of its filters: patterns there aren't part of its graph."""
+    """Return a query without the contents of its filters, whose patterns aren't part of its graph."""
     kept, at = [], 0
     for found in re.finditer(r"\bFILTER\s*\(", query):
         if found.start() < at:

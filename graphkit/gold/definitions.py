@@ -1,11 +1,11 @@
-"""Which symbols lines of code define, as far as a line alone tells: good enough for the headings of a diff."""
+"""Finds the symbol that a line of code defines, as precisely as the heading of a diff needs it."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-#: A longer line is data, and no definition.
+#: Longer lines are data.
 _LONGEST = 500
 
 _MODIFIERS = (
@@ -34,7 +34,7 @@ _NO_NAMES = {"if", "for", "while", "switch", "catch", "return", "sizeof", "elif"
 
 
 class Definition(NamedTuple):
-    """A symbol, how far its line is indented, and whether it is there to hold others, as a class is."""
+    """A symbol, the indentation of its line, and whether it contains others, as a class does."""
 
     symbol: str
     indent: int
@@ -42,12 +42,12 @@ class Definition(NamedTuple):
 
 
 def indent_of(line: str) -> int:
-    """Return how many columns a line is indented, a tab being eight."""
+    """Return the indentation of a line in columns; a tab has eight."""
     return len(line[: len(line) - len(line.lstrip())].expandtabs())
 
 
 def definition(line: str) -> Definition | None:
-    """Return what a line of code begins to define, or None.
+    """Return the definition that a line of code begins, or None.
 
     >>> definition("    async def fetch(self):")
     Definition(symbol='fetch', indent=4, container=False)

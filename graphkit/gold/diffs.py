@@ -1,4 +1,4 @@
-"""Unified diffs: which files of the old state they change, and in which symbols."""
+"""Unified diffs: the files of the old state that they change, and the changed symbols."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r", "a": b"\a", "b": b"\b", "f": b"\
 
 @dataclass
 class ChangedFile:
-    """A file that a diff changes: its old path (None where the diff adds it), and the symbols that it changes there.
+    """A changed file: its old path (None for a new file), and the changed symbols.
 
-    ``places`` are the changed lines of the old file, each with the symbol that the diff shows around it; a line that is
-    added has the number of the old line before it.
+    ``places`` are the changed lines: the line in the old file, the symbol around it, and whether the line is removed.
+    An added line has the number of the old line before it.
     """
 
     path: str | None = None
@@ -29,12 +29,12 @@ class ChangedFile:
 
 
 def changed_files(patch: str) -> list[ChangedFile]:
-    """Return the files that a unified diff changes, as git or diff writes it.
+    """Return the files that a unified diff of git or diff changes.
 
     Raises
     ------
     UnusableRowError
-        It is no unified diff, or a hunk is cut short.
+        The text isn't a unified diff, or a hunk is cut short.
     """
     files: list[ChangedFile] = []
     lines = iter(patch.split("\n"))
@@ -57,15 +57,15 @@ def changed_files(patch: str) -> list[ChangedFile]:
                 raise UnusableRowError(f"the patch has a hunk without a file: {line[:80]!r}")
             _hunk(found, lines, files[-1])
     if not files:
-        raise UnusableRowError("the patch is no unified diff: no file is named in it")
+        raise UnusableRowError("the patch isn't a unified diff: it names no file")
     return files
 
 
 class _Around(NamedTuple):
-    """A definition that changed lines may be within.
+    """A definition that may enclose changed lines.
 
-    ``encloses`` other definitions: how far the line of a heading is indented isn't shown, and a function that stands
-    there may be the neighbour of the next one.
+    ``encloses`` is False for a function in a hunk's heading: its indentation is unknown, so it may be a sibling of the
+    next definition.
     """
 
     symbol: str
@@ -75,9 +75,9 @@ class _Around(NamedTuple):
 
 
 def _hunk(found: re.Match[str], lines: Iterator[str], file: ChangedFile) -> None:
-    """Take note of the old symbols that a hunk changes: of each changed line the innermost one around it."""
+    """Add the old symbols that a hunk changes: the innermost one around each changed line."""
     old, new = (int(found[side]) if found[side] is not None else 1 for side in ("old", "new"))
-    number = int(found["start"]) - (old > 0)  # of the last old line that was read; an empty side is behind its line
+    number = int(found["start"]) - (old > 0)  # the last old line so far; an empty side follows its line
     heading = definition(found["heading"])
     around = [_Around(heading.symbol, 0, heading.container, added=False)] if heading else []
     while old > 0 or new > 0:
@@ -103,20 +103,20 @@ def _hunk(found: re.Match[str], lines: Iterator[str], file: ChangedFile) -> None
 
 
 def _path(text: str) -> str | None:
-    """Return the path of a ``---`` line; None for a file that isn't there before."""
+    """Return the path of a ``---`` line, or None for a new file."""
     text = _unquoted(text.partition("\t")[0].rstrip("\r"))
     return None if text == "/dev/null" else text.removeprefix("a/")
 
 
 def _both(text: str) -> str | None:
-    """Return the path of ``a/path b/path`` where both are one, as they are where nothing else tells it."""
+    """Return the path in ``a/path b/path`` if both are equal."""
     half = len(text) // 2
     first, second = _unquoted(text[:half]), _unquoted(text[half + 1 :])
     return first.removeprefix("a/") if first.removeprefix("a/") == second.removeprefix("b/") else None
 
 
 def _unquoted(text: str) -> str:
-    r"""Return a path as git quotes it: ``"caf\303\251"``."""
+    r"""Return a path without git's quotes: ``"caf\303\251"``."""
     if len(text) < 2 or not (text.startswith('"') and text.endswith('"')):
         return text
 

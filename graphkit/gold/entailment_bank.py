@@ -1,4 +1,4 @@
-"""EntailmentBank: the steps of a proof, from sentences by way of conclusions to a hypothesis."""
+"""EntailmentBank: the steps of a proof, from sentences through conclusions to a hypothesis."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError
 
 _PREMISE = re.compile(r"(?:sent|int)\d+\Z")
-#: What follows a colon is the text of the conclusion.
+#: The text of the conclusion may follow a colon.
 _CONCLUSION = re.compile(r"(?P<name>int\d+|hypothesis)\s*(?::|\Z)")
 
 
 class EntailmentBank(GoldFormat):
-    """Each premise of a step of ``proof`` leads to its conclusion; the steps are one path, in the proof's order."""
+    """Reads ``proof``: each premise of a step leads to its conclusion, and all steps are one path."""
 
     name = "entailment-bank"
     title = "EntailmentBank: the steps of a proof"
     lacks = (
         "A step has no kind: the edge from a premise to its conclusion has no relation, and none is compared.",
-        "Conclusions have no ids of their own, nor do sentences that WorldTree doesn't hold: they are called by the "
-        "question and their place, such as QUESTION/int1.",
-        "The premises of a step have no order: theirs is that in which the proof names them.",
+        "Conclusions, and sentences that aren't in WorldTree, have no ids: they are named by the question and their "
+        "place, such as QUESTION/int1.",
+        "The premises of a step have no order; they are kept in the order of the proof.",
     )
 
     def question(self, row: GoldRow) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _steps(proof: str) -> list[tuple[list[str], str]]:
 
 
 def _uuids(provenance: Any) -> dict[str, str]:
-    """Return the ids of sentences in WorldTree; a sentence that isn't from there has an empty one."""
+    """Return the WorldTree ids of sentences, except empty ones."""
     if isinstance(provenance, Mapping):
         items = [(name, one.get("uuid")) for name, one in provenance.items() if isinstance(one, Mapping)]
     elif isinstance(provenance, list):

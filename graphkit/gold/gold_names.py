@@ -1,4 +1,4 @@
-"""The names that the gold of a question holds: where in a repository each of them is, and other names for them."""
+"""The names in a question's gold: their places in repositories, and replacements for them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Placed(NamedTuple):
     Attributes
     ----------
     start
-        Where in the name its path begins.
+        The position of the path in the name.
     loose
-        Whether it may be something else: it is a path where there is such a file.
+        Whether the name counts only if there is such a file.
     """
 
     name: str
@@ -41,12 +41,12 @@ def gold_names(question: QuestionStruct) -> Iterator[str]:
 
 
 def names_in(repo: str, question: QuestionStruct) -> list[Placed]:
-    """Return the names of a question's gold that are of a repository."""
+    """Return the names of a repository in a question's gold."""
     found = [placed for name in dict.fromkeys(gold_names(question)) if (placed := place(repo, name))]
     if not found:
         return []
-    # Sources that disagree, and arguments of calls, are free text and may be names. A file without a repository is of
-    # the only one that there is.
+    # Conflicting sources and arguments of calls are free text and may be names. A file without a repository belongs to
+    # the only one in the gold.
     given = list(dict.fromkeys(text for call in question.expected_tool_calls for text in _texts(call.arguments)))
     free = [name for conflict in question.conflicts for name in conflict.between] + given
     found += [placed._replace(loose=True) for name in free if (placed := place(repo, name))]
@@ -58,7 +58,7 @@ def names_in(repo: str, question: QuestionStruct) -> list[Placed]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts within the arguments of a call."""
+    """Yield the strings in the arguments of a call."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -67,7 +67,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def place(repo: str, name: str) -> Placed | None:
-    """Return where the path of a name in a repository is, or None where it is of another one."""
+    """Return the place of a name in a repository, or None for a name of another repository."""
     path = (path_of(name) if repo_of(name) == repo else None) if ":" in name else None
     if path is None and ":" not in name and file_of(name).startswith(f"{repo}/"):
         path = file_of(name)[len(repo) + 1 :]
@@ -75,7 +75,7 @@ def place(repo: str, name: str) -> Placed | None:
 
 
 def renamed(fields: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, Any]:
-    """Return a question as it was written, with other names of its gold, in whatever form they stand.
+    """Return the fields of a question with new names in its gold, in all forms.
 
     >>> renamed({"gold_paths": [[["a:x", "a:x", "a:y"]], ["a:x", "a:y"]], "relevant": ["a:x"]}, {"a:x": "a:z"})
     {'gold_paths': [[['a:z', 'a:x', 'a:y']], ['a:z', 'a:y']], 'relevant': ['a:z']}
@@ -91,24 +91,6 @@ def renamed(fields: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, 
         if isinstance(value, list) and len(value) == 3:
             return [of(value[0]), value[1], of(value[2])]
         return of(value)
-
-    def within(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: within(part) for key, part in value.items()}
-        return [within(part) for part in value] if isinstance(value, list) else of(value)
-
-    def call(value: dict[str, Any]) -> dict[str, Any]:
-        changed = dict(value)
-        if isinstance(value.get("function"), dict):
-            changed["function"] = call(value["function"])
-        for key in ("arguments", *TOOL_CALL["arguments"]):
-            held = value.get(key)
-            if isinstance(held, str):  # chat completions have the text of an object
-                given = arguments_of_text(held)
-                changed[key] = json.dumps(within(given), ensure_ascii=False) if within(given) != given else held
-            elif key in value:
-                changed[key] = within(held)
-        return changed
 
     def path(value: Any) -> Any:
         if isinstance(value, dict):
@@ -133,10 +115,33 @@ def renamed(fields: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, 
         elif key == "expected_files":
             result[key] = list(dict.fromkeys(map(of, value)))
         elif key in ("expected_tool_calls", *QUESTION["expected_tool_calls"]):
-            result[key] = [call(part) if isinstance(part, dict) else part for part in value]
+            result[key] = [_renamed_call(part, renames) if isinstance(part, dict) else part for part in value]
         elif key == "conflicts":
             result[key] = [
                 {**part, "between": list(map(of, part.get("between") or ()))} if isinstance(part, dict) else part
                 for part in value
             ]
     return result
+
+
+def _renamed_call(call: dict[str, Any], renames: Mapping[str, str]) -> dict[str, Any]:
+    """Return an expected tool call with new names in its arguments."""
+
+    def within(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: within(part) for key, part in value.items()}
+        if isinstance(value, list):
+            return [within(part) for part in value]
+        return renames.get(value, value) if isinstance(value, str) else value
+
+    changed = dict(call)
+    if isinstance(call.get("function"), dict):
+        changed["function"] = _renamed_call(call["function"], renames)
+    for key in ("arguments", *TOOL_CALL["arguments"]):
+        held = call.get(key)
+        if isinstance(held, str):  # chat completions write the object as JSON in a string
+            given = arguments_of_text(held)
+            changed[key] = json.dumps(within(given), ensure_ascii=False) if within(given) != given else held
+        elif key in call:
+            changed[key] = within(held)
+    return changed

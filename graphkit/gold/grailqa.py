@@ -1,4 +1,4 @@
-"""GrailQA, and GraphQuestions before it: the graph of the query that answers a question."""
+"""GrailQA and GraphQuestions: the graph of a question's query."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NO_FUNCTION = (None, "", "none")
 
 
 class GrailQA(GoldFormat):
-    """``graph_query`` has nodes (entities, literals, and classes that stand for what isn't named) and edges."""
+    """Reads ``graph_query``, with nodes (entities, literals, and classes for unnamed nodes) and edges."""
 
     name = "grailqa"
     title = "GrailQA: graph_query"
@@ -28,14 +28,16 @@ class GrailQA(GoldFormat):
         asked: list[str] = []
         columns = ("nid", "node_type", "id", "question_node", "function")
         nodes = table(query.get("nodes"), "graph_query.nodes", columns)
-        # Entities first: a walk begins there rather than at a literal.
+        # Entities first: a traversal begins there rather than at a literal.
         for number, kind, name, is_asked, function in sorted(nodes, key=lambda node: bool(node[1] != "entity")):
             if is_asked:
                 asked.append(str(number))
             elif kind in ("entity", "literal") and function in _NO_FUNCTION and isinstance(name, str) and name:
                 known[str(number)] = name
         if row.get("function") not in _NO_FUNCTION:
-            row.notes.append("the answer is a function of the query's result (such as a count), which no path tells")
+            row.notes.append(
+                "the answer is a function of the query's result (such as a count), which no path expresses"
+            )
         edges = [
             (str(start), str(relation), str(end))
             for start, relation, end in table(query.get("edges"), "graph_query.edges", ("start", "relation", "end"))
@@ -53,7 +55,7 @@ class GrailQA(GoldFormat):
 
 
 def _names(answers: Any) -> list[str]:
-    """Return the answers in words: the names of entities, and values as they are."""
+    """Return the names of entities, and other values."""
     if isinstance(answers, dict):
         names, arguments = answers.get("entity_name") or [], answers.get("answer_argument") or []
         pairs = list(zip(names, arguments, strict=False)) or [(None, argument) for argument in arguments]

@@ -1,4 +1,4 @@
-"""GraphRAG-Bench: the triples that are the evidence of an answer."""
+"""GraphRAG-Bench: the triples of an answer's evidence."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow
 from graphkit.gold.triple_paths import Triple, chains, path_of_triples
 
-#: What may stand around a part of a triple.
+#: The characters around a part of a triple.
 _AROUND = " \t'\""
 
 _BRACKETED = re.compile(r"\(([^()]*)\)")
 
 
 class GraphRagBench(GoldFormat):
-    """``evidence_triple``, or ``evidence_relations``, are triples or texts such as ``(subject, relation, object)``."""
+    """Reads ``evidence_triple`` or ``evidence_relations``: triples, or texts like ``(subject, relation, object)``."""
 
     name = "graphrag-bench"
     title = "GraphRAG-Bench: evidence_triple"
     lacks = (
-        "Entities and relations are words that a model wrote: a graph of yours has them only where it was made of "
-        "these words.",
-        "Evidence that is written as a sentence, or as a triple with a comma within its parts, gives no path.",
-        "Ids are those of a source: a question is called SOURCE/ID.",
+        "Entities and relations are words of a model: your graph has them only if it was made from these words.",
+        "Evidence in the form of a sentence, or of a triple with a comma in its parts, gives no path.",
+        "Ids are unique only within a source, so a question is called SOURCE/ID.",
     )
 
     def question(self, row: GoldRow) -> dict[str, Any]:
@@ -45,7 +44,7 @@ class GraphRagBench(GoldFormat):
 
 
 def _triples(value: Any) -> list[Triple] | None:
-    """Return the triples of the evidence, or None where any part of it is none: half of the gold would mislead."""
+    """Return the triples of the evidence, or None if a part isn't a triple, since half of the gold would mislead."""
     if value in (None, "", []):
         return []
     if isinstance(value, str):
@@ -60,7 +59,7 @@ def _triples(value: Any) -> list[Triple] | None:
 
 
 def _is_part(text: str) -> bool:
-    """Tell whether a text is a part of a triple, and neither a triple nor a sentence."""
+    """Return whether a text is a part of a triple rather than a triple or a sentence."""
     return len(_split(text)[0]) == 1 and not text.rstrip().endswith((".", "!", "?"))
 
 

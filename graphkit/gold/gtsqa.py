@@ -1,4 +1,4 @@
-"""GTSQA, and other data sets that SynthKGQA makes: the triples of the subgraph that answers a question."""
+"""GTSQA and other data sets of SynthKGQA: the triples of the subgraph that answers a question."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import GoldRow, UnusableRowError, triples
 from graphkit.gold.triple_paths import outwards, path_of_triples
 
-#: The Wikidata id behind the label of an entity or a relation.
+#: The Wikidata id after the label of an entity or a relation.
 _ID = re.compile(r"\(([QP]\d+)\)\s*\Z")
 
 
@@ -24,12 +24,12 @@ def _label(text: str) -> str:
 
 
 class Gtsqa(GoldFormat):
-    """``answer_subgraph`` is a set of triples; a text such as ``Italy (Q38)`` is known by its id."""
+    """Reads ``answer_subgraph``, a set of triples; a text such as ``Italy (Q38)`` is named by its id."""
 
     name = "gtsqa"
     title = "GTSQA and SynthKGQA: answer_subgraph"
     lacks = (
-        "The triples are a set: their order is that of a walk from the seed entities outwards.",
+        "The triples are a set; they get the order of a traversal from the seed entities outwards.",
         "One answer and its subgraph are gold; further answers of the same question aren't read.",
     )
 

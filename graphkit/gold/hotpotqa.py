@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from graphkit.gold.formats import GoldFormat
-from graphkit.gold.public_rows import GoldRow
-from graphkit.gold.supporting_facts import supporting_titles
+from graphkit.gold.public_rows import GoldRow, UnusableRowError
 
 _LEVELS = ("easy", "medium", "hard")
 
 
 class HotpotQA(GoldFormat):
-    """``supporting_facts`` are titles with numbers of sentences: the titles are relevant."""
+    """Reads ``supporting_facts``, titles with numbers of sentences: the titles are relevant."""
 
     name = "hotpotqa"
     title = "HotpotQA: supporting_facts"
     lacks = (
-        "There are no paths: only what has to be retrieved is gold, not the way from one to the other.",
-        "A paragraph is relevant as a whole, by its title; which of its sentences support the answer isn't kept.",
+        "There are no paths: the gold is what has to be retrieved, not the way between.",
+        "A paragraph is relevant as a whole, by its title; its supporting sentences aren't kept.",
     )
 
     def question(self, row: GoldRow) -> dict[str, Any]:
@@ -34,3 +33,17 @@ class HotpotQA(GoldFormat):
             "gold_answer": row.optional_text("answer"),
             "relevant": dict.fromkeys(titles, 1.0),
         }
+
+
+def supporting_titles(row: GoldRow) -> list[str]:
+    """Return the distinct titles of the supporting paragraphs.
+
+    Raises
+    ------
+    UnusableRowError
+        A supporting fact has no title.
+    """
+    facts = row.table("supporting_facts", ("title", "sent_id"))
+    if not all(isinstance(title, str) and title for title, _ in facts):
+        raise UnusableRowError("each of 'supporting_facts' must have a title and the number of a sentence")
+    return list(dict.fromkeys(title for title, _ in facts))

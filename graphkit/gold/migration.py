@@ -1,4 +1,4 @@
-"""Gold whose artifacts were renamed or moved since it was annotated, proposed anew for a later commit."""
+"""Proposes gold for a later commit, after artifacts were renamed or moved."""
 
 from __future__ import annotations
 
@@ -21,24 +21,23 @@ from graphkit.records.structs import ArtifactStruct
 if TYPE_CHECKING:
     from dulwich.repo import Repo
 
-#: How many files of a symbol are offered before it is too common to be told by its name.
+#: A symbol in more places than this is too common to be found by its name.
 MOST_PLACES = 5
 
-#: The doubt about a symbol that was found elsewhere.
-_ALIKE = "only the name of the symbol speaks for it"
+#: The doubt about a symbol in another file.
+_ALIKE = "only the name of the symbol matches"
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What a gold artifact may be called now.
+    """A possible new name of a gold artifact.
 
     Attributes
     ----------
     renames
-        The names of the gold that it changes: old to new.
+        The new name for each old one in the gold.
     doubt
-        Why it may be something else; None where the content under the new path is that of the old one, and no other new
-        file has it.
+        Why it may be something else; None if only the new path has the old content.
     """
 
     new: str
@@ -54,7 +53,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class GoldChange:
-    """A file or artifact that some gold names, which is elsewhere now, with where it may be, the likeliest first."""
+    """A moved file or artifact in the gold, with its possible new places, the likeliest first."""
 
     repo: str
     pin: str
@@ -65,7 +64,7 @@ class GoldChange:
 
 @dataclass(frozen=True, slots=True)
 class GoneGold:
-    """Something that some gold names, of which it isn't known where it is now, with the reason."""
+    """A name in the gold whose new place is unknown, with the reason."""
 
     repo: str
     pin: str
@@ -76,14 +75,9 @@ class GoneGold:
 
 @dataclass
 class _Pinned:
-    """What the questions that are pinned to one commit of a repository name there.
+    """The names that questions pinned to one commit of a repository use.
 
-    Attributes
-    ----------
-    names
-        The names of each question, by its line; and what they are.
-    unsettled
-        The names that can't be followed, with the reason.
+    ``names`` are those of each question, by its line; ``unresolved`` names have no known new place, with the reason.
     """
 
     repo: str
@@ -92,10 +86,10 @@ class _Pinned:
     names: dict[int, set[str]] = field(default_factory=dict)
     placed: dict[str, Placed] = field(default_factory=dict)
     changes: list[GoldChange] = field(default_factory=list)
-    unsettled: dict[str, str] = field(default_factory=dict)
+    unresolved: dict[str, str] = field(default_factory=dict)
 
-    def take(self, number: int, placed: Iterable[Placed]) -> None:
-        """Add what the question of a line names."""
+    def add(self, number: int, placed: Iterable[Placed]) -> None:
+        """Add the names of the question at a line."""
         self.names[number] = {one.name for one in placed}
         for one in placed:
             if one.name not in self.placed or self.placed[one.name].loose:
@@ -108,16 +102,16 @@ class _Pinned:
 
 @dataclass
 class Migration:
-    """What can be proposed, what can't, and what became of it.
+    """The proposed changes of gold, and the questions without any.
 
     Attributes
     ----------
     targets
-        The commit of each repository to which gold is brought.
+        The target commit of each repository.
     left_out
-        Questions that aren't looked at, with the reasons.
+        Skipped questions with the reasons.
     unmoved
-        How many questions name nothing that moved.
+        The number of questions with no moved name.
     unproven
         Gold edges, under their new names, that the target doesn't show.
     """
@@ -131,36 +125,36 @@ class Migration:
 
     @property
     def changes(self) -> list[GoldChange]:
-        """Everything that is proposed."""
+        """All proposed changes."""
         return [change for one in self.pinned for change in one.changes]
 
     @property
     def gone(self) -> list[GoneGold]:
-        """What can't be followed."""
+        """The names without a known new place."""
         return [
             GoneGold(one.repo, one.pin, name, why, self.naming(one, [name]))
             for one in self.pinned
-            for name, why in one.unsettled.items()
+            for name, why in one.unresolved.items()
         ]
 
     def naming(self, one: _Pinned, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the questions at a pinned commit that have one of some names."""
+        """Return the questions at a pinned commit that use one of some names."""
         wanted = set(names)
         return tuple(self.file.questions[number].id for number, held in one.names.items() if held & wanted)
 
     def apply(
         self, accepted: Iterable[Candidate], *, only_proven: bool = False
     ) -> tuple[list[str], dict[str, list[str]]]:
-        """Write what was accepted: each question for whose names in a repository nothing is open any more.
+        """Write the accepted changes to each question whose names in a repository are all resolved.
 
-        Such a question gets the new names, and the target as the commit of that repository. One that still names
-        something that isn't at the target stays as it is: half of it would be gold of no commit. With ``only_proven``
-        a question with an edge that the target doesn't show stays as well.
+        Such a question gets the new names, and the target as the commit of that repository. A question with an open
+        name stays unchanged, since half-changed gold would fit no commit. With ``only_proven``, a question with an edge
+        that the target doesn't show stays unchanged too.
 
         Returns
         -------
         tuple
-            The questions that were changed; and of those that weren't though something was accepted, what is open.
+            The changed questions; and the open names of unchanged questions with an accepted change.
 
         Raises
         ------
@@ -171,14 +165,14 @@ class Migration:
         fields: dict[int, dict[str, Any]] = {}
         open_names: dict[str, list[str]] = {}
         for one in self.pinned:
-            taken = [each for change in one.changes for each in change.candidates if id(each) in given]
-            renames = {old: new for candidate in taken for old, new in candidate.renames.items()}
+            chosen = [each for change in one.changes for each in change.candidates if id(each) in given]
+            renames = {old: new for candidate in chosen for old, new in candidate.renames.items()}
             moved = {old for change in one.changes for each in change.candidates for old in each.renames}
             for number, names in one.names.items():
                 if not names & renames.keys():
                     continue
                 question = self.file.questions[number].id
-                still = sorted((names & (moved | one.unsettled.keys())) - renames.keys())
+                still = sorted((names & (moved | one.unresolved.keys())) - renames.keys())
                 if only_proven:
                     still += [edge.text for edge in self.unproven if (edge.question, edge.repo) == (question, one.repo)]
                 if still:
@@ -191,14 +185,14 @@ class Migration:
 
 
 def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], targets: Mapping[str, str]) -> Migration:
-    """Look for what became of the artifacts that gold names.
+    """Find the new places of the artifacts that gold names.
 
     Parameters
     ----------
     repositories
-        By name: where each is, and it.
+        By name: the path of the clone, and the clone.
     targets
-        By name: the commit to which the gold is brought.
+        By name: the target commit.
 
     Raises
     ------
@@ -218,33 +212,10 @@ def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], ta
             raise InputError(f"no gold names the repository {repo!r}", where="--repo", remedy=remedy)
         target = commit_of(repository, targets[repo], where).id.decode()
         result.targets[repo] = target
-        by_pin: dict[str, _Pinned] = {}
-        unknown: dict[str, InputError] = {}
-        for number, placed in of_repo.items():
-            if not placed:
-                continue
-            question = result.file.questions[number]
-            pin = {**stacks.get(question.stack or "", {}), **question.commits}.get(repo)
-            if pin is None:
-                why = f"it isn't pinned in {repo}: at what it was annotated isn't known"
-                result.left_out.setdefault(question.id, []).append(why)
-                continue
-            if pin not in by_pin and pin not in unknown:
-                try:
-                    between = Between(repository, pin, target, f"{where}, to which {question.id} is pinned")
-                    by_pin[pin] = _Pinned(repo, pin, between)
-                except InputError as error:
-                    unknown[pin] = error
-            if pin in unknown:
-                why = f"it is pinned to {pin!r} in {repo}, and {where} has no such commit"
-                result.left_out.setdefault(question.id, []).append(why)
-                continue
-            by_pin[pin].take(number, placed)
-        if unknown and not by_pin:  # another repository, or a clone without its history
-            raise next(iter(unknown.values()))
+        pinned = _pinned(result, repo, (where, repository), of_repo, stacks)
         graphs = _graphs_at(dataset, repo, repository, target)
         artifacts = set().union(*graphs.values()) or None
-        for one in by_pin.values():
+        for one in pinned:
             if one.between.same:
                 continue
             if one.between.is_backward():
@@ -258,15 +229,51 @@ def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], ta
     return result
 
 
+def _pinned(
+    result: Migration,
+    repo: str,
+    clone: tuple[str, Repo],
+    of_repo: Mapping[int, list[Placed]],
+    stacks: Mapping[str, Mapping[str, str]],
+) -> list[_Pinned]:
+    """Return the names in a repository by the commit to which their questions are pinned; skip unknown commits."""
+    where, repository = clone
+    by_pin: dict[str, _Pinned] = {}
+    unknown: dict[str, InputError] = {}
+    for number, placed in of_repo.items():
+        if not placed:
+            continue
+        question = result.file.questions[number]
+        pin = {**stacks.get(question.stack or "", {}), **question.commits}.get(repo)
+        if pin is None:
+            why = f"it isn't pinned in {repo}: the commit of its annotation is unknown"
+            result.left_out.setdefault(question.id, []).append(why)
+            continue
+        if pin not in by_pin and pin not in unknown:
+            try:
+                between = Between(repository, pin, result.targets[repo], f"{where}, to which {question.id} is pinned")
+                by_pin[pin] = _Pinned(repo, pin, between)
+            except InputError as error:
+                unknown[pin] = error
+        if pin in unknown:
+            why = f"it is pinned to {pin!r} in {repo}, and {where} has no such commit"
+            result.left_out.setdefault(question.id, []).append(why)
+            continue
+        by_pin[pin].add(number, placed)
+    if unknown and not by_pin:  # another repository, or a clone without its history
+        raise next(iter(unknown.values()))
+    return list(by_pin.values())
+
+
 def _propose(one: _Pinned, artifacts: set[str] | None, result: Migration) -> None:
-    """Find out what became of each name."""
+    """Find the new place of each name, and add the changes."""
     fates = one.between.fates(dict.fromkeys(placed.path for placed in one.placed.values()))
     moved: dict[str, dict[str, str]] = {}
     for name, placed in sorted(one.placed.items()):
         fate = fates.get(placed.path)
         if fate is None:
             if not placed.loose:
-                one.unsettled[name] = f"there is no file {placed.path} at {one.pin[:SHORT]}"
+                one.unresolved[name] = f"there is no file {placed.path} at {one.pin[:SHORT]}"
             continue
         new = placed.at(fate.path) if fate.path is not None else None
         word = fate.path is not None and _has_symbol(name, placed.path, fate.path, one.between)
@@ -276,12 +283,12 @@ def _propose(one: _Pinned, artifacts: set[str] | None, result: Migration) -> Non
             others = _elsewhere(name, new, artifacts)
         if others:
             if new is not None and word:
-                others.append(Candidate(new, f"{fate.path} has the word, too", _ALIKE, {name: new}))
+                others.append(Candidate(new, f"{fate.path} has the word too", _ALIKE, {name: new}))
             one.changes.append(GoldChange(one.repo, one.pin, name, tuple(others), result.naming(one, [name])))
         elif new is None:
-            one.unsettled[name] = fate.why
+            one.unresolved[name] = fate.why
         elif not word and (artifacts is None or new not in artifacts):
-            one.unsettled[name] = f"{fate.path} holds no {symbol_of(name)} any more"
+            one.unresolved[name] = f"{fate.path} no longer contains {symbol_of(name)}"
         elif new != name:
             moved.setdefault(placed.path, {})[name] = new
     for path, renames in moved.items():
@@ -290,25 +297,25 @@ def _propose(one: _Pinned, artifacts: set[str] | None, result: Migration) -> Non
         change = GoldChange(one.repo, one.pin, f"{one.repo}:{path}", (candidate,), result.naming(one, renames))
         one.changes.append(change)
     one.changes.sort(key=lambda change: change.old)
-    looked_at = one.unsettled.keys() | {
+    looked_at = one.unresolved.keys() | {
         old for change in one.changes for each in change.candidates for old in each.renames
     }
     result.unmoved += sum(not names & looked_at for names in one.names.values())
 
 
 def _has_symbol(name: str, path: str, new: str, between: Between) -> bool:
-    """Tell whether the symbol of a name is still in its file, as far as the text tells."""
+    """Return whether the file of a name still contains its symbol, by its text."""
     last = re.split(r"\W+", symbol_of(name) or "")[-1]
     if not last:
         return True
     word = re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
     before, after = between.text(path, new=False), between.text(new, new=True)
-    # Where the older text doesn't hold the word either, it tells nothing.
+    # If the old text lacks the word too, the text decides nothing.
     return word.search(before or "") is None or word.search(after or "") is not None
 
 
 def _elsewhere(name: str, new: str | None, artifacts: set[str] | None) -> list[Candidate]:
-    """Return where else the symbol of a name is among the artifacts of its repository at the target."""
+    """Return the artifacts at the target with the same symbol in the same repository."""
     symbol, repo = symbol_of(name), repo_of(name)
     if symbol is None or not artifacts:
         return []
@@ -318,7 +325,7 @@ def _elsewhere(name: str, new: str | None, artifacts: set[str] | None) -> list[C
 
 
 def _graphs_at(dataset: Dataset, repo: str, repository: Repo, target: str) -> dict[str, set[str]]:
-    """Return the ids of a repository's artifacts at a commit, by the knowledge graph of the dataset that has them."""
+    """Return the ids of a repository's artifacts at a commit, by knowledge graph."""
     found: dict[str, set[str]] = {}
     at: dict[str, bool] = {}
     for name, (path, _) in dataset.graphs.items():
@@ -333,13 +340,13 @@ def _graphs_at(dataset: Dataset, repo: str, repository: Repo, target: str) -> di
 
 
 def _unproven(dataset: Dataset, repo: str, graphs: Collection[str], result: Migration) -> list[UnprovenEdge]:
-    """Return the edges of the questions to be changed that a repository's target doesn't show."""
+    """Return the edges of the questions to change that a repository's target doesn't show."""
     edges: list[MovedEdge] = []
     for one in result.pinned:
         renames = one.renames() if one.repo == repo else {}
         for number, names in one.names.items():
             question = result.file.questions[number]
-            if names & renames.keys() and not names & one.unsettled.keys():
+            if names & renames.keys() and not names & one.unresolved.keys():
                 steps = (step for path in question.paths for step in path.steps)
                 edges += [MovedEdge(repo, question.id, step, renames, one.between) for step in steps]
     return unproven_edges(edges, dataset, graphs)

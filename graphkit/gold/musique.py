@@ -1,4 +1,4 @@
-"""MuSiQue: the paragraphs that support the steps of a decomposed question."""
+"""MuSiQue: the supporting paragraphs of a decomposed question."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from graphkit.gold.public_rows import GoldRow, UnusableRowError
 
 
 class MuSiQue(GoldFormat):
-    """The paragraphs that support the answer, or a step of ``question_decomposition``, are relevant by their titles."""
+    """Reads the titles of paragraphs that support the answer or a step of ``question_decomposition``."""
 
     name = "musique"
     title = "MuSiQue: question_decomposition and supporting paragraphs"
     lacks = (
-        "There are no paths: only what has to be retrieved is gold, not the way from one to the other.",
-        "A paragraph is known by its title: of several with one title, each counts as the one that is relevant.",
+        "There are no paths: the gold is what has to be retrieved, not the way between.",
+        "A paragraph is identified by its title: of several with one title, each counts as relevant.",
     )
 
     def question(self, row: GoldRow) -> dict[str, Any]:
@@ -39,7 +39,7 @@ class MuSiQue(GoldFormat):
 
 
 def _paragraphs(row: GoldRow) -> tuple[dict[int, str], list[int]]:
-    """Return the titles of the paragraphs by their numbers, and the numbers of those that support the answer."""
+    """Return the titles of the paragraphs by number, and the numbers of the supporting ones."""
     titles: dict[int, str] = {}
     supporting = []
     for index, title, supports in row.table("paragraphs", ("idx", "title", "is_supporting")):

@@ -1,4 +1,4 @@
-"""PathQuestion and PathQuestion-Large: a tab between question, answer and the path, whose parts ``#`` joins."""
+"""PathQuestion and PathQuestion-Large: tabs separate question, answer and path, ``#`` the parts of the path."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from graphkit.gold.formats import GoldFormat
 from graphkit.gold.public_rows import LINE, GoldRow, UnusableRowError
 from graphkit.gold.triple_paths import path_of_triples
 
-#: What stands for a relation where the path is over, before the answer once more.
+#: The relation that ends a path; the answer follows it once more.
 _END = "<end>"
 
 
 class PathQuestion(GoldFormat):
-    """A line is ``question<tab>answer(answer/answer/)<tab>entity#relation#entity...``; ``*`` joins several paths."""
+    """Reads ``question<tab>answer(answer/answer/)<tab>entity#relation#entity...``; ``*`` separates several paths."""
 
     name = "path-question"
     title = "PathQuestion: paths joined by #"
     lacks = (
-        "A line has no id: the question is called by the name of its file and its line.",
+        "A line has no id: the question is named by its file and line.",
         "Where there are several answers, the path leads to the first.",
     )
     lines = True
@@ -29,7 +29,7 @@ class PathQuestion(GoldFormat):
             what = f"a line must have a question, an answer and a path with tabs between, and has {len(columns)} column"
             raise UnusableRowError(what + ("" if len(columns) == 1 else "s"))
         if any(columns[3:]):
-            row.notes.append("what follows the path isn't used")
+            row.notes.append("the text after the path isn't used")
         question, answer, path = (column.strip() for column in columns[:3])
         first, _, others = answer.partition("(")
         answers = list(dict.fromkeys(filter(None, [first, *others.removesuffix(")").split("/")])))

@@ -1,4 +1,4 @@
-"""The rows of a public data set, as their files hold them: JSON, JSON Lines, Parquet, or lines of text."""
+"""The rows of a public data set: JSON, JSON Lines, Parquet, or lines of text."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from graphkit.files.parquet import parquet_rows
 from graphkit.files.problems import Problem, Problems
 from graphkit.records.words import shortened
 
-#: Where in a row of a file of text its line is.
+#: The field of a row that is a line of text.
 LINE = "line"
 
-#: The names by which rows are told that can't be used.
+#: The fields with a row's id for messages.
 _IDS = ("id", "_id", "qid", "ID", "instance_id", "question_id")
 
 
 class UnusableRowError(InputError):
-    """A row that no question can be made of."""
+    """A row that can't become a question."""
 
 
 class GoldRow:
-    """One row: its fields as they are asked for, which of them were, and what is doubtful about it.
+    """A row with its fields, the names of used fields, and notes about doubts.
 
     Parameters
     ----------
     where
         ``file:line``.
     stem
-        The name of the file without what follows its first dot.
+        The name of the file up to its first dot.
     number
-        Of its line, or its place in the file.
+        The number of the line or the row.
     suffix
-        What follows the id of its question, where an earlier row has the same id.
+        The suffix for the question's id, if an earlier row has the same id.
     """
 
     def __init__(self, where: str, stem: str, number: int, fields: dict[str, Any], suffix: str = "") -> None:
@@ -46,73 +46,73 @@ class GoldRow:
         self.stem = stem
         self.number = number
         self.suffix = suffix
-        #: Sentences that are told once, with how many rows they are true of.
+        #: Sentences that are reported once, with the number of their rows.
         self.notes: list[str] = []
         self._fields = fields
         self._asked: set[str] = set()
 
     @property
     def record(self) -> str | None:
-        """The name by which it is told."""
+        """The id of the row for messages."""
         return next((shortened(str(self._fields[key])) for key in _IDS if self._fields.get(key) is not None), None)
 
     def renamed(self, suffix: str) -> GoldRow:
-        """Return the row with a suffix to the id of its question."""
+        """Return the row with a suffix for the question's id."""
         return GoldRow(self.where, self.stem, self.number, self._fields, suffix)
 
     def digest(self) -> bytes:
-        """Return a hash of what the row holds."""
+        """Return a hash of the row's content."""
         return hashlib.sha256(json.dumps(self._fields, sort_keys=True, default=str).encode()).digest()
 
     def unused(self) -> list[str]:
-        """Return the names of the fields that hold something and weren't asked for."""
+        """Return the names of fields with a value that weren't used."""
         return [name for name, value in self._fields.items() if name not in self._asked and value not in (None, "", [])]
 
     def get(self, *names: str) -> Any:
-        """Return what the first of some fields holds that isn't null, or None."""
+        """Return the value of the first of some fields that isn't null, or None."""
         self._asked.update(names)
         return next((self._fields[name] for name in names if self._fields.get(name) is not None), None)
 
     def text(self, *names: str) -> str:
-        """Return a text that a question can't do without.
+        """Return a required text.
 
         Raises
         ------
         UnusableRowError
-            It isn't there, is empty, or is no text.
+            The text is missing or empty, or isn't a string.
         """
         value = self.get(*names)
         if value is None:
             raise UnusableRowError(f"the field {names[0]!r} is missing")
         if not isinstance(value, str) or not value.strip():
-            raise UnusableRowError(f"the field {names[0]!r} must be a text that isn't empty")
+            raise UnusableRowError(f"the field {names[0]!r} must be a string that isn't empty")
         return value
 
     def optional_text(self, *names: str) -> str | None:
-        """Return a text, or None where there is none."""
+        """Return a text, or None if it is missing."""
         return self.text(*names) if self.get(*names) not in (None, "") else None
 
     def name(self, *names: str) -> str:
-        """Return the id of the question, which may be written as a whole number. Raises what :meth:`text` raises."""
+        """Return the id of the question, which may be an integer. Raises the errors of :meth:`text`."""
         value = self.get(*names)
         name = str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(*names)
         return name + self.suffix
 
     def table(self, name: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-        """Return the records within a field as :func:`table` does; none where the field isn't there."""
+        """Return the records in a field as :func:`table` does, or none if it is missing."""
         value = self.get(name)
         return [] if value is None else table(value, name, columns)
 
 
 def table(value: Any, name: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return records, each with its values by column.
+    """Return records as tuples of the columns' values.
 
-    Lists of lists, lists of objects and objects of lists all are tables, also as JSON within a text.
+    A table is a list of lists, a list of objects, an object of lists, or a string with one of them as JSON.
 
     Raises
     ------
     UnusableRowError
-        It is something else, or a record of it lacks a column.
+        The value isn't a table, or a record lacks a column.
     """
     value = decoded(value, name)
     if isinstance(value, dict) and all(isinstance(value.get(column), list) for column in columns):
@@ -133,44 +133,44 @@ def _cells(name: str, number: int, item: Any, columns: Sequence[str]) -> tuple[A
 
 
 def triples(table: Iterable[tuple[Any, ...]], name: str) -> list[tuple[str, str, str]]:
-    """Return the rows of a table as triples of texts.
+    """Return the rows of a table as triples of strings.
 
     Raises
     ------
     UnusableRowError
-        One of them holds something else, or an empty text.
+        A row holds another value or an empty string.
     """
     found = []
     for number, row in enumerate(table, 1):
         if not all(isinstance(text, str) and text.strip() for text in row):
-            raise UnusableRowError(f"item {number} of {name!r} must be three texts that aren't empty")
+            raise UnusableRowError(f"item {number} of {name!r} must be three strings that aren't empty")
         found.append((row[0], row[1], row[2]))
     return found
 
 
 def decoded(value: Any, name: str) -> Any:
-    """Return what a text holds as JSON; anything else as it is.
+    """Decode the JSON in a string, and return other values unchanged.
 
     Raises
     ------
     UnusableRowError
-        The text isn't JSON.
+        The string isn't JSON.
     """
     if not isinstance(value, str):
         return value
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
-        raise UnusableRowError(f"the field {name!r} must be a list, or a text that holds one as JSON") from None
+        raise UnusableRowError(f"the field {name!r} must be a list, or a string with one as JSON") from None
 
 
 def read_rows(path: Path, lines: bool, problems: Problems) -> Iterator[GoldRow]:
-    """Yield the rows of a file, one after the other; those that aren't JSON objects are added to the problems.
+    """Yield the rows of a file; those that aren't JSON objects are added to the problems.
 
     Parameters
     ----------
     lines
-        The file is lines of text: each row has the one field ``line``.
+        The file consists of lines of text: each row has the one field ``line``.
 
     Raises
     ------
@@ -216,7 +216,7 @@ def _row(where: str, stem: str, number: int, fields: Any, problems: Problems) ->
 
 
 def _is_list(path: Path) -> bool:
-    """Tell whether a file is one list, and not JSON Lines."""
+    """Return whether a file is one list rather than JSON Lines."""
     for block in raw_blocks(path):
         if text := block.lstrip():
             return text.startswith(b"[")

@@ -1,4 +1,4 @@
-"""Symbols of a diff as the file at the old commit qualifies them: ``Command.handle`` in place of ``handle``."""
+"""Qualifies the symbols of a diff by the file at the old commit: ``Command.handle`` instead of ``handle``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SourceSpan:
-    """A function or class of a file, from its first line (of its decorators) to its last."""
+    """A function or class of a file, from the first line of its decorators to its last line."""
 
     qualified: str
     first: int
@@ -32,18 +32,18 @@ class SourceSpan:
 
 
 class Checkouts:
-    """Local clones of repositories, by the names that gold has for them."""
+    """Local clones of repositories by their names in the gold."""
 
     def __init__(self, repositories: Mapping[str, Path]) -> None:
         self.repositories = {name: (str(path), _opened(path)) for name, path in repositories.items()}
 
     def text(self, repo: str, commit: str, path: str) -> str | None:
-        """Return the text of a file at a commit; None where no clone is given, or the commit has no such file.
+        """Return the text of a file at a commit; None if there is no clone or no such file.
 
         Raises
         ------
         InputError
-            The clone has no such commit, or is damaged.
+            The clone lacks the commit or is damaged.
         """
         if repo not in self.repositories:
             return None
@@ -59,14 +59,14 @@ def _opened(path: Path) -> Repo:
         return Repo(str(path))
     except (NotGitRepository, OSError):
         remedy = "Name a local clone: --repo NAME=PATH."
-        raise InputError("this is no git repository", where=str(path), remedy=remedy) from None
+        raise InputError("this isn't a git repository", where=str(path), remedy=remedy) from None
 
 
 def qualified_symbols(file: ChangedFile, source: str | None) -> list[str] | None:
-    """Return the symbols that a diff changes in a file, qualified; None where the file can't tell them.
+    """Return the qualified symbols that a diff changes in a file, or None if the file can't be parsed.
 
-    Of a line that is removed it is the innermost definition around it; of one that is added the definition that the
-    diff shows around it, the nearest of that name which begins before it.
+    The symbol of a removed line is the innermost definition around it. That of an added line is the nearest definition
+    before it with the name that the diff shows.
     """
     definitions = _definitions(file.path, source)
     if definitions is None:

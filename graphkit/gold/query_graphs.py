@@ -1,4 +1,4 @@
-"""The graph of a query over a knowledge base as gold: its entities are known, what it asks for is the answers."""
+"""Gold from the graph of a query over a knowledge base, whose entities are known and whose variable is the answers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from graphkit.gold.public_rows import GoldRow
 from graphkit.gold.triple_paths import Triple, outwards, path_of_triples
 
 LACKS = (
-    "A query through a node that isn't named (a variable, or one that a function compares) gives no path: which node "
-    "it is can't be told without the knowledge base.",
-    "The edges are a set: their order is that of a walk from the entities of the question outwards.",
+    "A query through an unnamed node (a variable, or a node that a function compares) gives no path: only the "
+    "knowledge base knows which node it is.",
+    "The edges are a set; they get the order of a traversal from the entities of the question outwards.",
     "A question with several answers has a path to each, and all are required.",
 )
 
@@ -19,7 +19,7 @@ LACKS = (
 def query_paths(
     row: GoldRow, edges: Sequence[tuple[str, str, str]], known: Mapping[str, str], asked: str | None, answers: list[str]
 ) -> list[dict[str, Any]]:
-    """Return the paths of a query graph, one an answer; none, with a note, where a node of it can't be told.
+    """Return one path per answer of a query graph; none, with a note, if a node is unknown.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ def query_paths(
         The node that stands for the answers.
     """
     within = {node for source, _, target in edges for node in (source, target)}
-    told = set(known) | ({asked} if asked is not None and answers else set())
-    if not edges or not within <= told:
-        row.notes.append("the query goes through a node that isn't named: the question has no path")
+    nodes = set(known) | ({asked} if asked is not None and answers else set())
+    if not edges or not within <= nodes:
+        row.notes.append("the query goes through an unnamed node: the question has no path")
         return []
     paths: dict[tuple[Triple, ...], None] = {}
     for answer in answers if asked in within else [""]:

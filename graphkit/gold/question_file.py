@@ -1,4 +1,4 @@
-"""The questions of a dataset as a person wrote them: one gets more gold, and every other line stays as it is."""
+"""Edits the questions of a dataset, without a change to other lines."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from graphkit.records.structs import QuestionStruct, struct_of
 
 
 class QuestionFile:
-    """The file of questions of a dataset, and the one among them that is worked on.
+    """The file of questions of a dataset, and the one question to change.
 
     Parameters
     ----------
     asked
-        The id or the text of a question. Where there is none, it is the text of a new one.
+        The id or the text of a question. If there is none, it is the text of a new one.
     new_id
-        The id of a new question; by default the first ``qN`` that is free.
+        The id of a new question; by default the first free ``qN``.
 
     Raises
     ------
     InputError
-        There is no such file, it can't be used, it is compressed, or several questions have this text.
+        The file is missing, unusable or compressed, or several questions have this text.
     """
 
     def __init__(self, folder: Path, asked: str, new_id: str | None = None) -> None:
@@ -64,17 +64,17 @@ class QuestionFile:
         if matches:
             self.number, self._fields, self.question = matches[0]
             if new_id is not None and new_id != self.question.id:
-                what = f"the question has an id already: {self.question.id!r}"
-                raise InputError(what, where=f"{found}:{self.number}", remedy="Leave --id out.")
+                what = f"the question already has the id {self.question.id!r}"
+                raise InputError(what, where=f"{found}:{self.number}", remedy="Remove --id.")
             return
         name = new_id or next(name for number in range(1, len(ids) + 2) if (name := f"q{number}") not in ids)
         if name in ids:
-            raise InputError(f"the id {name!r} is already taken", where="--id", remedy="Give another one.")
+            raise InputError(f"the id {name!r} is already used", where="--id", remedy="Give another one.")
         self._fields = {"id": name, "question": asked}
         self.question = self._checked(self._fields)
 
     def write(self, paths: Iterable[Mapping[str, Any]], commits: Mapping[str, str]) -> Question:
-        """Write the file with some more paths and pinned commits of the question, whole or not at all.
+        """Write the file with more paths and pinned commits for the question. On an error, leave the file unchanged.
 
         Raises
         ------
@@ -95,17 +95,12 @@ class QuestionFile:
 
 
 class QuestionLines:
-    """All questions of a file, by their lines, for several of them to be changed at once.
-
-    Attributes
-    ----------
-    fields
-        Each as it is written.
+    """All questions of a file by line, for several changes at once. ``fields`` holds each question as written.
 
     Raises
     ------
     InputError
-        The file is compressed, or a question in it can't be used.
+        The file is compressed, or a question in it is unusable.
     """
 
     def __init__(self, path: Path) -> None:
@@ -124,12 +119,12 @@ class QuestionLines:
         problems.raise_if_refused()
 
     def write(self, changed: Mapping[int, Mapping[str, Any]]) -> None:
-        """Write the file with other fields of some questions, whole or not at all.
+        """Write the file with new fields of some questions. On an error, leave the file unchanged.
 
         Raises
         ------
         InputError
-            A question can't hold them, somebody else changed it meanwhile, or the file can't be written.
+            A question can't hold its fields, the file was changed meanwhile, or it can't be written.
         """
         if not changed:
             return
@@ -144,18 +139,18 @@ class QuestionLines:
 
 
 def refuse_compressed(path: Path) -> None:
-    """Refuse a compressed file: it isn't changed."""
+    """Refuse to change a compressed file."""
     if is_compressed(path):
         raise InputError("a compressed file isn't changed", where=str(path), remedy="Unpack it first.")
 
 
 def checked(fields: Mapping[str, Any], where: str) -> Question:
-    """Return the question that some fields make.
+    """Return the question with some fields.
 
     Raises
     ------
     InputError
-        They make none.
+        They don't form a valid question.
     """
     problems = Problems()
     question = parse_record(Question, json.dumps(fields).encode(), where, problems)
@@ -165,12 +160,12 @@ def checked(fields: Mapping[str, Any], where: str) -> Question:
 
 
 def write_lines(path: Path, changed: Mapping[int, bytes], more: Iterable[bytes] = ()) -> None:
-    """Write a file with other lines in the place of some, and more at its end; every other line stays as it is.
+    """Write a file with some lines replaced and others appended. On an error, leave the file unchanged.
 
     Raises
     ------
     InputError
-        The file can't be written; what was there is then still there.
+        The file can't be written.
     """
     with written(path) as temporary, temporary.open("wb") as stream:
         for number, line in enumerate(raw_lines(path), 1):

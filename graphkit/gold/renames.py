@@ -1,4 +1,4 @@
-"""What became of files between two commits of a git repository: kept, renamed or deleted."""
+"""Finds out whether files were kept, renamed or deleted between two commits of a git repository."""
 
 from __future__ import annotations
 
@@ -16,26 +16,25 @@ if TYPE_CHECKING:
     from dulwich.objects import Commit as GitCommit
     from dulwich.repo import Repo
 
-#: From which share of its content on a file is taken for a renamed one, in percent, as git takes it.
+#: The least similarity of a renamed file in percent, as in git.
 THRESHOLD = 50
 
-#: How much of a sha is shown.
+#: The number of shown digits of a sha.
 SHORT = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of a file.
+    """The new place of a file.
 
     Attributes
     ----------
     path
-        Where it is now; None where it isn't any more.
+        The new path; None if the file is gone.
     why
-        How that is known; nothing of a file that was kept.
+        The evidence; empty for a kept file.
     doubt
-        Why it may be another file; None where it was kept, or where the same content lies under this path, and under
-        no other new one.
+        Why it may be another file; None for a kept file, and if only this new path has the same content.
     """
 
     path: str | None
@@ -49,12 +48,12 @@ class Between:
     Parameters
     ----------
     old, new
-        Names of commits: shas, unambiguous beginnings of them, tags, branches.
+        Names of commits: shas, unambiguous prefixes of them, tags, branches.
 
     Raises
     ------
     InputError
-        The repository has no such commit, or is damaged.
+        The repository lacks a commit, or is damaged.
     """
 
     def __init__(self, repository: Repo, old: str, new: str, where: str) -> None:
@@ -73,23 +72,23 @@ class Between:
         return bool(self._old.id == self._new.id)
 
     def is_backward(self) -> bool:
-        """Tell whether the history of the older one holds the newer one; of two branches neither holds the other."""
+        """Return whether the new commit is in the history of the old one."""
         from dulwich.graph import can_fast_forward
 
         with _whole(self._where):
             return can_fast_forward(self._repository, self._new.id, self._old.id)
 
     def text(self, path: str, new: bool) -> str | None:
-        """Return the text of a file at the newer or the older commit; None where there is no such file."""
+        """Return the text of a file at the new or the old commit, or None if there is no such file."""
         with _whole(self._where):
             blob = self._blob(self._new if new else self._old, path.encode())
             return None if blob is None else self._content(blob).decode("utf-8", "replace")
 
     def fates(self, paths: Iterable[str]) -> dict[str, Fate]:
-        """Return what became of files; one that isn't there at the older commit isn't in it.
+        """Return the new places of files that exist at the old commit.
 
-        Each rename is looked for in the commit that made it, so that a file is found again whose content has changed
-        wholly since; where that leads nowhere, between both commits.
+        Each rename is looked for in the commit that made it, so that later changes of the content don't matter, and
+        otherwise by a comparison of both commits.
 
         Raises
         ------
@@ -118,7 +117,7 @@ class Between:
             commit = entry.commit
             if not commit.parents:
                 continue
-            # Of a merge that is where it differs from its first parent: what it brings was seen in its own commits.
+            # A merge is compared with its first parent; its other commits are visited themselves.
             before = self._repository[commit.parents[0]].tree  # type: ignore[attr-defined]
             renamed, deleted = self._changes(before, commit.tree, set(now.values()))
             for path, at in now.items():
@@ -151,7 +150,7 @@ class Between:
         return Fate(name, ", then ".join(why for why in whys if not why.startswith("deleted")), doubt)
 
     def _twins(self) -> Counter[bytes]:
-        """Return how many deleted and added files have a content: two where it was renamed, and nothing else was."""
+        """Return the number of deleted and added files by content: two for a certain rename."""
         from dulwich.diff_tree import CHANGE_ADD, CHANGE_DELETE, tree_changes
 
         found: Counter[bytes] = Counter()
@@ -165,7 +164,7 @@ class Between:
     def _changes(
         self, before: Any, after: Any, wanted: set[bytes]
     ) -> tuple[dict[bytes, tuple[bytes, int]], set[bytes]]:
-        """Return where the wanted files that a tree lacks are in it now, with how similar they are, and the deleted."""
+        """Return the new paths of the wanted files that a tree lacks, with their similarity, and the deleted files."""
         from dulwich.diff_tree import CHANGE_DELETE, CHANGE_RENAME, RenameDetector, tree_changes
 
         store = self._repository.object_store
@@ -186,7 +185,7 @@ class Between:
         return renamed, {path for path in gone if path is not None}
 
     def _blob(self, commit: GitCommit, path: bytes) -> bytes | None:
-        """Return the sha of a file's content, or None where a commit has no such file."""
+        """Return the sha of a file's content, or None if a commit has no such file."""
         import stat
 
         from dulwich.errors import NotTreeError
@@ -209,24 +208,24 @@ class Between:
 
 
 def commit_of(repository: Repo, name: str, where: str) -> GitCommit:
-    """Return a commit by its sha, an unambiguous beginning of it, a tag or a branch.
+    """Return a commit by its sha, an unambiguous prefix of it, a tag or a branch.
 
     Raises
     ------
     InputError
-        There is none.
+        There is no such commit.
     """
     from dulwich.objectspec import parse_commit
 
     try:
         return parse_commit(repository, name)
     except (KeyError, ValueError, AssertionError) as error:
-        remedy = "Name a commit, a tag or a branch that it has; fetch it where it lacks one."
+        remedy = "Name a commit, a tag or a branch of it, or fetch the missing one."
         raise InputError(f"the repository has no commit {name!r}", where=where, remedy=remedy) from error
 
 
 def similarity(old: bytes, new: bytes) -> int:
-    r"""Return how much of the larger of two contents both have, by their lines, in percent.
+    r"""Return the share of the larger of two contents that both have, by lines, in percent.
 
     >>> similarity(b"a\nb\n", b"a\nb\n"), similarity(b"a\nb\nc\nd\n", b"a\nb\nc\nx\n"), similarity(b"a", b"b")
     (100, 75, 0)
@@ -242,7 +241,7 @@ def _is_sha(text: object) -> bool:
 
 @contextmanager
 def _whole(where: str) -> Iterator[None]:
-    """Tell a repository that lacks objects, or holds damaged ones, in words."""
+    """Convert the errors of an incomplete or damaged repository to messages."""
     from dulwich.errors import ChecksumMismatch, FileFormatException, MissingCommitError
 
     try:

@@ -1,4 +1,4 @@
-"""SWE-bench and what follows its form: the diff that solves an issue, at the commit before it."""
+"""SWE-bench and similar data sets: the diff that solves an issue, and the commit before it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from graphkit.gold.qualified import Checkouts, qualified_symbols
 
 
 class SweBench(GoldFormat):
-    """``patch`` changes files and symbols of ``repo`` at ``base_commit``: these are expected."""
+    """Reads the files and symbols of ``repo`` at ``base_commit`` that ``patch`` changes."""
 
     name = "swe-bench"
     title = "SWE-bench: the files and symbols that a patch changes"
     lacks = (
         "There are no paths and no relevant ids: only files and symbols are expected.",
-        "What has to be read, but not changed, isn't known.",
-        "A symbol is the last definition before a change that encloses it by its indentation, as the patch shows it; "
-        "with --repo NAME=PATH it is qualified (Class.method) as the Python file at base_commit has it.",
-        "What the patch adds isn't there at base_commit, and isn't expected.",
+        "Code that has to be read but not changed is unknown.",
+        "A symbol is the last definition in the patch that encloses a change by its indentation; "
+        "with --repo NAME=PATH it is qualified (Class.method) from the Python file at base_commit.",
+        "Added code doesn't exist at base_commit, and isn't expected.",
     )
     repositories = True
 
@@ -46,7 +46,7 @@ class SweBench(GoldFormat):
         }
 
     def _symbols(self, files: list[ChangedFile], repo: str, commit: str) -> tuple[list[str], bool]:
-        """Return the symbols that are changed, and whether all of them are qualified as the files at the commit are."""
+        """Return the changed symbols, and whether all of them are qualified."""
         found: dict[str, None] = {}
         whole = True
         for file in files:

@@ -1,4 +1,4 @@
-"""Triples as gold paths, where a data set gives a set of them or a list."""
+"""Converts sets or lists of triples to gold paths."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def path_of_triples(triples: Iterable[Triple]) -> dict[str, Any]:
 
 
 def outwards(triples: Sequence[Triple], starts: Iterable[str]) -> list[Triple]:
-    """Return a set of triples in the order in which a walk from some nodes comes upon them, whichever way they point.
+    """Order a set of triples as a traversal from some nodes reaches them, in either direction.
 
-    Those that can't be reached come last, as they were.
+    Unreachable triples follow in their order.
     """
     touching: dict[str, list[int]] = {}
     for number, (source, _, target) in enumerate(triples):
@@ -39,7 +39,7 @@ def outwards(triples: Sequence[Triple], starts: Iterable[str]) -> list[Triple]:
 
 
 def chains(triples: Iterable[Triple]) -> list[list[Triple]]:
-    """Return triples as the chains that they form: each goes on where some chain has come to, or begins one."""
+    """Return the chains that triples form: each triple continues a chain that ends at its source, or begins one."""
     found: list[list[Triple]] = []
     ends: dict[str, deque[list[Triple]]] = {}
     for triple in triples:

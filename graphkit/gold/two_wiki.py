@@ -1,23 +1,23 @@
-"""2WikiMultiHop: the triples of Wikidata that prove an answer, and the paragraphs that support it."""
+"""2WikiMultiHop: the Wikidata triples that prove an answer, and its supporting paragraphs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from graphkit.gold.formats import GoldFormat
+from graphkit.gold.hotpotqa import supporting_titles
 from graphkit.gold.public_rows import GoldRow, triples
-from graphkit.gold.supporting_facts import supporting_titles
 from graphkit.gold.triple_paths import chains, path_of_triples
 
 
 class TwoWikiMultiHop(GoldFormat):
-    """``evidences`` are triples in the order of the reasoning: each chain of them is a path, and all are required."""
+    """Reads ``evidences``, triples in the order of the reasoning: each chain is a path, and all are required."""
 
     name = "2wikimultihop"
     title = "2WikiMultiHop: evidences and supporting_facts"
     lacks = (
-        "Entities are known by their names, as the evidence has them; where a name is that of two, they are one.",
-        "A paragraph is relevant as a whole, by its title; which of its sentences support the answer isn't kept.",
+        "Entities are identified by their names in the evidence, so two entities with one name become one.",
+        "A paragraph is relevant as a whole, by its title; its supporting sentences aren't kept.",
     )
 
     def question(self, row: GoldRow) -> dict[str, Any]:

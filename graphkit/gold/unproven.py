@@ -1,4 +1,4 @@
-"""Gold edges that are to follow their files, and that the later commit no longer shows."""
+"""Gold edges that would follow their files, but that the later commit doesn't show."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class UnprovenEdge:
 
     @property
     def text(self) -> str:
-        """The edge as messages show it."""
+        """The edge for messages."""
         return f"{self.source} -{self.relation or ''}-> {self.target}"
 
 
 @dataclass(frozen=True, slots=True)
 class MovedEdge:
-    """A gold edge of a question, with the new names in a repository and its commits before and after."""
+    """A gold edge of a question, with the new names in a repository and the commits before and after."""
 
     repo: str
     question: str
@@ -49,14 +49,14 @@ class MovedEdge:
         return self.renames.get(source, source), self.renames.get(target, target)
 
     def is_known(self, edges: Collection[tuple[str, str | None, str]]) -> bool:
-        """Tell whether the edge is among known ones; one without a relation may have any."""
+        """Return whether known edges contain this edge; an edge without a relation may have any."""
         source, target = self.ends
         return (source, self.step.relation, target) in edges
 
     def lost_its_word(self) -> str | None:
-        """Return why the texts of the files speak against the edge, or None where they don't.
+        """Return why the text of a file contradicts the edge, or None if it doesn't.
 
-        The older text of one end has to hold the name of the other: otherwise the texts say nothing.
+        The old text of one end has to contain the name of the other; otherwise the texts decide nothing.
         """
         old = (self.step.source, self.step.target)
         held = [end for end in (0, 1) if self._mentions(old, end, new=False)]
@@ -71,7 +71,7 @@ class MovedEdge:
         word = _word(ends[1 - end])
         if text is None or not word or own is None:
             return False
-        # A file that defines a symbol holds its name in any case: only a second place mentions it.
+        # A file that defines a symbol contains its name anyway; only a second place mentions it.
         needed = 2 if other is not None and other.path == own.path else 1
         return len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", text)) >= needed
 
@@ -79,8 +79,8 @@ class MovedEdge:
 def unproven_edges(edges: Iterable[MovedEdge], dataset: Dataset, graphs: Collection[str]) -> list[UnprovenEdge]:
     """Return the edges that the later commit doesn't show.
 
-    The edges of the dataset's knowledge graphs at that commit decide; where it has none, the texts of the files do, as
-    far as they say anything. An edge whose evidence isn't static is not looked for.
+    The dataset's knowledge graphs at that commit decide, or without such graphs the texts of the files. Edges whose
+    evidence isn't static are ignored.
 
     Parameters
     ----------
@@ -117,6 +117,6 @@ def _known(
 
 
 def _word(name: str) -> str:
-    """Return the word by which code mentions a symbol, or a file: the last of its name."""
+    """Return the word with which code mentions a symbol or a file: the last part of its name."""
     own = symbol_of(name) or PurePosixPath(name.rpartition(":")[2]).stem
     return re.split(r"\W+", own)[-1]

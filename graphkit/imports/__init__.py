@@ -1,1 +1,1 @@
-"""What the logs of others say, turned into records of a dataset: ids for names, directions, and what is told of it."""
+"""Imports logs and graphs of other programs as records of a dataset."""

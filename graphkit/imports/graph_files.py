@@ -1,4 +1,4 @@
-"""Graphs in files: GraphML, node-link JSON, and tables of nodes and edges, each told by its content."""
+"""Reads graphs from files: GraphML, node-link JSON, and tables of nodes and edges, recognised by their content."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from graphkit.records.graph_parts import GraphEdge, GraphNode
 
 Columns = tuple[str, str, str]
 
-#: The headers of neo4j-admin: a name, what the column is, the space of its ids, and options of its type.
-_ADMIN = re.compile(r"(?P<name>[^:]*):(?P<what>[A-Za-z_]+(?:\[\])?)(?:\((?P<space>[^()]*)\))?(?:\{.*\})?")
+#: A header of neo4j-admin: the name, the role, the space of the ids, and the options of the type.
+_ADMIN = re.compile(r"(?P<name>[^:]*):(?P<role>[A-Za-z_]+(?:\[\])?)(?:\((?P<space>[^()]*)\))?(?:\{.*\})?")
 _ADMIN_ROLES = {"ID": "id", "START_ID": "source", "END_ID": "target", "TYPE": "relation", "LABEL": "labels"}
 
-#: The names of the list of edges in node-link JSON: networkx 3.4 and later, and before.
+#: The keys of the edges in node-link JSON: since networkx 3.4, and before.
 _LINKS = ("edges", "links")
 
-#: Between the space of an id and the id, in the key of a node.
+#: Separates the space of an id from the id in the key of a node.
 _SPACE = "\0"
 
-_UNDIRECTED = "edges without a direction: each is kept as it is written, source first"
+_UNDIRECTED = "edges without a direction, kept as they are written, source first"
 
 
 def read_file(
@@ -42,7 +42,7 @@ def read_file(
     Raises
     ------
     InputError
-        It is of no format that is known, or can't be read.
+        The file has an unknown format or can't be read.
     """
     if format_of(path) == "GraphML":
         return read_graphml(path, unread, notes)
@@ -50,7 +50,7 @@ def read_file(
 
 
 def format_of(path: Path) -> Literal["GraphML", "node-link JSON", "CSV"]:
-    """Return the format of a file, by how it begins.
+    """Return the format of a file by its beginning.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def _node_link(path: Path, columns: Columns | None, notes: Counter[str]) -> Iter
     for where, value in values_of(path):
         links = next((name for name in _LINKS if isinstance(value, dict) and isinstance(value.get(name), list)), None)
         if links is None:
-            held = f"it has {', '.join(list(value)[:10])}" if isinstance(value, dict) else "it is no object"
+            held = f"it has {', '.join(list(value)[:10])}" if isinstance(value, dict) else "it isn't an object"
             remedy = "networkx.node_link_data writes it."
             what = f"this isn't node-link JSON, an object with nodes and with edges or links: {held}"
             raise InputError(what, where=where, remedy=remedy)
@@ -95,16 +95,16 @@ def _linked(link: Any, columns: Columns | None, where: str) -> GraphEdge:
 
 @dataclass(frozen=True, slots=True)
 class GraphTable:
-    """A table of nodes or of edges, and what its columns are.
+    """A table of nodes or edges, and the meaning of its columns.
 
     Attributes
     ----------
     roles
-        The columns by what they are: ``id`` and ``labels``, or ``source``, ``relation`` and ``target``.
+        The columns by meaning: ``id`` and ``labels``, or ``source``, ``relation`` and ``target``.
     names
-        The properties, by their columns.
+        The properties by column.
     spaces
-        The spaces of ids, by role.
+        The spaces of ids by role.
     """
 
     path: Path
@@ -115,12 +115,12 @@ class GraphTable:
 
     @classmethod
     def opened(cls, path: Path, columns: Columns | None) -> GraphTable:
-        """Look at the columns of a file.
+        """Read the columns of a file.
 
         Raises
         ------
         InputError
-            It can't be read, or lacks one of the ``columns``.
+            The file can't be read, or lacks one of the ``columns``.
         """
         with open_binary(path) as stream:
             line = first_block(stream, path)[1].partition(b"\n")[0]
@@ -134,7 +134,7 @@ class GraphTable:
                 if one not in held:
                     raise _unknown_column(one, held, str(path))
             roles = dict(zip(("source", "relation", "target"), columns, strict=True))
-        elif not roles and (edge := _told_edge(held)):
+        elif not roles and (edge := _edge_columns(held)):
             roles = {"source": edge.source, "target": edge.target}
             roles |= {"relation": edge.relation} if edge.relation else {}
         ends = {roles.get(role) for role in ("source", "relation", "target")}
@@ -146,7 +146,7 @@ class GraphTable:
         return "source" in self.roles and "target" in self.roles
 
     def read(self) -> Iterator[GraphNode | GraphEdge]:
-        """Yield its rows. Raises what :func:`graphkit.files.tables.read_table` raises."""
+        """Yield the rows. Raises the errors of :func:`graphkit.files.tables.read_table`."""
         for _, row in read_table(self.path, self.delimiter):
             cell = {role: row.get(column, "").strip() for role, column in self.roles.items()}
             properties = {name: row[column] for column, name in self.names.items() if row.get(column)}
@@ -165,22 +165,22 @@ class GraphTable:
         return f"{space}{_SPACE}{name}" if space and name else name
 
 
-def _told_edge(columns: Sequence[str]) -> LoggedEdge | None:
-    """Return the columns whose names say that they hold an edge, as an edge; a node starts and ends at lines, too."""
+def _edge_columns(columns: Sequence[str]) -> LoggedEdge | None:
+    """Return the columns that hold an edge by their names, as an edge. A node may have start and end lines, too."""
     edge = edge_of({one: one for one in columns})
     is_node = edge is not None and edge.source.casefold() == "start" and "id" in map(str.casefold, columns)
     return None if is_node else edge
 
 
 def _admin(columns: Sequence[str]) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Return the roles, properties and spaces of columns, as far as they are headers of neo4j-admin."""
+    """Return the roles, properties and spaces of columns with headers of neo4j-admin."""
     found = {column: _ADMIN.fullmatch(column) for column in columns}
-    is_admin = any(match and match["what"].upper() in ("ID", "START_ID", "END_ID") for match in found.values())
+    is_admin = any(match and match["role"].upper() in ("ID", "START_ID", "END_ID") for match in found.values())
     roles: dict[str, str] = {}
     names: dict[str, str] = {}
     spaces: dict[str, str] = {}
     for column, match in found.items():
-        what = match["what"].upper() if match and is_admin else ""
+        what = match["role"].upper() if match and is_admin else ""
         role = _ADMIN_ROLES.get(what)
         if role is not None and match is not None:
             roles[role] = column
@@ -197,24 +197,24 @@ def _unknown_column(name: str, held: Sequence[str], where: str) -> InputError:
 
 
 def edges_of_row(row: Mapping[str, Any], columns: Columns | None) -> Iterator[GraphNode | GraphEdge]:
-    """Yield the nodes and edges that a row of a query holds: as such, in paths, lists and maps, or by its columns.
+    """Yield the nodes and edges in a row of a query: as values, in paths, lists and maps, or by its columns.
 
     Parameters
     ----------
     columns
-        Those of source, relation and target; the ends may be nodes.
+        The columns of source, relation and target; the ends may be nodes.
 
     Raises
     ------
     InputError
-        The row lacks one of them.
+        The row lacks one of the columns.
     """
     found = list(_parts(list(row.values())))
     yield from (part for part in found if isinstance(part, GraphNode))
     if columns is None and found:
         yield from (part for part in found if isinstance(part, GraphEdge))
         return
-    if columns is None and (edge := _told_edge(list(row))):
+    if columns is None and (edge := _edge_columns(list(row))):
         columns = edge.source, edge.relation or "", edge.target
     if columns is None:
         return

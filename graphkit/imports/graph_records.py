@@ -92,18 +92,18 @@ class _Waiting(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class GraphOptions:
-    """What is told of a graph beside itself.
+    """Options for the records of a graph.
 
     Attributes
     ----------
     id_property
-        The property that names its nodes; by default the first of those that usually do.
+        The property that names nodes. By default, the first property with a usual name.
     relation
-        The relation of edges that say none.
+        The relation of edges without one.
     relation_attribute
-        The attribute of edges that says their relation.
+        The attribute of edges that holds their relation.
     commits
-        Of a repository, the commit at which it was read, where the nodes don't say it.
+        By repository, the commit of nodes without one.
     """
 
     id_property: str | None = None
@@ -113,9 +113,7 @@ class GraphOptions:
 
 
 class GraphRecords:
-    """Turns the parts of a graph into the lines of its files.
-
-    What is kept in memory are the artifacts' ids, what edges call them by, and the edges between ids of the gold.
+    """Converts nodes and edges to artifacts and edges, and counts them in a report.
 
     Parameters
     ----------

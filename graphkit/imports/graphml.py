@@ -1,7 +1,7 @@
-"""GraphML, as networkx, Gephi, yEd and APOC write it, read as a stream.
+"""Reads GraphML of networkx, Gephi, yEd and APOC as a stream.
 
-networkx reads it too, but holds all of it twice, as a document and as a graph. Python's own expat is asked here, and
-entities, by which a small file becomes a very large one or names other files, are refused.
+networkx holds a file twice in memory, as a document and as a graph. This module uses expat, and refuses entities, which
+let a small file expand to a very large one or name other files.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from graphkit.files.jsonl import MAX_LINE, open_binary, read_block
 from graphkit.records.graph_parts import GraphEdge, GraphNode
 from graphkit.records.words import shortened
 
-#: The elements whose text is a value. The last two are yEd's, which writes names so.
+#: The elements whose text is a value. yEd writes names in the last two.
 _TEXTS = {"data", "default", "NodeLabel", "EdgeLabel"}
 
-#: Attributes of a node's or an edge's own element, which aren't its properties.
+#: The attributes of a node's or an edge's element that aren't properties.
 _OWN = {"id", "source", "target", "directed", "sourceport", "targetport", "labels"}
 
 
 @dataclass(slots=True)
 class _Open:
-    """A node, edge or key that has begun."""
+    """An open node, edge or key."""
 
     kind: str
     attributes: Mapping[str, str]
@@ -35,7 +35,7 @@ class _Open:
 
 
 class _GraphmlHandler:
-    """Takes what the parser comes upon, and keeps the parts that are whole until they are fetched."""
+    """Handles the events of the parser, and keeps complete nodes and edges until they are fetched."""
 
     def __init__(self, unread: Counter[str], notes: Counter[str], line: Callable[[], int]) -> None:
         self.parts: list[GraphNode | GraphEdge] = []
@@ -54,7 +54,7 @@ class _GraphmlHandler:
         self._awaited: dict[str, int] = {}
 
     def missing(self) -> tuple[str, int] | None:
-        """Return the first node that an edge names and no element describes so far, with the line of the edge."""
+        """Return the first node that only an edge names, with the line of the edge."""
         return next(((node, line) for node, line in self._awaited.items() if node not in self._nodes), None)
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -76,7 +76,7 @@ class _GraphmlHandler:
             self._text, self._size = [], 0
 
     def _await(self, edge: Mapping[str, str]) -> None:
-        """Note the ends of an edge that no node has had so far: a node may follow its edges."""
+        """Note the ends of an edge without a node so far, since nodes may follow their edges."""
         for end in ("source", "target"):
             if (node := edge.get(end, "")) not in self._nodes:
                 self._awaited.setdefault(node, self._line())
@@ -127,12 +127,12 @@ class _GraphmlHandler:
             return
         directed = own.get("directed")
         if directed == "false" or (directed is None and any(self._undirected[-1:])):
-            self._notes["edges without a direction: each is kept as it is written, source first"] += 1
+            self._notes["edges without a direction, kept as they are written, source first"] += 1
         self.parts.append(GraphEdge(own.get("source", ""), None, own.get("target", ""), properties))
 
 
 class _TooLongError(Exception):
-    """A value is longer than any that is used."""
+    """A value is too long."""
 
 
 class _EntityError(Exception):
@@ -140,17 +140,17 @@ class _EntityError(Exception):
 
 
 def read_graphml(path: Path, unread: Counter[str], notes: Counter[str]) -> Iterator[GraphNode | GraphEdge]:
-    """Yield the nodes and edges of a file in their order.
+    """Yield the nodes and edges of a file in order.
 
     Parameters
     ----------
     unread, notes
-        Take what isn't read, and what is worth knowing.
+        Counters for unread elements and for notes.
 
     Raises
     ------
     InputError
-        It isn't GraphML, is damaged, declares entities, or has an edge whose node it lacks.
+        The file isn't GraphML, is damaged, declares entities, or has an edge without its node.
     """
 
     def entity(*_: Any) -> int:
@@ -173,7 +173,7 @@ def read_graphml(path: Path, unread: Counter[str], notes: Counter[str]) -> Itera
                 what = f"this isn't XML: {expat.ErrorString(error.code)}"
                 raise InputError(what, where=f"{path}:{error.lineno}", remedy="Write the file anew.") from None
             except _EntityError:
-                what = "the file declares an entity, which GraphML doesn't need and which can fill the memory"
+                what = "the file declares an entity, which GraphML doesn't need and which can exhaust the memory"
                 where = f"{path}:{parser.CurrentLineNumber}"
                 raise InputError(what, where=where, remedy="Write it without a DOCTYPE.") from None
             except _TooLongError:

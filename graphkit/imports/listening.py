@@ -1,4 +1,4 @@
-"""A run that grows while a system is traced: it is written anew whenever a trace is complete, and at the end."""
+"""Writes a run whenever traces are complete, and at the end."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from graphkit.errors import InputError
 from graphkit.imports.importer import ImportedLog
 from graphkit.imports.receiver import TraceReceiver
 
-#: How often it is looked at what has come, in seconds.
+#: The interval between checks for new spans, in seconds.
 LOOK = 0.2
 
-#: How long to wait after writing a run, as a multiple of what it took: of many traces each makes it longer.
+#: The wait after a run was written, as a multiple of the time it took, which grows with the number of traces.
 REST = 10.0
 
 
@@ -24,26 +24,26 @@ def listen(
     written: Callable[[ImportedLog], None],
     failed: Callable[[InputError], None],
 ) -> ImportedLog | None:
-    """Write the run whenever traces have ended, until it is to stop, and then once more.
+    """Write the run whenever traces have ended, and once more at the end.
 
     Parameters
     ----------
     stop
-        Is set to end it: unlike an interrupt, it never comes amid the writing of a run.
+        Ends the loop when set. Unlike an interrupt, it never comes amid the writing of a run.
     make
-        Makes the run of the receiver's file.
+        Makes the run from the receiver's file.
     written, failed
-        Are told of each run, and why there is none yet.
+        Called with each run, or with the reason why there is none yet.
 
     Returns
     -------
     ImportedLog | None
-        The last run; None where no span came.
+        The last run; None if no span came.
 
     Raises
     ------
     InputError
-        Nothing of what came is an answer to the dataset's questions.
+        No span belongs to an answer to the dataset's questions.
     """
     done = 0
     rest_until = 0.0

@@ -1,4 +1,4 @@
-"""The values of a log's files: JSON Lines, JSON documents, JSON arrays or lines of text, read as streams."""
+"""Streams of the values in a log's files: JSON Lines, JSON documents, JSON arrays or lines of text."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _JSON = msgspec.json.Decoder()
 
 
 def is_json(path: Path) -> bool:
-    """Tell whether a file begins as a JSON object or array does, or is an archive of such; else it is lines of text."""
+    """Return whether a file begins like a JSON object or array or is an archive of them, rather than lines of text."""
     return is_archive(path) or _beginning(path)[0].lstrip()[:1] in (b"{", b"[")
 
 
 def values_of(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield (``file:line``, value) of each JSON value of a file.
+    """Yield (``file:line``, value) for each JSON value of a file.
 
-    A file is JSON Lines, or one or several documents of any layout. Of an array that holds objects, and is all that the
-    file holds, the items are the values; each is named by its number, too. Only one value is held at once. Of an
-    archive they are the documents that :func:`graphkit.readers.inspect_logs.archived` finds in it.
+    A file is JSON Lines, or one or several documents in any layout. If the file is an array of objects, its items are
+    the values, each with its number in its place. Only one value is in memory at once. An archive contains the
+    documents that :func:`graphkit.readers.inspect_logs.archived` finds.
 
     Raises
     ------
     InputError
-        Something isn't JSON; the file is missing, empty, binary or damaged.
+        A value isn't JSON; the file is missing, empty, binary or damaged.
     """
     if is_archive(path):
         from graphkit.readers.inspect_logs import archived
@@ -41,7 +41,7 @@ def values_of(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def text_of(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (``file:line``, line) of each line of text that isn't blank.
+    """Yield (``file:line``, line) for each line that isn't blank.
 
     Raises
     ------
@@ -56,12 +56,12 @@ def text_of(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def whole_text(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the text of a file with its first line as its place, for what writes one text and no lines.
+    """Yield the text of a file with its first line as its place, for formats without lines.
 
     Raises
     ------
     InputError
-        It isn't UTF-8, or too long; the file is missing, empty, binary or damaged.
+        The text isn't UTF-8 or is too long; the file is missing, empty, binary or damaged.
     """
     with open_binary(path) as stream:
         _, block = first_block(stream, path)
@@ -78,7 +78,7 @@ def whole_text(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _beginning(path: Path) -> tuple[bytes, bool]:
-    """Return the first line that isn't blank, or what begins one that is too long, and whether another line follows."""
+    """Return the first line that isn't blank, or the beginning of a long one, and whether another line follows."""
     text = bytearray()
     with open_binary(path) as stream:
         _, block = first_block(stream, path)
@@ -93,12 +93,12 @@ def _beginning(path: Path) -> tuple[bytes, bool]:
 
 
 def is_lines(path: Path) -> bool:
-    """Tell JSON Lines, whose first line is a value, from documents and arrays in any other layout."""
+    """Return whether a file is JSON Lines, whose first line is a value, rather than a document or an array."""
     line, more = _beginning(path)
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        # A damaged line, or the beginning of a document: the error of either is told when the file is read.
+        # A damaged line, or the beginning of a document. Reading the file reports an error.
         return False
     return more or isinstance(value, dict)
 
@@ -113,7 +113,7 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _leniently(path: Path, number: int, line: bytes) -> Any:
-    """Return the value of a line as Python writes JSON: with NaN, and with halves of characters, which become ``?``."""
+    """Return the value of a line in Python's JSON: with NaN, and with lone surrogates, which become ``?``."""
     try:
         value = json.loads(line)
     except UnicodeDecodeError as error:

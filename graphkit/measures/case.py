@@ -10,7 +10,7 @@ from graphkit.measures.lazy import filled_by, lazy
 from graphkit.measures.matching import Edge, all_typed, boundary
 from graphkit.records.commits import CommitGraph, Version
 from graphkit.records.evidence import beyond_static
-from graphkit.records.ids import KnownFiles, declared_file, file_of, repo_of, split_node
+from graphkit.records.ids import KnownFiles, file_of, listed_file, repo_of, split_node
 from graphkit.records.structs import (
     AnswerStruct,
     ChunkStruct,
@@ -302,7 +302,7 @@ class Case:
         """The files that decide where an id is split: those of the dataset, and those that the question expects."""
         dataset, own = self.commits.files, self.question.expected_files
         # The dataset names the files of its questions, too; a question alone has no dataset.
-        return dataset if dataset.given or not own else KnownFiles(lambda: map(declared_file, own))
+        return dataset if dataset.given or not own else KnownFiles(lambda: map(listed_file, own))
 
     @lazy
     def _places(self) -> list[tuple[str | None, str | None]]:

@@ -132,12 +132,12 @@ def file_of(name: str, files: KnownFiles | None = None) -> str:
 _ENDS_AS_FILE = re.compile(r"\.\w{1,20}\Z")
 
 
-def declared_file(name: str) -> str:
+def listed_file(name: str) -> str:
     """Return the file of an entry in a list of files, as ``repo/path``.
 
     A ``#`` belongs to the path, unless it follows a file's ending or precedes a plain name.
 
-    >>> [declared_file(one) for one in ("x:C#/a.cs", "x:C#/a.cs#F.g", "x:a.ts#f", "x/docs/C#.md", "x:Makefile#all")]
+    >>> [listed_file(one) for one in ("x:C#/a.cs", "x:C#/a.cs#F.g", "x:a.ts#f", "x/docs/C#.md", "x:Makefile#all")]
     ['x/C#/a.cs', 'x/C#/a.cs', 'x/a.ts', 'x/docs/C#.md', 'x/Makefile']
     """
     before, _, after = name.rpartition("#")

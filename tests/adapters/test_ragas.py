@@ -120,7 +120,7 @@ def test_there_and_back(tmp_path: Path) -> None:
     chunks = [{"id": "x", "text": "def x"}, {"id": "y", "text": 'say "y",\n\u2028x'}]
     assert answer == {"run": "r", "question_id": "q1", "retrieved": chunks, "answer": "'=x"}
     again = inside("ragas", "import", file, "-o", "back", cwd=tmp_path, code=2)
-    assert "there already" in again.err
+    assert "the file already exists" in again.err
 
 
 def test_a_foreign_data_set(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_a_metric_that_holds_a_word_is_told(tmp_path: Path) -> None:
     file = results(tmp_path, "user_input,exact,faithfulness,note\nWho calls z?,1,0.5,good\nWhy?,1,failed,bad\n")
     said = inside("ragas", "scores", file, "--run", run, "--on-error", "skip", cwd=tmp_path, code=0).err
     assert "results.csv:3" in said
-    assert "the column 'faithfulness' isn't taken as values of a metric" in said
+    assert "the column 'faithfulness' isn't read as values of a metric" in said
     # A column of words alone is no metric that failed: it is told as a field that isn't used.
     assert "the column 'note'" not in said
     assert "the field 'note' isn't used (2 records)" in said
@@ -243,7 +243,7 @@ def test_a_metric_that_is_not_there(tmp_path: Path) -> None:
     """A column that isn't there, or holds text, is told with those that are."""
     run = tiny(tmp_path / "data", QUESTIONS, ANSWERS)
     file = results(tmp_path, "user_input,faithfulness,note\nWho calls z?,1,good\n")
-    for name, what in (("faithfullness", "Did you mean faithfulness?"), ("note", "holds what is no number")):
+    for name, what in (("faithfullness", "Did you mean faithfulness?"), ("note", "has other values than numbers")):
         assert what in inside("ragas", "scores", file, "--run", run, "-m", name, cwd=tmp_path, code=2).err
     bare = results(tmp_path, "user_input\nWho calls z?\n")
     assert "no column holds values" in inside("ragas", "scores", bare, "--run", run, cwd=tmp_path, code=2).err

@@ -90,9 +90,9 @@ def test_gtsqa_of_another_graph(tmp_path: Path) -> None:
     [
         ({"answer_subgraph": []}, "'answer_subgraph' holds no triples"),
         ({"answer_subgraph": [["a", "b"]]}, "item 1 of 'answer_subgraph' must be [head, relation, tail]"),
-        ({"answer_subgraph": [["a", 1, "c"]]}, "item 1 of 'answer_subgraph' must be three texts"),
-        ({"answer_subgraph": "no list"}, "or a text that holds one as JSON"),
-        ({"question": ""}, "'question' must be a text that isn't empty"),
+        ({"answer_subgraph": [["a", 1, "c"]]}, "item 1 of 'answer_subgraph' must be three strings"),
+        ({"answer_subgraph": "no list"}, "or a string with one as JSON"),
+        ({"question": ""}, "'question' must be a string that isn't empty"),
         ({"seed_entities": "Q1"}, "'seed_entities' must be a list of texts"),
     ],
 )
@@ -326,7 +326,7 @@ def test_grailqa_through_a_node_without_a_name(hidden: Row, tmp_path: Path) -> N
     question, problems = one("grailqa", tmp_path, grail(nodes, [(0, 2, "by"), (2, 1, "born")], "m.7"))
     assert question.paths == ()
     assert question.relevant == {"m.7": 1.0}
-    assert problems.noted == {"the query goes through a node that isn't named: the question has no path": 1}
+    assert problems.noted == {"the query goes through an unnamed node: the question has no path": 1}
 
 
 def test_grailqa_counts(tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ def test_grailqa_counts(tmp_path: Path) -> None:
     }
     question, problems = one("grailqa", tmp_path, {**row, "answer": [{**row["answer"][0], "entity_name": None}]})
     assert (question.paths, question.relevant, question.gold_answer) == ((), {}, "4")
-    assert "the answer is a function of the query's result (such as a count), which no path tells" in problems.noted
+    assert "the answer is a function of the query's result (such as a count), which no path expresses" in problems.noted
 
 
 def cwq(body: str, *answers: str) -> Row:
@@ -369,8 +369,8 @@ def test_cwq_through_a_variable(tmp_path: Path) -> None:
     question, problems = one("cwq", tmp_path, cwq(body, "m.7"))
     assert question.paths == ()
     assert set(problems.noted) == {
-        "the query orders or counts, which no path tells",
-        "the query goes through a node that isn't named: the question has no path",
+        "the query orders or counts, which no path expresses",
+        "the query goes through an unnamed node: the question has no path",
     }
 
 
@@ -382,7 +382,7 @@ def test_cwq_with_literals_and_choices(tmp_path: Path) -> None:
     assert edges(question) == [[("m.1", "a.b", "m.7"), ("m.7", "c.d", "m.2"), ("m.7", "a.year", "1990")]]
     question, problems = one("cwq", tmp_path, cwq("{ ?x ns:a.b ns:m.1 . } UNION { ?x ns:c.d ns:m.2 . }", "m.7"))
     assert question.paths == ()
-    assert problems.noted == {"the query has parts that needn't be met: the question has no path": 1}
+    assert problems.noted == {"the query has alternative or optional parts: the question has no path": 1}
 
 
 # Texts -------------------------------------------------------------------------------------------------------------
@@ -546,7 +546,7 @@ def test_files_without_hunks() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"patch": "fix it"}, "the patch is no unified diff"),
+        ({"patch": "fix it"}, "the patch isn't a unified diff"),
         ({"patch": "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@ f\n a\n-b\n"}, "a hunk of the patch is cut short: '@@ -1,3"),
         ({"patch": "@@ -1 +1 @@\n-a\n+b\n"}, "a hunk without a file"),
         ({"base_commit": None}, "the field 'base_commit' is missing"),

@@ -109,9 +109,9 @@ def test_nothing_is_left_of_a_refused_import(tmp_path: Path) -> None:
     write_lines(tmp_path / "x.jsonl", [ROW, ROW, {"_id": "b"}, {**ROW, "_id": "c", "question": 3}])
     done = inside("import", "gold", "hotpotqa", "x.jsonl", "-o", "made", cwd=tmp_path, code=2)
     assert "3 records can't be used" in done.err
-    assert "x.jsonl:2: record 'a': the id is already taken by x.jsonl:1" in done.err
+    assert "x.jsonl:2: record 'a': the id is already used by x.jsonl:1" in done.err
     assert "x.jsonl:3: record 'b': the field 'question' is missing" in done.err
-    assert "x.jsonl:4: record 'c': the field 'question' must be a text" in done.err
+    assert "x.jsonl:4: record 'c': the field 'question' must be a string" in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]
 
 
@@ -126,8 +126,8 @@ def test_an_id_with_other_content_is_renamed(tmp_path: Path) -> None:
     done = inside("import", "gold", "hotpotqa", "x.jsonl", "-o", "made", cwd=tmp_path, code=0)
     assert done.out == "made: 4 questions written\n"
     assert (
-        "note: an earlier row has the same id and other content: this question is written under a new id, with ~ and "
-        "a number behind it (1 record, the first: x.jsonl:3 a~3)" in done.err
+        "note: an earlier row has the same id and other content: the id of this question gets the suffix ~ and "
+        "a number (1 record, the first: x.jsonl:3 a~3)" in done.err
     )
     questions = [question for _, question in Dataset(tmp_path / "made").questions(Problems())]
     assert [(one.id, one.question) for one in questions] == [
@@ -143,7 +143,7 @@ def test_a_repeat_of_any_row_of_an_id_is_refused(tmp_path: Path) -> None:
     other = {**ROW, "question": "Who else?"}
     write_lines(tmp_path / "x.jsonl", [ROW, other, dict(reversed(other.items()))])
     done = inside("import", "gold", "hotpotqa", "x.jsonl", "-o", "made", cwd=tmp_path, code=2)
-    assert "x.jsonl:3: record 'a': the id is already taken by x.jsonl:2" in done.err
+    assert "x.jsonl:3: record 'a': the id is already used by x.jsonl:2" in done.err
     words = ("import", "gold", "hotpotqa", "x.jsonl", "-o", "made", "--on-error", "skip", "--json")
     assert inside(*words, cwd=tmp_path, code=0).object()["questions"] == 2
 
@@ -178,7 +178,7 @@ def test_questions_are_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "made").mkdir()
     (tmp_path / "made" / "questions.jsonl.gz").write_bytes(b"mine")
     done = inside("import", "gold", "hotpotqa", "x.jsonl", "-o", "made", cwd=tmp_path, code=2)
-    assert "there are questions already" in done.err
+    assert "the folder already has questions" in done.err
     assert [path.name for path in (tmp_path / "made").iterdir()] == ["questions.jsonl.gz"]
 
 
@@ -190,7 +190,7 @@ def test_questions_are_never_overwritten(tmp_path: Path) -> None:
         (("hotpotqa", "x.jsonl"), "the dataset folder to be written is missing"),
         (("hotpotqa", "none.jsonl", "-o", "made"), "there is no such file"),
         (("hotpotqa", "none.parquet", "-o", "made"), "there is no such file"),
-        (("hotpotqa", "x.jsonl", "-o", "x.jsonl"), "the folder can't be made"),
+        (("hotpotqa", "x.jsonl", "-o", "x.jsonl"), "the folder can't be created"),
     ],
 )
 def test_usage(words: tuple[str, ...], said: str, tmp_path: Path) -> None:

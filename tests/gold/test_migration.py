@@ -280,7 +280,7 @@ def test_a_symbol_that_is_gone(web: Clone, tmp_path: Path) -> None:
     web.commit()
     one = found(data(tmp_path, question(pin, "web:src/auth.py#login", "web:src/auth.py#logout")), web)
     assert [(each.name, each.why) for each in one.gone] == [
-        ("web:src/auth.py#login", "src/b.py holds no login any more")
+        ("web:src/auth.py#login", "src/b.py no longer contains login")
     ]
     [change] = one.changes
     assert change.candidates[0].renames == {"web:src/auth.py#logout": "web:src/b.py#logout"}
@@ -310,7 +310,7 @@ def test_what_is_not_looked_at(web: Clone, tmp_path: Path) -> None:
     ]
     one = found(data(tmp_path, *questions, compatibility=[{"id": "s", "commits": {"web": first}}]), web)
     assert one.left_out == {
-        "unpinned": ["it isn't pinned in web: at what it was annotated isn't known"],
+        "unpinned": ["it isn't pinned in web: the commit of its annotation is unknown"],
         "newer": [f"web is pinned to {newer[:10]}, which is newer than {target[:10]}"],
     }
     # The commit of another branch is followed, too.
@@ -624,7 +624,7 @@ def test_yes_that_takes_nothing_says_why(web: Clone, tmp_path: Path) -> None:
         f"not certain: web:a/x.py -> web:c/x.py: {found_at}, 100 % similar, "
         "but other files of the same content came or went",
         "not certain: web:src/auth.py#login -> web:src/entry.py#login: the dataset's artifacts have this symbol there, "
-        "but only the name of the symbol speaks for it",
+        "but only the name of the symbol matches",
         f"not certain: web:src/other.py -> web:src/c.py: {found_at}, 97 % similar, but its content has changed",
         "note: --yes accepts nothing: nothing is certain; run it in a terminal without --yes to decide",
     ]

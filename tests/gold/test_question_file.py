@@ -56,8 +56,8 @@ def test_a_new_question(tmp_path: Path) -> None:
     ("asked", "new_id", "said"),
     [
         ("Twice?", None, "several questions have this text: 'q1', 'q2'"),
-        ("q1", "q7", "has an id already: 'q1'"),
-        ("New?", "q1", "the id 'q1' is already taken"),
+        ("q1", "q7", "already has the id 'q1'"),
+        ("New?", "q1", "the id 'q1' is already used"),
         ("", None, "question: "),
     ],
 )
