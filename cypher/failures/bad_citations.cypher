@@ -1,5 +1,5 @@
 // title: Bad citations
-// answers: Which citations of an answer are wrong, why, what do they mean at which commit, and at which claims do they stand?
+// answers: Which citations of an answer are wrong and why, which chunks and commits do they refer to, and at which claims do they stand?
 // order: 84
 // parameters: run, question = null, limit = 20
 // columns: question, judge, citation, target, reason, chunks, claims

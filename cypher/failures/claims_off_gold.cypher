@@ -1,5 +1,5 @@
 // title: Claims off the gold path
-// answers: Which supported claims rest on a walked edge that no gold path of the question holds, at which commits was it walked, and what does the gold answer say?
+// answers: Which supported claims rest on a traversed edge that no gold path of the question holds, at which commits was the edge read, and what does the gold answer say?
 // order: 86
 // parameters: run, question = null, limit = 20
 // columns: question, judge, sentence, claim, support, gold, source, relation, target, source_commit, target_commit

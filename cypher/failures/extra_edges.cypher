@@ -1,5 +1,5 @@
 // title: Extra edges
-// answers: Which edges did the run walk that no gold path of the question holds?
+// answers: Which edges did the run traverse that no gold path of the question holds?
 // order: 120
 // parameters: run, question = null, limit = 20
 // columns: question, source, relation, target, crosses

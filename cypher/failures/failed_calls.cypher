@@ -1,5 +1,5 @@
 // title: Failed calls
-// answers: Which calls of tools ended in an error, with what arguments, and what did they give back?
+// answers: Which tool calls ended in an error, with which arguments and result?
 // order: 91
 // parameters: run, question = null, limit = 20
 // columns: question, call, name, arguments, result

@@ -1,5 +1,5 @@
 // title: Failed executions
-// answers: Which answers give code that fails a test, or none at all: how many tests went well, and what became of the first one that didn't?
+// answers: Which answers contain code that fails a test, or no code: how many tests passed, and how did the first failing test end?
 // order: 81
 // parameters: run, question = null, limit = 20
 // columns: question, language, status, passed, total, test, message, line, expected, returned, mechanism

@@ -1,5 +1,5 @@
 // title: Failed questions
-// answers: Which questions did the run fail on, or has no record for?
+// answers: Which questions did the run fail on, or have no record for?
 // order: 20
 // parameters: run, question = null, limit = 20
 // columns: question, difficulty, error

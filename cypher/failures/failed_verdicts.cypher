@@ -1,5 +1,5 @@
 // title: Failed verdicts
-// answers: On which answers did a judge give no verdict that can be used, and why?
+// answers: On which answers did a judge give no usable verdict, and why?
 // order: 25
 // parameters: run, question = null, limit = 20
 // columns: question, judge, grader, model, failure, reason, attempts

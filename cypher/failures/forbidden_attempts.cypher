@@ -1,5 +1,5 @@
 // title: Forbidden attempts
-// answers: Which answers give code that tries what the sandbox doesn't allow: what does it try, in which tests, and what became of them?
+// answers: Which answers contain code that attempts what the sandbox doesn't allow: what does it attempt, in which tests, and how did these end?
 // order: 83
 // parameters: run, question = null, limit = 20
 // columns: question, attempt, tests, statuses, mechanism

@@ -1,5 +1,5 @@
 // title: Found and lost
-// answers: Which gold edges did this run walk that another run did not?
+// answers: Which gold edges did this run traverse that another run did not?
 // order: 130
 // parameters: run, other, question = null, limit = 20
 // columns: question, path, position, source, relation, target

@@ -1,5 +1,5 @@
 // title: Incoherent pairs
-// answers: Which commits were retrieved together that do not belong together, and by which rule? Unknown ones: one row.
+// answers: Which commits were retrieved together although they do not belong together, and by which rule? All pairs with unknown commits are one row.
 // order: 100
 // parameters: run, question = null, limit = 20
 // columns: question, first, first_branch, second, second_branch, rule, stack, chunk_pairs

@@ -1,5 +1,5 @@
 // title: Missed repository boundaries
-// answers: Which required gold edges between repositories did the run not walk?
+// answers: Which required gold edges between repositories did the run not traverse?
 // order: 60
 // parameters: run, question = null, limit = 20
 // columns: question, path, position, from_repo, to_repo, source, relation, target

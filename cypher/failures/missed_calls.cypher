@@ -1,5 +1,5 @@
 // title: Missed calls
-// answers: Which expected calls of tools were not made, by the tool's name, and how often was the tool called?
+// answers: Which expected tool calls did the run not make, by the name of the tool, and how often did it call the tool?
 // order: 92
 // parameters: run, question = null, limit = 20
 // columns: question, position, name, arguments, called

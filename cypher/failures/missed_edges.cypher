@@ -1,5 +1,5 @@
 // title: Missed edges
-// answers: Which required gold edges did the run not walk, and where did it go from there instead?
+// answers: Which required gold edges did the run not traverse, and where did it go from there instead?
 // order: 50
 // parameters: run, question = null, limit = 20
 // columns: question, path, position, source, relation, target, went_to

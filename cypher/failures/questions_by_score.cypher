@@ -1,5 +1,5 @@
 // title: Questions by score
-// answers: Which questions did the run walk worst?
+// answers: On which questions is the traversal of the run worst?
 // order: 10
 // parameters: run, question = null, limit = 20
 // columns: question, difficulty, category, edge_recall, found, required, error

@@ -1,5 +1,5 @@
 // title: Redundant calls
-// answers: Which calls of tools showed what calls before them had shown, how many ids again, and of how many?
+// answers: Which tool calls showed ids that earlier calls had already shown, and how many of how many?
 // order: 93
 // parameters: run, question = null, limit = 20
 // columns: question, call, name, arguments, again, shown

@@ -1,5 +1,5 @@
 // title: Relations missed most
-// answers: Which relations does the run miss most often, and over how many questions?
+// answers: Which relations does the run miss most often, and in how many questions?
 // order: 70
 // parameters: run, question = null, limit = 20
 // columns: relation, missed, required, share, questions

@@ -1,5 +1,5 @@
 // title: Right answer by a wrong path
-// answers: Which answers are judged right though the run missed gold edges: which edges, where did it go instead, and at which commit did it read the source?
+// answers: Which answers are judged right although the run missed gold edges: which edges, where did it go instead, and at which commit did it read the source?
 // order: 88
 // parameters: run, question = null, limit = 20
 // columns: question, judged, path, position, source, relation, target, repo, commit, went_to

@@ -1,5 +1,5 @@
 // title: Right files by a wrong path
-// answers: Where were all expected files retrieved, and gold edges missed all the same?
+// answers: On which questions did the run retrieve all expected files but miss gold edges?
 // order: 80
 // parameters: run, question = null, limit = 20
 // columns: question, files, found, required, missed

@@ -1,5 +1,5 @@
 // title: Questions with stale gold
-// answers: Which questions are invalid, for the knowledge graph doesn't hold their gold, and so not scored?
+// answers: Which questions are invalid and not scored because the knowledge graph doesn't hold their gold?
 // order: 30
 // parameters: run, question = null, limit = 20
 // columns: question, difficulty, reason

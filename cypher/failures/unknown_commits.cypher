@@ -1,5 +1,5 @@
 // title: Unknown commits
-// answers: Which chunks come from commits that neither the dataset nor a history of its repositories knows, and which names of commits are ambiguous?
+// answers: Which chunks come from commits that neither the dataset nor a history of its repositories holds, and which names of commits are ambiguous?
 // order: 110
 // parameters: run, question = null, limit = 20
 // columns: question, repo, commit, branch, chunks, best_rank, reason

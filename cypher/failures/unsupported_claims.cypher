@@ -1,5 +1,5 @@
 // title: Unsupported claims
-// answers: Which claims of an answer does nothing support that was retrieved, by which judge, and which chunks of which commits did the judge name all the same?
+// answers: Which claims of an answer does nothing retrieved support, according to which judge, and which chunks of which commits did the judge name nevertheless?
 // order: 82
 // parameters: run, question = null, limit = 20
 // columns: question, judge, sentence, claim, gold, mismatch, named, edge, cited

@@ -1,5 +1,5 @@
 // title: Wrong repositories
-// answers: Which repositories did the run enter that gold does not touch, by how many chunks and edges?
+// answers: Which repositories did the run enter that gold does not touch, with how many chunks and edges?
 // order: 90
 // parameters: run, question = null, limit = 20
 // columns: question, repo, chunks, edges, relevant

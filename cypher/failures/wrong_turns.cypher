@@ -1,5 +1,5 @@
 // title: Wrong turns
-// answers: Where did the walk first leave each gold path: at which node, repository and commit, what was expected, and what was taken? No went_to means that it stopped, and not entered that it never came to the path. Of a set of edges (not ordered) only steps from nodes are told that it came to.
+// answers: Where did the traversal first leave each gold path: at which node, repository and commit, which step was expected, and which step did it take instead? Without went_to it stopped there; if not entered, it never reached the path. For a set of edges (not ordered), only steps from nodes that it reaches are listed.
 // order: 40
 // parameters: run, question = null, limit = 20
 // columns: question, path, position, node, repo, commit, expected_by, expected, went_by, went_to, entered, ordered

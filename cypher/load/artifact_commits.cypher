@@ -1,5 +1,5 @@
 // title: Load artifact commits
-// answers: Tells at which commit a knowledge graph read each artifact, and on which lines.
+// answers: Stores the commit and the lines at which a knowledge graph read each artifact.
 // parameters: rows, graph
 // columns:
 UNWIND $rows AS row

@@ -1,5 +1,5 @@
 // title: Keep a reservation
-// answers: Tells that a load is still under way.
+// answers: Shows that a load still runs.
 // parameters: name, owner
 // columns:
 MATCH (l:Load {name: $name}) WHERE l.owner = $owner

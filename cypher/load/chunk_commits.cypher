@@ -1,5 +1,5 @@
 // title: Load the commits of chunks
-// answers: Tells which commits the retrieved chunks of answers are of, where these don't name them by their shas.
+// answers: Stores the commits of retrieved chunks that don't name them by their shas.
 // parameters: rows
 // columns:
 // A row is all that an answer is to be told: each of its chunks is met once.

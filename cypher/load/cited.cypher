@@ -1,5 +1,5 @@
 // title: Load what claims cite
-// answers: Links each claim to the citations that stand at it.
+// answers: Links each claim to its citations.
 // parameters: rows
 // columns:
 UNWIND $rows AS row

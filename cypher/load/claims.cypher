@@ -1,5 +1,5 @@
 // title: Load claims
-// answers: Creates the claims of answers, with the walked edge that each rests on; each row holds those of one question.
+// answers: Creates the claims of answers, each with its traversed edge; each row holds those of one question.
 // parameters: run, rows
 // columns:
 UNWIND $rows AS row

@@ -1,5 +1,5 @@
 // title: Clear answers
-// answers: Deletes some of the answers of a run with their paths, and tells how many.
+// answers: Deletes some of the answers of a run with their paths, and returns how many.
 // parameters: run, limit
 // columns: deleted
 MATCH (a:Answer {run: $run})

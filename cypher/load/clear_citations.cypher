@@ -1,5 +1,5 @@
 // title: Clear citations
-// answers: Deletes some of the citations of a run by a judge, or by all where none is named, and tells how many.
+// answers: Deletes some of the citations of a run by a judge; all if none is named. Returns how many.
 // parameters: run, judge, limit
 // columns: deleted
 MATCH (n:Citation {run: $run}) WHERE $judge IS NULL OR n.judge = $judge

@@ -1,5 +1,5 @@
 // title: Clear edges
-// answers: Deletes some of the edges of a knowledge graph, and tells how many.
+// answers: Deletes some of the edges of a knowledge graph, and returns how many.
 // parameters: graph, limit
 // columns: deleted
 MATCH (a)-[e:EDGE]->(b) WHERE e.graph = $graph

@@ -1,5 +1,5 @@
 // title: Clear empty gradings
-// answers: Deletes what is known of graders of a run whose scores by some measures have all been replaced; of a load that died only by measures that score every question.
+// answers: Deletes the gradings of a run whose scores by some measures have all been replaced; those of an interrupted load only for measures that score every question.
 // parameters: run, measures, full, kept
 // columns:
 MATCH (g:Grading {run: $run})

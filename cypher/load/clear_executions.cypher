@@ -1,5 +1,5 @@
 // title: Clear executions
-// answers: Deletes some of the executions of a run with their tests, and tells how many.
+// answers: Deletes some of the executions of a run with their tests, and returns how many.
 // parameters: run, limit
 // columns: deleted
 MATCH (e:Execution {run: $run})

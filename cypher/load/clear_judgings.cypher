@@ -1,5 +1,5 @@
 // title: Clear judgings
-// answers: Deletes what is known of the judges of a run, before their verdicts themselves are deleted.
+// answers: Deletes the judgings of a run, before its verdicts are deleted.
 // parameters: run
 // columns:
 MATCH (j:Judging {run: $run})

@@ -1,5 +1,5 @@
 // title: Clear listed commits
-// answers: Deletes some of the links of a dataset to the commits that it lists, and tells how many.
+// answers: Deletes some of the links of a dataset to the commits that it lists, and returns how many.
 // parameters: dataset, limit
 // columns: deleted
 MATCH (:Dataset {name: $dataset})-[l:LISTS]->(:Commit)

@@ -1,5 +1,5 @@
 // title: Clear scores
-// answers: Deletes some of the scores of a run, and tells how many: by some measures, of a grader and of some questions, or by, of and of all where none is named.
+// answers: Deletes some of the scores of a run and returns how many: by some measures, of a grader and of some questions; all of each that is not named.
 // parameters: run, measures, grader, questions, limit
 // columns: deleted
 MATCH (s:Score {run: $run}) WHERE ($measures IS NULL OR s.measure IN $measures)

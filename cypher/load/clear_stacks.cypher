@@ -1,5 +1,5 @@
 // title: Clear compatibility
-// answers: Deletes what a dataset said about commits that belong together.
+// answers: Deletes the compatibility rows of a dataset.
 // parameters: dataset
 // columns:
 MATCH (s:Stack {dataset: $dataset}) DETACH DELETE s

@@ -1,5 +1,5 @@
 // title: Clear tool calls
-// answers: Deletes some of the calls of tools of a run, and tells how many.
+// answers: Deletes some of the tool calls of a run, and returns how many.
 // parameters: run, limit
 // columns: deleted
 MATCH (c:ToolCall {run: $run})

@@ -1,5 +1,5 @@
 // title: Clear traversed edges
-// answers: Deletes some of the traversed edges of a run, and tells how many.
+// answers: Deletes some of the traversed edges of a run, and returns how many.
 // parameters: run, limit
 // columns: deleted
 MATCH (a)-[t:TRAVERSED]->(b) WHERE t.run = $run

@@ -1,5 +1,5 @@
 // title: Clear unnamed artifacts
-// answers: Deletes some of the artifacts that nothing names, and tells how many; where a knowledge graph is left, one may list them.
+// answers: Deletes some of the artifacts that nothing names and returns how many; any remaining knowledge graph may list them.
 // parameters: limit
 // columns: deleted
 OPTIONAL MATCH (d:Dataset)

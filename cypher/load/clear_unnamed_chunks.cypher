@@ -1,5 +1,5 @@
 // title: Clear unnamed chunks
-// answers: Deletes some of the chunks that no answer retrieved, and tells how many.
+// answers: Deletes some of the chunks that no answer retrieved, and returns how many.
 // parameters: limit
 // columns: deleted
 MATCH (c:Chunk) WHERE NOT EXISTS { MATCH (:Answer)-[:RETRIEVED]->(c) }

@@ -1,5 +1,5 @@
 // title: Clear unnamed repositories
-// answers: Deletes some of the repositories that have no commit, and tells how many.
+// answers: Deletes some of the repositories that have no commit, and returns how many.
 // parameters: limit
 // columns: deleted
 MATCH (r:Repository) WHERE NOT EXISTS { MATCH (r)--() }

@@ -1,5 +1,5 @@
 // title: Clear verdicts
-// answers: Deletes some of the verdicts of a run by a judge, or by all where none is named, and tells how many.
+// answers: Deletes some of the verdicts of a run by a judge; all if none is named. Returns how many.
 // parameters: run, judge, limit
 // columns: deleted
 MATCH (n:Verdict {run: $run}) WHERE $judge IS NULL OR n.judge = $judge

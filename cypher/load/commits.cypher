@@ -1,5 +1,5 @@
 // title: Load commits
-// answers: Merges commits and their repositories. What the history of a repository says of a commit, no dataset overwrites.
+// answers: Merges commits and their repositories. A dataset never overwrites what the history of a repository says about a commit.
 // parameters: rows, history
 // columns:
 UNWIND $rows AS row

@@ -1,5 +1,5 @@
 // title: Load a dataset
-// answers: Marks a dataset as loaded, by what was read of its repositories' histories till then.
+// answers: Marks a dataset as loaded, with the state of the histories that it was loaded with.
 // parameters: name, folder, digest, gold_hash, questions, changes, files
 // columns:
 MERGE (d:Dataset {name: $name})

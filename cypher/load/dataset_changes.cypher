@@ -1,5 +1,5 @@
 // title: Begin to change a dataset
-// answers: Forgets in which form a dataset was loaded, until it is loaded whole again.
+// answers: Forgets the digest of a dataset until it is completely loaded again.
 // parameters: name
 // columns:
 MERGE (d:Dataset {name: $name})

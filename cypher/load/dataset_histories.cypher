@@ -1,5 +1,5 @@
 // title: Load the histories of a dataset
-// answers: Tells of which repositories a dataset knows the history that was read.
+// answers: Stores which histories belong to the repositories of a dataset.
 // parameters: name, histories
 // columns:
 MATCH (d:Dataset {name: $name})

@@ -1,5 +1,5 @@
 // title: Load the repositories of a dataset
-// answers: Remembers which repositories a dataset names, and which of their commits by whole shas, beside those that it lists.
+// answers: Stores the repositories that a dataset names, and the commits that it names by whole shas besides the listed ones.
 // parameters: name, repositories, commits
 // columns:
 MERGE (d:Dataset {name: $name})

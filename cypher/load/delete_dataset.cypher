@@ -1,5 +1,5 @@
 // title: Delete a dataset
-// answers: Deletes a dataset of which nothing else is left.
+// answers: Deletes the node of a dataset, after all else of it.
 // parameters: name
 // columns:
 MATCH (d:Dataset {name: $name})

@@ -1,5 +1,5 @@
 // title: Delete a run
-// answers: Deletes a run of which nothing else is left.
+// answers: Deletes the node of a run, after all else of it.
 // parameters: id
 // columns:
 MATCH (r:Run {id: $id})

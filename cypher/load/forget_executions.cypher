@@ -1,5 +1,5 @@
 // title: Forget executions
-// answers: Deletes what is known of the executions of a run, before they themselves are deleted.
+// answers: Marks a run as not executed, before its executions are deleted.
 // parameters: run
 // columns:
 MATCH (r:Run {id: $run})

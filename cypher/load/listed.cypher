@@ -1,5 +1,5 @@
 // title: List commits
-// answers: Links a dataset to the commits that it lists, with what it says of them.
+// answers: Links a dataset to the commits that it lists, with their listed properties.
 // parameters: dataset, rows
 // columns:
 MATCH (s:Dataset {name: $dataset})

@@ -1,5 +1,5 @@
 // title: Chunks to be told a commit
-// answers: Which retrieved chunks of some questions name a commit by what may mean another sha, or name none?
+// answers: Which retrieved chunks of some questions name no commit, or one by a tag or a prefix?
 // parameters: run, questions, unnamed
 // columns: answer, question, rank, id, repo, commit, commit_key, ambiguous
 UNWIND $questions AS question

@@ -1,5 +1,5 @@
 // title: Paths to be told commits
-// answers: Which retrieved paths of some questions name a commit by what may mean another sha?
+// answers: Which retrieved paths of some questions name a commit by a tag or a prefix?
 // parameters: run, questions
 // columns: answer, question, index, sources, targets, source_commits, target_commits, commits
 UNWIND $questions AS question

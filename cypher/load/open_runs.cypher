@@ -1,5 +1,5 @@
 // title: Runs to be told commits
-// answers: Which runs of a dataset hold a commit that is named by what may mean another sha, or a chunk without one?
+// answers: Which runs of a dataset hold a chunk without a commit, or a commit named by a tag or a prefix?
 // parameters: dataset
 // columns: run
 MATCH (r:Run {dataset: $dataset}) WHERE r.open

@@ -1,5 +1,5 @@
 // title: Load the commits of paths
-// answers: Tells which commits retrieved paths were walked at, where these don't name them by their shas.
+// answers: Stores the commits of retrieved paths that don't name them by their shas.
 // parameters: rows
 // columns:
 UNWIND $rows AS row

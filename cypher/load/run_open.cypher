@@ -1,5 +1,5 @@
 // title: Open a run
-// answers: Marks a run that holds a commit which is named by what may mean another sha, or a chunk without one.
+// answers: Marks a run that holds a chunk without a commit, or a commit named by a tag or a prefix.
 // parameters: id
 // columns:
 MATCH (r:Run {id: $id})

@@ -1,5 +1,5 @@
 // title: Sources
-// answers: Which files of a dataset were loaded whole, and what did they hold?
+// answers: Which files of a dataset were loaded completely, and with which digests?
 // parameters:
 // columns: key, digest
 MATCH (s:Source)

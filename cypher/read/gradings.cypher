@@ -1,5 +1,5 @@
 // title: Gradings
-// answers: By which measures is a run scored, by whom, and by the dataset and the histories as they are now, where graphkit computed them?
+// answers: By which measures is a run scored, by which graders, and are scores that graphkit computed still current?
 // parameters: run, own
 // columns: measure, grader, version, complete, history, gold_hash, current
 OPTIONAL MATCH (h:Repository)

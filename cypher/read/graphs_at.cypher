@@ -1,5 +1,5 @@
 // title: Graphs that know commits
-// answers: Which of these knowledge graphs tell at which commit they read an artifact?
+// answers: Which of these knowledge graphs store the commits at which they read artifacts?
 // parameters: graphs
 // columns: graph
 UNWIND $graphs AS graph

@@ -1,5 +1,5 @@
 // title: Histories
-// answers: How often have the histories of repositories changed? What was computed at another number may be outdated.
+// answers: How often have the histories of repositories changed? Results from another number may be outdated.
 // parameters:
 // columns: changes
 OPTIONAL MATCH (r:Repository)

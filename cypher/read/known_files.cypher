@@ -1,5 +1,5 @@
 // title: Known files
-// answers: Which files does a dataset name, in what its questions expect and in artifacts whose ids don't tell their paths?
+// answers: Which files does a dataset name, in the expectations of its questions and in artifacts whose ids don't show their paths?
 // parameters: dataset
 // columns: file
 MATCH (q:Question {dataset: $dataset})

@@ -123,37 +123,7 @@ def question_row(
     relevant = sorted(
         ((gain, node) for node, gain in question.relevant.items() if gain > 0), key=lambda x: (-x[0], x[1])
     )
-    paths: Rows = []
-    steps: Rows = []
-    ranks = {id(gold): rank for rank, gold in enumerate(sorted(case.gold, key=Gold.sort_key))}
-    for index, gold in enumerate(case.gold):
-        nodes = [node for source, _, target in gold.edges for node in (source, target)]
-        required = [node for source, _, target in gold.required for node in (source, target)]
-        paths.append(
-            {
-                "question": question.id,
-                "index": index,
-                "rank": ranks[id(gold)],
-                "id": gold.id,
-                "group": gold.group,
-                "unit": f"path {index}" if gold.group is None else f"group {gold.group}",
-                **_steps(gold.edges),
-                "optional": gold.optional,
-                "manual": gold.manual,
-                "repositories": sorted(named(*nodes)),
-                "required_repositories": sorted(named(*required)),
-            }
-        )
-        for position, ((source, relation, target), optional) in enumerate(zip(gold.edges, gold.optional, strict=True)):
-            properties: dict[str, Any] = {
-                "question": question.id,
-                "path": gold.id if gold.id is not None else str(index),
-                "group": gold.group,
-                "position": position,
-                "relation": relation,
-                "optional": optional,
-            }
-            steps.append({"source": source, "target": target, "properties": _without_null(properties)})
+    paths, steps = _gold_rows(case)
     properties = {
         "id": question.id,
         "dataset": dataset,
@@ -189,6 +159,42 @@ def question_row(
     return row
 
 
+def _gold_rows(case: Case) -> tuple[Rows, Rows]:
+    """Return the rows of the gold paths, and those of their steps."""
+    paths: Rows = []
+    steps: Rows = []
+    ranks = {id(gold): rank for rank, gold in enumerate(sorted(case.gold, key=Gold.sort_key))}
+    for index, gold in enumerate(case.gold):
+        nodes = [node for source, _, target in gold.edges for node in (source, target)]
+        required = [node for source, _, target in gold.required for node in (source, target)]
+        paths.append(
+            {
+                "question": case.question.id,
+                "index": index,
+                "rank": ranks[id(gold)],
+                "id": gold.id,
+                "group": gold.group,
+                "unit": f"path {index}" if gold.group is None else f"group {gold.group}",
+                **_steps(gold.edges),
+                "optional": gold.optional,
+                "manual": gold.manual,
+                "repositories": sorted(named(*nodes)),
+                "required_repositories": sorted(named(*required)),
+            }
+        )
+        for position, ((source, relation, target), optional) in enumerate(zip(gold.edges, gold.optional, strict=True)):
+            properties: dict[str, Any] = {
+                "question": case.question.id,
+                "path": gold.id if gold.id is not None else str(index),
+                "group": gold.group,
+                "position": position,
+                "relation": relation,
+                "optional": optional,
+            }
+            steps.append({"source": source, "target": target, "properties": _without_null(properties)})
+    return paths, steps
+
+
 def _steps(edges: list[tuple[str, str | None, str]]) -> dict[str, Any]:
     """Return edges as parallel lists; an empty text stands for no relation, as a list property can't hold null."""
     return {
@@ -213,39 +219,7 @@ def answer_row(answer: AnswerStruct, files: KnownFiles) -> dict[str, Any]:
     case = Case(_NO_GOLD, answer, CommitGraph(files=files))
     key = answer_key(answer.run, answer.question_id)
     mark = {"run": answer.run, "question": answer.question_id}
-    paths: Rows = []
-    steps: Rows = []
-    for index, (walk, edges) in enumerate(zip(case.walks, case.walked_paths, strict=True)):
-        commits = [
-            (commit_key(repo_of(step.source), step.source_commit), commit_key(repo_of(step.target), step.target_commit))
-            for step in walk
-        ]
-        nodes = [node for source, _, target in edges for node in (source, target)]
-        paths.append(
-            {
-                "answer": key,
-                "properties": {
-                    **mark,
-                    "index": index,
-                    **_steps(edges),
-                    "source_commits": [step.source_commit or "" for step in walk],
-                    "target_commits": [step.target_commit or "" for step in walk],
-                    "commits": sorted({key for pair in commits for key in pair if key is not None}),
-                    "named": any(is_name(name) for step in walk for name in (step.source_commit, step.target_commit)),
-                    "repositories": sorted(named(*nodes)),
-                },
-            }
-        )
-        for position, step in enumerate(walk):
-            properties: dict[str, Any] = {
-                **mark,
-                "path": step.path,
-                "position": position if step.position is None else step.position,
-                "relation": step.relation,
-                "source_commit": step.source_commit,
-                "target_commit": step.target_commit,
-            }
-            steps.append({"source": step.source, "target": step.target, "properties": _without_null(properties)})
+    paths, steps = _walk_rows(case, key, mark)
     chunks, retrieved = _chunk_rows(case, key)
     properties = {
         **mark,
@@ -293,6 +267,44 @@ def answer_row(answer: AnswerStruct, files: KnownFiles) -> dict[str, Any]:
         "open": any(path["properties"]["named"] for path in paths)
         or any(not chunk.commit or is_name(chunk.commit) for chunk in case.chunks),
     }
+
+
+def _walk_rows(case: Case, key: str, mark: Mapping[str, str]) -> tuple[Rows, Rows]:
+    """Return the rows of the retrieved paths, and those of their steps."""
+    paths: Rows = []
+    steps: Rows = []
+    for index, (walk, edges) in enumerate(zip(case.walks, case.walked_paths, strict=True)):
+        commits = [
+            (commit_key(repo_of(step.source), step.source_commit), commit_key(repo_of(step.target), step.target_commit))
+            for step in walk
+        ]
+        nodes = [node for source, _, target in edges for node in (source, target)]
+        paths.append(
+            {
+                "answer": key,
+                "properties": {
+                    **mark,
+                    "index": index,
+                    **_steps(edges),
+                    "source_commits": [step.source_commit or "" for step in walk],
+                    "target_commits": [step.target_commit or "" for step in walk],
+                    "commits": sorted({key for pair in commits for key in pair if key is not None}),
+                    "named": any(is_name(name) for step in walk for name in (step.source_commit, step.target_commit)),
+                    "repositories": sorted(named(*nodes)),
+                },
+            }
+        )
+        for position, step in enumerate(walk):
+            properties: dict[str, Any] = {
+                **mark,
+                "path": step.path,
+                "position": position if step.position is None else step.position,
+                "relation": step.relation,
+                "source_commit": step.source_commit,
+                "target_commit": step.target_commit,
+            }
+            steps.append({"source": step.source, "target": step.target, "properties": _without_null(properties)})
+    return paths, steps
 
 
 def is_name(commit: str | None) -> bool:

@@ -6,4 +6,4 @@ from __future__ import annotations
 SCHEMA_VERSION = "10"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "7841c9bcb7d81fe573d4928a7481ab4b"
+SCHEMA_DIGEST = "b97e989e99fa3d4242add0b5a1676a0e"

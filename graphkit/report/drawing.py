@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from graphkit.measures.matching import Edge, best_alternatives, contained
 from graphkit.measures.paths import Divergence
 from graphkit.records.ids import path_of, repo_of, symbol_of
 from graphkit.report.escaping import visible
-from graphkit.report.layout import draw
+from graphkit.report.layout import Line, draw
 
 #: Extra edges that are drawn; the rest is counted.
 EXTRA_EDGES = 80
@@ -94,8 +94,22 @@ def drawing(
                 "rank": case.ranks.get(node, 0),
             }
         )
+    lanes = [{"name": visible(lane.name), "y": lane.y, "height": lane.height} for lane in places.lanes]
+    return {
+        "width": places.width,
+        "height": places.height,
+        "lanes": lanes,
+        "nodes": boxes,
+        "edges": _edges(case, drawn, nodes, places.lines),
+        "omitted": omitted,
+    }
+
+
+def _edges(
+    case: Case, drawn: Mapping[Edge, str], nodes: Mapping[str, int], lines: Sequence[Line]
+) -> list[dict[str, Any]]:
     positions = {edge: {"gold_path": name, "position": position} for edge, name, position in _positions(case)}
-    edges = [
+    return [
         {
             "source": nodes[edge[0]],
             "target": nodes[edge[2]],
@@ -106,17 +120,8 @@ def drawing(
             "y": line.y,
             **positions.get(edge, {}),
         }
-        for (edge, status), line in zip(drawn.items(), places.lines, strict=True)
+        for (edge, status), line in zip(drawn.items(), lines, strict=True)
     ]
-    lanes = [{"name": visible(lane.name), "y": lane.y, "height": lane.height} for lane in places.lanes]
-    return {
-        "width": places.width,
-        "height": places.height,
-        "lanes": lanes,
-        "nodes": boxes,
-        "edges": edges,
-        "omitted": omitted,
-    }
 
 
 def aligned_with_gold(case: Case) -> Case:

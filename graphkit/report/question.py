@@ -54,14 +54,7 @@ def detail(
     commits = Commits(case)
     drawn = drawing(case, statuses, divergences, commits)
     pairs = incoherent_pairs(case)
-    listed = [
-        {
-            "commits": list(dict.fromkeys(commits.number(one.repo, one.sha) for one in some)),
-            "rule": rule,
-            "count": count,
-        }
-        for some, rule, count in pairs[:PAIRS]
-    ]
+    listed = [_pair(*pair, commits) for pair in pairs[:PAIRS]]
     chunks = [_chunk(case, chunk, commits) for chunk in case.chunks[:CHUNKS]]
     held["complete"] = 0 < required == found
     held["turn"] = "turn" in statuses.values()
@@ -110,6 +103,11 @@ def incoherent_pairs(case: Case) -> list[tuple[list[Version], str, int]]:
     if unknown:
         found.insert(0, (list(dict.fromkeys(unknown)), "unknown commit", unknown_pairs))
     return found
+
+
+def _pair(versions: list[Version], rule: str, count: int, commits: Commits) -> dict[str, Any]:
+    numbers = dict.fromkeys(commits.number(version.repo, version.sha) for version in versions)
+    return {"commits": list(numbers), "rule": rule, "count": count}
 
 
 def _chunk(case: Case, chunk: ChunkStruct, commits: Commits) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def test_the_first_failing_test_stands_before_the_others() -> None:
         ("zero", "success", None),
         ("names", "runtime_error", "TypeError: no names"),
     ]
-    assert shown["code"] == [[1, ["def add(a, b):", "    total = a - b", "    return total"]]]
+    assert shown["code"] == [{"first": 1, "lines": ["def add(a, b):", "    total = a - b", "    return total"]}]
     assert (shown["lines"], shown["more_lines"]) == (3, 0)
     assert executed(RIGHT)["failing"] is None
     empty = executed(EMPTY)
