@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,13 +14,37 @@ from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
 from graphkit.cli.options import LogOptions, with_log_options
 from graphkit.errors import InputError
-from graphkit.readers.known_formats import formats
 
 #: The options of an import that graphkit's own records take as well, without a format.
 OF_OWN_RECORDS = ("--ids", "--id-pattern", "--commit")
 
+
+def formats() -> list[str]:
+    """Return the names of the formats of logs."""
+    from graphkit.readers.known_formats import formats
+
+    return formats()
+
+
+class FormatCommands(Commands):
+    """The commands of ``graphkit import``; those of formats are made on demand, since listing readers takes time."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands."""
+        return ["auto", *formats(), *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        """Return a command, or None if there is none of this name."""
+        if name in self.commands or name not in ("auto", *formats()):
+            return super().get_command(ctx, name)
+        what = "Import logs and recognise the format of each file." if name == "auto" else f"Import logs of {name}."
+        one = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        one.command(name, help=what)(_command(name))
+        return typer.main.get_command(one)
+
+
 imports = typer.Typer(
-    cls=Commands,
+    cls=FormatCommands,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Make runs of what libraries and agents log: no code, and no dependency on them.",
@@ -116,8 +140,5 @@ def _command(format: str) -> Callable[..., None]:  # noqa: A002
     return command
 
 
-for name in ("auto", *formats()):
-    what = "Import logs of whichever format, each recognised by its content." if name == "auto" else None
-    imports.command(name, help=what or f"Import what {name} logs.")(_command(name))
 imports.command("gold")(import_gold)
 imports.command("graph")(import_graph)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import QUESTION_IDS, count_unread, identifier, number
+from graphkit.readers.payloads import QUESTION_IDS, count_unread, identifier, number, plain_key
 from graphkit.readers.trec import ranking
 from graphkit.records.words import shortened
 
@@ -134,7 +134,7 @@ def _question_keys(value: Mapping[str, Any]) -> list[str]:
 
 
 def _names(value: Mapping[str, Any]) -> dict[str, str]:
-    return {name.replace("_", "").replace("-", "").lower(): name for name in value}
+    return {plain_key(name): name for name in value}
 
 
 def _refused(where: str, what: str) -> UnreadableLogError:

@@ -25,6 +25,7 @@ from graphkit.readers.payloads import (
     holds,
     identifier,
     number,
+    plain_key,
     text,
 )
 from graphkit.records.words import shortened
@@ -98,7 +99,7 @@ class MessagesReader(Reader):
 
 def _of_thread(value: dict[str, Any]) -> tuple[str | None, str | None, dict[str, Any]]:
     """Return the question and the session that a message on a line of its own names, and the message."""
-    names = {name.replace("_", "").replace("-", "").lower(): name for name in value}
+    names = {plain_key(name): name for name in value}
     key = next((names[name] for name in (*QUESTION_IDS, *TASK_IDS) if name in names), None)
     rest = {name: one for name, one in value.items() if name not in (key, "session_id", "sessionId")}
     return None if key is None else identifier(value[key]), _session(value), rest

@@ -14,7 +14,16 @@ from typing import Any
 from graphkit.readers.lightrag_contexts import chunks_of, is_context, is_prompt, is_refusal, tables_of
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
 from graphkit.readers.logged_rankings import Ranking
-from graphkit.readers.payloads import ANSWER_ALONE, count_unread, each_unwrapped, holds, identifier, number, text
+from graphkit.readers.payloads import (
+    ANSWER_ALONE,
+    count_unread,
+    each_unwrapped,
+    holds,
+    identifier,
+    number,
+    objects_of,
+    text,
+)
 from graphkit.records.ids import id_of_text
 
 _TABLES = ("entities", "relationships", "chunks", "references")
@@ -237,7 +246,7 @@ def _read_answer(response: Any, logged: LoggedAnswer) -> None:
 
 def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Counter[str]) -> None:
     """Add what was retrieved and which edges: None where the mode looks for none."""
-    entities, relationships, chunks = (_rows(tables.get(name)) for name in _TABLES[:3])
+    entities, relationships, chunks = (objects_of(tables.get(name)) for name in _TABLES[:3])
     ranking = Ranking()
     for chunk in (*_entities(entities, unread), *_chunks(chunks, tables, unread)):
         ranking.item(chunk)
@@ -256,10 +265,6 @@ def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Co
         ranking.beside(edges.values())
     if mode != "bypass" and any(isinstance(tables.get(name), list) for name in _TABLES[:3]):
         logged.retrieved = ranking.chunks()
-
-
-def _rows(table: Any) -> list[Row]:
-    return [row for row in table if isinstance(row, dict)] if isinstance(table, list) else []
 
 
 def _entities(rows: list[Row], unread: Counter[str]) -> Iterator[LoggedChunk]:
@@ -301,7 +306,7 @@ def _file(row: Row) -> str | None:
 
 def _files(tables: Row) -> dict[str, str]:
     """Return the file of each reference by its number."""
-    rows = [*_rows(tables.get("references")), *_rows(tables.get("chunks"))]
+    rows = [*objects_of(tables.get("references")), *objects_of(tables.get("chunks"))]
     numbered = ((identifier(row.get("reference_id")), _file(row)) for row in rows)
     return {reference: file for reference, file in numbered if reference and file}
 

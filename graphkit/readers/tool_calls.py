@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedToolCall
-from graphkit.readers.payloads import identifier, json_within, number, text
+from graphkit.readers.payloads import identifier, json_within, number, plain_key, text
 from graphkit.readers.shell_commands import ShellReading, read_shell
 from graphkit.records.aliases import LONGEST_NAME
 
@@ -107,7 +107,6 @@ _SCRIPTS = ("script", "code", "input")
 _SOURCES = ("resource", "resource_link", "search_result", "web_search_result")
 _BLOCKS = (*_SOURCES, "text", "input_text", "output_text", "image", "image_url", "document", "audio")
 
-_SEPARATORS = re.compile(r"[_\-\s]+")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NO_NAMES = frozenset(("", ".", "..", "*", "/", "./", "../"))
 
@@ -270,7 +269,7 @@ class Trail:
 
 def hands_in(name: str) -> bool:
     """Tell whether a tool hands in the answer, by its name."""
-    return _plain(name) in _SUBMIT
+    return plain_key(name) in _SUBMIT
 
 
 def command_line(call: LoggedToolCall) -> str | None:
@@ -389,7 +388,7 @@ def _names(value: Any, depth: int) -> Iterator[str]:
         return
     named: dict[str, list[str]] = {"ids": [], "files": [], "within": []}
     for key, held in value.items():
-        plain = _plain(key)
+        plain = plain_key(key)
         kind = "ids" if plain in IDS else "files" if plain in FILES else "within" if plain in WITHIN else None
         if kind is not None:
             many = held if isinstance(held, list) else [held]
@@ -422,7 +421,3 @@ def _is_name(name: str) -> bool:
 
 def _without_scheme(name: str) -> str:
     return name.removeprefix("file://").removeprefix("./")
-
-
-def _plain(key: str) -> str:
-    return _SEPARATORS.sub("", key).lower()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import number
+from graphkit.readers.payloads import number, plain_key
 from graphkit.records.words import shortened
 
 FIELDS = 6
@@ -87,7 +87,7 @@ class TrecReader(Reader):
 
 def _is_header(fields: list[str]) -> bool:
     """Tell a header by the names of its columns."""
-    plain = {field.lower().replace("_", "").replace("-", "") for field in fields}
+    plain = set(map(plain_key, fields))
     return bool(plain & {"qid", "queryid", "topic", "topicid"}) and "score" in plain
 
 

@@ -34,8 +34,8 @@ def test_examples_of_the_page_on_importing() -> None:
     commands = typer.main.get_command(app)
     for example in examples:
         command: Any = commands
-        while getattr(command, "commands", None):
-            command = command.commands[example.pop(0)]
+        while hasattr(command, "get_command"):
+            command = command.get_command(None, example.pop(0))
         known = {text for option in command.params for text in option.opts}
         assert {word for word in example if re.match(r"--?[a-z]", word)} <= known
 
