@@ -22,19 +22,19 @@ from graphkit.readers.payloads import (
     text,
     whole,
 )
-from graphkit.readers.tool_calls import Trail, content_text, hands_in
+from graphkit.readers.tool_calls import LACKS, Trail, content_text, hands_in
 
 #: How deep trajectories of agents that agents called may lie within each other.
 DEPTH = 8
 
-COPIED = "steps that were copied from an earlier trajectory are left out"
+COPIED = "steps that were copied from an earlier trajectory are skipped"
 CONTINUED = "the trajectory goes on in another file: what was done there isn't in this record"
 SUBAGENT = "the trajectory of a subagent lies in another file: what it did isn't in this record"
 SUBAGENT_COSTS = (
     "a subagent's steps are part of the walk; its tokens and cost are only counted where the totals hold them"
 )
 MODELS = "several models were asked: the agent's own is named"
-BACKWARDS = "the times of the steps run backwards: no latency is taken from them"
+BACKWARDS = "the times of the steps run backwards: the latency is unknown"
 
 _ROOT = (
     *("schema_version", "session_id", "trajectory_id", "agent", "steps", "final_metrics", "notes"),
@@ -52,7 +52,7 @@ _MADE_UP = re.compile(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNOREC
 
 @dataclass(slots=True)
 class _Walk:
-    """What the steps of a trajectory say, with those of its subagents."""
+    """The content of a trajectory's steps, with those of its subagents."""
 
     trail: Trail = field(default_factory=Trail)
     question: str | None = None
@@ -76,18 +76,15 @@ class AtifReader(Reader):
     priority = 120
     title = "Agent Trajectory Interchange Format (ATIF) v1.0 to v1.8"
     lacks = (
-        "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...), and a search opens "
-        "nothing. Of a shell's commands those are read that certainly print a file or name what matched (cat, sed -n, "
-        "head, tail, nl, less, grep, rg, git show).",
-        "Relations aren't logged: a step is an edge wherever the knowledge graph holds one.",
-        "What a search found is taken from observations that are JSON, not from plain text.",
+        *LACKS,
+        "What a search found is read from observations that are JSON, not from plain text.",
         "Latency is from the user's step, else the first, to the last: how long the last took isn't known.",
-        "There is no field for a question's id: it is taken from `extra`, from around the trajectory, or from a "
+        "There is no field for a question's id: it is read from `extra`, from around the trajectory, or from a "
         "session_id that isn't a made-up one; else the question is known by its text.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value holds a trajectory."""
+        """Return whether a value holds a trajectory."""
         return holds(value, _is_payload)
 
     def read(

@@ -33,7 +33,7 @@ class BeirReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value is a table of results, or a row of one."""
+        """Return whether a value is a table of results, or a row of one."""
         return _table(value) is not None or _of_question(value) is not None or _of_document(value) is not None
 
     def read(

@@ -34,12 +34,12 @@ ENDS_WITH_CALL = (
     "the conversation ends with a call of a tool and hands nothing in: what was said before it was a thought, and the "
     "answer isn't known"
 )
-MANY_QUESTIONS = "the user speaks more than once: the first text is taken for the question"
+MANY_QUESTIONS = "the user speaks more than once: the first text is used as the question"
 
 
 @dataclass(slots=True)
 class Conversation:
-    """What a conversation says; ``thought`` is its last text where that isn't the answer."""
+    """The content of a conversation; ``thought`` is its last text if that isn't the answer."""
 
     trail: Trail = field(default_factory=Trail)
     question: str | None = None
@@ -53,7 +53,7 @@ class Conversation:
 
 
 def is_message(value: Any) -> bool:
-    """Tell whether a value is a message of a conversation, or an item of one."""
+    """Return whether a value is a message of a conversation, or an item of one."""
     value = plain_message(value)
     if not isinstance(value, dict):
         return False
@@ -66,7 +66,7 @@ def is_message(value: Any) -> bool:
 
 
 def is_conversation(value: Any) -> bool:
-    """Tell whether a value is a list of messages."""
+    """Return whether a value is a list of messages."""
     return isinstance(value, list) and any(map(is_message, value[:3]))
 
 

@@ -53,7 +53,7 @@ _FORM = (
     "text_template",
 )
 
-_PATHS_AS_TEXT = "the paths of a knowledge graph index's store are text, which isn't read: its edges are left out"
+_PATHS_AS_TEXT = "the paths of a knowledge graph index's store are text, which isn't read: its edges are skipped"
 _ROWS_AS_TEXT = (
     "rows of Cypher are text of more than plain values, which isn't read: give them as metadata "
     "(include_raw_response_as_metadata=True of a TextToCypherRetriever)"
@@ -64,7 +64,7 @@ Node = dict[str, Any]
 
 @dataclass(slots=True)
 class _Read:
-    """What a node says: its text apart from its edges, what it is called, and what its metadata hold."""
+    """The content of a node: its name, its text without its edges, and its metadata."""
 
     name: str
     score: float | None
@@ -96,7 +96,7 @@ class LlamaIndexReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell a list of nodes or a response, with what its user wrote around it."""
+        """Return whether a value is a list of nodes or a response, with what its user wrote around it."""
         return is_event(value) or holds(value, _is_result, lists=True)
 
     def read(
@@ -104,7 +104,7 @@ class LlamaIndexReader(Reader):
     ) -> Iterator[LoggedAnswer]:
         """Yield what each result says of its question.
 
-        An empty list of nodes is a walk over nothing if the other results have edges, so that it waits for them.
+        An empty list of nodes is a traversal of nothing if the other results have edges, so that it waits for them.
         """
         waiting: list[LoggedAnswer] = []
         has_edges: bool | None = None
@@ -170,7 +170,7 @@ def _is_result(value: Any) -> bool:
 
 
 def _is_node(value: Any) -> bool:
-    """Tell a node, a node with its score, or either as Python prints it."""
+    """Return whether a value is a node, a node with its score, or either as Python prints it."""
     if isinstance(value, str) and value.startswith(_PRINTED):
         return True
     value = json_within(value)
@@ -235,7 +235,7 @@ def _read_nodes(
     nodes = [node if _is_node(node) else _written(node) or node for node in nodes]
     if any(isinstance(node, str) for node in nodes):
         raise UnreadableLogError(
-            "its nodes are printed, which cuts their texts and leaves out where they come from",
+            "its nodes are printed, which cuts their texts and omits where they come from",
             where=logged.where or None,
             remedy="Write node.to_dict() of each before json.dumps, and not json.dumps(..., default=str).",
         )
@@ -267,7 +267,7 @@ def _read_nodes(
     if edges:
         logged.walk, logged.ordered = [distinct(edges)], False
     elif in_rows or any(one.paths is not None or one.beside is not None for one in read):
-        # Edges that are there and can't be read are no walk over nothing.
+        # Edges that are there and can't be read are no traversal of nothing.
         logged.walk = None if notes & {UNSPLIT, NOT_AN_EDGE, _PATHS_AS_TEXT} else []
     chunks = ranking.chunks(by_score=True)
     only_rows = not (chunks or asked) and logged.walk is None and any(not one.is_chunk for one in read)

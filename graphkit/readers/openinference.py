@@ -78,7 +78,7 @@ class OpenInferenceReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value holds a span of a kind of OpenInference's."""
+        """Return whether a value holds a span of a kind of OpenInference's."""
         return holds_spans(value, _is_ours)
 
     def read(
@@ -94,7 +94,7 @@ def _is_ours(attributes: dict[str, Any]) -> bool:
 
 
 class OpenInferenceConventions:
-    """What the attributes mean."""
+    """The meaning of the attributes."""
 
     conversation = "session.id"
 
@@ -123,11 +123,11 @@ class OpenInferenceConventions:
     )
 
     def is_call(self, span: Span) -> bool:
-        """Tell whether a span is a call of a model."""
+        """Return whether a span is a call of a model."""
         return _kind(span) == "LLM"
 
     def is_retrieval(self, span: Span) -> bool:
-        """Tell whether a span is a retrieval."""
+        """Return whether a span is a retrieval."""
         return _kind(span) == "RETRIEVER"
 
     def use(self, span: Span) -> ModelUse:
@@ -213,7 +213,7 @@ class OpenInferenceConventions:
 
 @dataclass(slots=True)
 class _Document:
-    """What a document says.
+    """The content of a document.
 
     Attributes
     ----------
@@ -257,7 +257,7 @@ class _Document:
             else:
                 found.ranking.item(self.chunk if self.is_named or not triples else None, triples, score)
         found.ranking.beside(self.beside or ())
-        if triples or self.beside is not None:  # edges that are there and can't be read are no walk over nothing
+        if triples or self.beside is not None:  # edges that are there and can't be read are no traversal of nothing
             found.add([*triples, *(self.beside or ())])
 
 
@@ -293,7 +293,7 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Itera
 
 
 def _kind(span: Span) -> str:
-    """Return the kind of a span. The SDK may have dropped it first of all; then the other attributes tell it."""
+    """Return the kind of a span, by its other attributes if the SDK has dropped the kind."""
     kind = span.attributes.get(_KIND)
     if isinstance(kind, str):
         return kind.upper()
@@ -349,7 +349,7 @@ def _documents(span: Span) -> list[dict[str, Any]]:
 
 
 def _lost(span: Span, places: list[int], documents: list[dict[str, Any]]) -> str | None:
-    """Tell what of a retrieval's documents was lost, or None."""
+    """Return which documents of a retrieval were lost, or None."""
     if places and places[0] != 0:
         return f"they begin with number {places[0]} instead of 0"
     gap = next((place for place, found in enumerate(places) if place != found), None)
@@ -361,7 +361,7 @@ def _lost(span: Span, places: list[int], documents: list[dict[str, Any]]) -> str
     shown = _shown(span)
     if span.dropped and shown != len(documents):
         if shown is None:
-            return "whether all are there can't be told"
+            return "whether all are there is unknown"
         return f"{len(documents)} are there, and its output shows {shown}"
     return None
 
@@ -386,7 +386,7 @@ def _words(value: Any, keys: tuple[str, ...], *, asked: bool = False, depth: int
 
 
 def _is_users(message: dict[str, Any]) -> bool:
-    """Tell whether a message, of OpenAI's form or LangChain's, is the user's."""
+    """Return whether a message, of OpenAI's form or LangChain's, is the user's."""
     kind = message.get("id")
     names = (message.get("role"), message.get("type"), kind[-1] if isinstance(kind, list) and kind else None)
     return any(name in ("user", "human", "HumanMessage") for name in names if isinstance(name, str))

@@ -45,7 +45,7 @@ class OpenTelemetryReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value holds a span with the name of an operation."""
+        """Return whether a value holds a span with the name of an operation."""
         return holds_spans(value, lambda attributes: any(name.split(".")[0] == "gen_ai" for name in attributes))
 
     def read(
@@ -56,7 +56,7 @@ class OpenTelemetryReader(Reader):
 
 
 class GenAIConventions:
-    """What the attributes mean."""
+    """The meaning of the attributes."""
 
     conversation = "gen_ai.conversation.id"
     used: tuple[str, ...] = (
@@ -79,11 +79,11 @@ class GenAIConventions:
     )
 
     def is_call(self, span: Span) -> bool:
-        """Tell whether a span is a call of a model."""
+        """Return whether a span is a call of a model."""
         return span.attributes.get(_OPERATION) in _CALLS
 
     def is_retrieval(self, span: Span) -> bool:
-        """Tell whether a span is a retrieval."""
+        """Return whether a span is a retrieval."""
         return span.attributes.get(_OPERATION) in _RETRIEVALS or _DOCUMENTS in span.attributes
 
     def use(self, span: Span) -> ModelUse:

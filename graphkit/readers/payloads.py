@@ -64,7 +64,7 @@ _PRINTED = re.compile(r"[A-Z]\w*\(\w+=|(?:items|records)=\[|answer=['\"]")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")
 
-NOTHING = "nothing in them is what this format writes: only what stands around it was taken"
+NOTHING = "nothing in them is what this format writes: only what stands around it was read"
 
 EMPTY = "an empty list stands where others have what was found: nothing was"
 
@@ -84,7 +84,7 @@ class Wrapped:
     names
         The keys of the payload itself that aren't the library's: they were taken for the question.
     taken
-        What was taken, to the dotted key that it was taken from, with the unit of a time.
+        Each thing that was read, with the dotted key that held it, and with the unit of a time.
     rest
         The dotted keys around the payload that weren't taken.
     """
@@ -130,7 +130,7 @@ class _Found:
 
 
 def holds(value: Any, is_payload: Callable[[Any], bool], lists: bool = False) -> bool:
-    """Tell whether a payload is somewhere within a value: what a reader recognises its format by."""
+    """Return whether a payload is somewhere within a value: what a reader recognises its format by."""
     ways = (_payloads(value, is_payload, lists, LOOKED_AT, texts) for texts in (False, True))
     return any(next(found, None) is not None for found in ways)
 
@@ -162,7 +162,7 @@ def nothing_known(value: Any, where: str) -> UnreadableLogError:
         f"nothing in it is what this format writes (it holds: {shown})",
         where=where or None,
         remedy="Name the format that it has; `auto` recognises each by its content. A line that is no answer, "
-        "such as a header, has to be left out.",
+        "such as a header, has to be removed.",
     )
 
 
@@ -174,7 +174,7 @@ def each_unwrapped(
     lists: bool = False,
     answers: bool = False,
 ) -> Iterator[Wrapped]:
-    """Yield each payload of a value, in the order in which they stand, with what is told of its question.
+    """Yield each payload of a value, in the order in which they stand, with what is said of its question.
 
     Where there is none, texts are looked into, which may hold one as JSON. A value that has nothing but a question's id
     is what was logged of a question for which nothing came.
@@ -186,7 +186,7 @@ def each_unwrapped(
     lists
         Whether it is asked of lists too.
     answers
-        Whether an answer alone, without a payload, says something. It is told that it says nothing of retrieval.
+        Whether an answer alone, without a payload, counts; it is noted that it says nothing of retrieval.
 
     Raises
     ------
@@ -456,7 +456,7 @@ def plain_key(name: str) -> str:
 
 
 def _places(found: _Found) -> Iterator[tuple[str, dict[str, tuple[str, Any]], bool]]:
-    """Yield the objects in which something is told of a payload, the nearest first.
+    """Yield the objects that may say something of a payload, the nearest first.
 
     Each with its dotted prefix, and whether it is the library's, such as the payload's own metadata.
     """

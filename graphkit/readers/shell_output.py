@@ -1,4 +1,4 @@
-"""What a shell gave back, without what agents wrap around it, and which files it says it couldn't open."""
+"""The output of a shell without what agents wrap around it, and the files that it couldn't open."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_ERRORS = 100
 
 @dataclass(frozen=True, slots=True)
 class ShellOutput:
-    """What a shell printed, and whether it says that it failed: None where it doesn't tell."""
+    """The text that a shell printed, and whether it failed: None if that is unknown."""
 
     text: str
     failed: bool | None = None
@@ -88,7 +88,7 @@ def _of_object(given: dict[str, Any], failed: bool) -> ShellOutput | None:
 
 
 def says_failed(errors: list[str], program: str, operand: str) -> bool:
-    """Tell whether a program said that it couldn't open something, or the shell that there is no such program."""
+    """Return whether a program said that it couldn't open something, or the shell that there is no such program."""
     named = re.compile(rf"(?<![\w./-]){re.escape(operand)}(?![\w/-])")
     for line in errors:
         said = _SHELL.sub("", line, count=1)

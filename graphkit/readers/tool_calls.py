@@ -1,4 +1,4 @@
-"""What is done with tools, in whatever format a log has it: what a call opened, and what its result found.
+"""Calls of tools in any format: what a call opened, and what its result found.
 
 A tool says by its arguments what it opens: a file, a symbol, a node of a graph. Which tools there are is the user's
 matter; the names of arguments are alike everywhere, and they are what is gone by.
@@ -19,7 +19,7 @@ from graphkit.readers.payloads import identifier, json_within, number, plain_key
 from graphkit.readers.shell_commands import ShellReading, read_shell
 from graphkit.records.aliases import LONGEST_NAME
 
-#: The most names that are taken of one call, and how deep in its arguments, or its result, they are looked for.
+#: Limits of one call: its names, and the depth in its arguments or its result at which they are looked for.
 MOST_NAMES = 100
 DEPTH = 4
 
@@ -110,11 +110,19 @@ _BLOCKS = (*_SOURCES, "text", "input_text", "output_text", "image", "image_url",
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NO_NAMES = frozenset(("", ".", "..", "*", "/", "./", "../"))
 
+#: What the formats of conversations don't say.
+LACKS = (
+    "The names of its arguments (path, symbol, node, id, ...) say what a tool opened, and a search opens nothing. Of a "
+    "shell's commands those are read that certainly print a file or name what matched (cat, sed -n, head, tail, nl, "
+    "less, grep, rg, git show).",
+    "Relations aren't logged: a step is an edge wherever the knowledge graph holds one.",
+)
+
 MANY = f"a call names more than {MOST_NAMES} things: what follows isn't read"
 SHELL = "some shell commands can't be read for certain: what else they opened isn't known"
 UNREAD_ARGUMENTS = "the arguments of a call are no JSON object: what it opened isn't known"
 FAILED = "a call that failed opened nothing"
-PLAIN = "what a search gave back is plain text: what it found isn't taken as retrieved"
+PLAIN = "what a search gave back is plain text: what it found doesn't count as retrieved"
 
 
 class Trail:
@@ -268,7 +276,7 @@ class Trail:
 
 
 def hands_in(name: str) -> bool:
-    """Tell whether a tool hands in the answer, by its name."""
+    """Return whether a tool hands in the answer, by its name."""
     return plain_key(name) in _SUBMIT
 
 
@@ -295,7 +303,7 @@ def command_line(call: LoggedToolCall) -> str | None:
 
 
 def searches(name: str) -> bool:
-    """Tell whether a tool looks for things, by its name.
+    """Return whether a tool looks for things, by its name.
 
     >>> searches("Grep"), searches("list_dir"), searches("find_file"), searches("find_symbol"), searches("read_file")
     (True, True, True, False, False)
@@ -411,7 +419,7 @@ def _names(value: Any, depth: int) -> Iterator[str]:
 
 
 def _is_label(name: str) -> bool:
-    """Tell whether a text can be a name; a directory isn't opened."""
+    """Return whether a text can be a name; a directory isn't opened."""
     return name not in _NO_NAMES and len(name) <= LONGEST_NAME and "\n" not in name and not name.endswith("/")
 
 

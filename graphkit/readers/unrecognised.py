@@ -1,4 +1,4 @@
-"""What the refusal of a log says of it: its keys, the format that these are nearest to, and a record that would do."""
+"""The refusal of an unrecognised log: its keys, the nearest format, and a record that would do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from graphkit.readers.payloads import plain_key
 from graphkit.records.words import shortened
 
-#: The keys by which the objects of each format are known; those that anybody writes around them are left out.
+#: The keys by which the objects of each format are known; those that anybody writes around them are missing.
 KEYS: dict[str, tuple[str, ...]] = {
     "graphkit": ("run", "question_id", "retrieved", "traversal", "ordered", "evidence_files", "latency_ms"),
     "inspect": ("samples", "eval", "epoch", "messages", "events", "sample_id", "scores"),
