@@ -70,11 +70,7 @@ def is_conversation(value: Any) -> bool:
     return isinstance(value, list) and any(map(is_message, value[:3]))
 
 
-def conversation(
-    messages: Iterable[Any],
-    unread: Counter[str],
-    prefix: str = "messages.",
-) -> Conversation:
+def conversation(messages: Iterable[Any], unread: Counter[str], prefix: str = "messages.") -> Conversation:
     """Return what a conversation says."""
     said = Conversation()
     questions = 0

@@ -26,16 +26,7 @@ from graphkit.readers.graphrag_tables import (
 )
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
 from graphkit.readers.logged_rankings import Ranking
-from graphkit.readers.payloads import (
-    count_unread,
-    each_unwrapped,
-    holds,
-    identifier,
-    json_within,
-    number,
-    text,
-    whole,
-)
+from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, json_within, number, text, whole
 from graphkit.records.words import shortened
 
 _CONTEXTS = ("context_data", "context")

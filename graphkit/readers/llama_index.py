@@ -41,16 +41,9 @@ _FILES = ("file_path", "file_name", "file")
 
 #: How LlamaIndex puts a node into words, which says nothing of what was retrieved.
 _FORM = (
-    "class_name",
-    "start_char_idx",
-    "end_char_idx",
-    "excluded_embed_metadata_keys",
-    "excluded_llm_metadata_keys",
-    "metadata_seperator",
-    "metadata_separator",
-    "metadata_template",
-    "mimetype",
-    "text_template",
+    *("class_name", "start_char_idx", "end_char_idx", "excluded_embed_metadata_keys"),
+    *("excluded_llm_metadata_keys", "metadata_seperator", "metadata_separator", "metadata_template", "mimetype"),
+    *("text_template",),
 )
 
 _PATHS_AS_TEXT = "the paths of a knowledge graph index's store are text, which isn't read: its edges are skipped"

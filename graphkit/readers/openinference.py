@@ -39,17 +39,8 @@ _MESSAGE = ("content", "kwargs", "data", "message")
 
 #: The metadata that name a document which has no id, and those that name its commit.
 _NAMES = (
-    "id",
-    "doc_id",
-    "document_id",
-    "node_id",
-    "chunk_id",
-    "name",
-    "source",
-    "file_path",
-    "path",
-    "file",
-    "file_name",
+    *("id", "doc_id", "document_id", "node_id", "chunk_id", "name", "source", "file_path", "path", "file"),
+    *("file_name",),
 )
 _COMMITS = ("commit", "commit_sha", "sha", "revision")
 

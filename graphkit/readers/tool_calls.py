@@ -32,47 +32,17 @@ IDS = frozenset(
 )
 FILES = frozenset(
     (
-        *(
-            "path",
-            "paths",
-            "file",
-            "files",
-            "filepath",
-            "filepaths",
-            "filename",
-            "filenames",
-            "targetfile",
-            "targetfiles",
-        ),
-        *("absolutepath", "relativepath", "relativeworkspacepath", "notebookpath", "uri", "uris", "url", "urls"),
+        *("path", "paths", "file", "files", "filepath", "filepaths", "filename", "filenames", "targetfile"),
+        *("targetfiles", "absolutepath", "relativepath", "relativeworkspacepath", "notebookpath", "uri"),
+        *("uris", "url", "urls"),
     )
 )
 WITHIN = frozenset(
     (
-        *(
-            "symbol",
-            "symbols",
-            "symbolname",
-            "symbolnames",
-            "name",
-            "names",
-            "namepath",
-            "qualifiedname",
-            "fullname",
-            "fqn",
-        ),
-        *(
-            "identifier",
-            "function",
-            "functionname",
-            "class",
-            "classname",
-            "method",
-            "methodname",
-            "module",
-            "modulename",
-        ),
-        *("node", "nodes", "nodename", "entity", "entities", "entityname", "title", "titles"),
+        *("symbol", "symbols", "symbolname", "symbolnames", "name", "names", "namepath", "qualifiedname"),
+        *("fullname", "fqn", "identifier", "function", "functionname", "class", "classname", "method"),
+        *("methodname", "module", "modulename", "node", "nodes", "nodename", "entity", "entities"),
+        *("entityname", "title", "titles"),
     )
 )
 
