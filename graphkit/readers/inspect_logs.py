@@ -12,7 +12,7 @@ from typing import Any
 from graphkit.files.archives import Archive
 from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation, is_message
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import at, count_unread, identifier, number, text, whole
+from graphkit.readers.payloads import at, count_unread, identifier, number, object_of, text, whole
 from graphkit.readers.tool_calls import LACKS, content_text
 
 #: How deep in a message a text that stands elsewhere is put back in its place.
@@ -208,7 +208,7 @@ def _answer(
 def _ask(answer: LoggedAnswer, sample: dict[str, Any], options: ReadOptions, unread: Counter[str]) -> None:
     """Write which question it is: by the user's key, by metadata, else by the sample's own id."""
     metadata = sample.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = object_of(metadata)
     if options.question_key is not None:
         keys = [options.question_key]
     else:

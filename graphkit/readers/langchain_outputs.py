@@ -30,7 +30,7 @@ from graphkit.readers.langchain_messages import (
     usage_of,
 )
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
-from graphkit.readers.payloads import identifier, number, text
+from graphkit.readers.payloads import UUID, identifier, number, text
 from graphkit.readers.reprs import Described, ReprError, parse_repr
 from graphkit.readers.tool_calls import Trail
 from graphkit.readers.triples import edges_in, relations_in, split_text
@@ -47,7 +47,6 @@ FILES = ("source", "filepath", "path", "file", "filename", "url")
 
 _STEPS = "intermediate_steps"
 _LINE = re.compile(r"(\w+): (.*)")
-_DRAWN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 PASSED_TEXT = "a context of text alone: what was retrieved is unknown; let the chain return its documents"
 
@@ -194,7 +193,7 @@ def _name(document: Mapping[str, Any], metadata: Mapping[str, Any], content: str
     named, own = name_of(metadata), identifier(document.get("id"))
     if named is not None and not is_element_id(named):
         return named
-    chosen = own if own is not None and _DRAWN.fullmatch(own) is None else None
+    chosen = own if own is not None and UUID.fullmatch(own) is None else None
     file = identifier(first_of(metadata, FILES)[1])
     return _written_name(content) or named or chosen or file or own
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from graphkit.readers.cypher_texts import printed
 from graphkit.readers.graph_names import first_of
 from graphkit.readers.graph_values import Gathered
 from graphkit.readers.langchain_messages import constructed, question_in, sole, sum_of_all, usage_of
 from graphkit.readers.langchain_outputs import say_documents, say_output
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
-from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, text, whole
+from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.tool_calls import Trail
 
 _CHUNKS = re.compile(r"on_\w+_stream")
@@ -171,7 +171,7 @@ class _Trace:
         elif run.kind == "tool":
             run.gave = sole(output)
         elif run.kind in _MODELS:
-            told = metadata if isinstance(metadata, dict) else {}
+            told = object_of(metadata)
             run.model = text(told.get("ls_model_name"))
             run.prompt_tokens, run.output_tokens, named = usage_of(output)
             run.model = run.model or named
@@ -284,12 +284,8 @@ def _arguments(given: Any) -> Any:
     ({'node': 'Ann'}, {'input': 'Ann'})
     """
     given = json_within(sole(given))
-    if isinstance(given, str) and given.startswith("{") and len(given) <= _LONGEST_PRINTED:
-        try:
-            given = ast.literal_eval(given)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return {"input": given}
-    return given if isinstance(given, dict) else {"input": given}
+    found = printed(given, _LONGEST_PRINTED) if isinstance(given, str) and given.startswith("{") else given
+    return found if isinstance(found, dict) else {"input": given}
 
 
 def _time(value: Any) -> float | None:

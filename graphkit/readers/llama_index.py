@@ -8,7 +8,6 @@ give plain chunks. An index of the former kind (``KnowledgeGraphIndex``) gives i
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,7 +17,17 @@ from graphkit.readers.cypher_texts import CYPHER, printed, rows_in, said_by_rows
 from graphkit.readers.llama_index_events import is_event, without_events
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.logged_rankings import Ranking, distinct
-from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, json_within, number, text
+from graphkit.readers.payloads import (
+    UUID,
+    count_unread,
+    each_unwrapped,
+    holds,
+    identifier,
+    json_within,
+    number,
+    object_of,
+    text,
+)
 from graphkit.readers.tool_calls import Trail
 from graphkit.readers.triples import (
     KEYS,
@@ -34,7 +43,6 @@ from graphkit.readers.triples import (
 
 _LONGEST_PRINTED = 10_000
 _PRINTED = ("Node ID: ", "NodeWithScore(", "node=TextNode(")
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _SOURCE = ("1", "SOURCE", "NodeRelationship.SOURCE", "source")
 _PATHS = ("kg_rel_map", "kg_rel_texts", "kg_rel_text")  # the same, as data and as text
 _FILES = ("file_path", "file_name", "file")
@@ -273,7 +281,7 @@ def _read_node(value: Node, notes: set[str], unread: Counter[str]) -> _Read:
     """Return what one node says; edges below a preamble of the user's own aren't found here."""
     node = _inner(value)
     metadata = node.get("metadata") if isinstance(node.get("metadata"), dict) else node.get("extra_info")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = object_of(metadata)
     content = _text(node)
     one = _Read(_name(node, metadata), number(value.get("score", node.get("score"))), SplitText(content or None))
     if node is not value:
@@ -300,7 +308,7 @@ def _read_node(value: Node, notes: set[str], unread: Counter[str]) -> _Read:
         one.is_chunk, one.paths = False, metadata
     elif (split := split_text(content, notes)).parts and not (split.alone and node.get("start_char_idx") is not None):
         one.split = split
-        one.is_chunk = not split.alone or _source(node) is not None or _UUID.fullmatch(one.name) is None
+        one.is_chunk = not split.alone or _source(node) is not None or UUID.fullmatch(one.name) is None
     return one
 
 
@@ -322,7 +330,7 @@ def _name(node: Node, metadata: dict[str, Any]) -> str:
     """Return what a node is called: an id that somebody chose before a file, and a file before one drawn at random."""
     own = identifier(node.get("id_"))
     source = _source(node)
-    chosen = [name for name in (own, source) if name is not None and _UUID.fullmatch(name) is None]
+    chosen = [name for name in (own, source) if name is not None and UUID.fullmatch(name) is None]
     files = filter(None, (identifier(metadata.get(key)) for key in _FILES))
     return next(iter((*chosen, *files)), None) or source or own or "a node without an id"
 

@@ -6,7 +6,6 @@ format: they are read where documents hold them, in their text as LlamaIndex wri
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from graphkit.readers.cypher_texts import CYPHER, rows_in, said_by_rows
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.message_forms import plain_message
-from graphkit.readers.payloads import count_unread, identifier, json_within, number, text, whole
+from graphkit.readers.payloads import UUID, count_unread, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Span, holds_spans, nested, numbered
 from graphkit.readers.traces import ModelUse, ToolUse, TracedRetrieval, Tree, read_traces
 from graphkit.readers.triples import (
@@ -47,7 +46,6 @@ _COMMITS = ("commit", "commit_sha", "sha", "revision")
 #: What stands where the user hid a text.
 _HIDDEN = "__REDACTED__"
 
-_DRAWN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 ROWS_AS_TEXT = "a document is rows of Cypher as text of more than plain values, which isn't read"
 
@@ -157,7 +155,7 @@ class OpenInferenceConventions:
             return None
         given = span.attributes
         asked, gave = json_within(given.get("input.value")), plain_message(json_within(given.get("output.value")))
-        held = gave if isinstance(gave, dict) else {}
+        held = object_of(gave)
         return ToolUse(
             text(given.get("tool.name")) or span.name,
             asked if isinstance(asked, dict | None) else {"input": asked},
@@ -257,7 +255,7 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Itera
         metadata = json_within(nested(document, "document.metadata"))
         if isinstance(metadata, str):
             doubts.add("the metadata of a document aren't whole JSON: they may have been cut")
-        known = metadata if isinstance(metadata, dict) else {}
+        known = object_of(metadata)
         own = identifier(document.get("document.id"))
         name = (_first(known, _NAMES) or own) if _drawn(own) else own
         content = text(document.get("document.content"))
@@ -294,7 +292,7 @@ def _kind(span: Span) -> str:
 
 
 def _drawn(name: str | None) -> bool:
-    return name is None or _DRAWN.fullmatch(name) is not None
+    return name is None or UUID.fullmatch(name) is not None
 
 
 def _first(given: dict[str, Any], names: tuple[str, ...]) -> str | None:

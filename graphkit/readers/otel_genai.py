@@ -16,7 +16,7 @@ from graphkit.readers.langchain_messages import question_in
 from graphkit.readers.langchain_outputs import answer_in, say_documents
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.logged_rankings import Ranking
-from graphkit.readers.payloads import count_unread, identifier, json_within, number, text, whole
+from graphkit.readers.payloads import count_unread, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, Span, holds_spans
 from graphkit.readers.traces import ModelUse, ToolUse, TracedRetrieval, Tree, read_traces
 
@@ -185,7 +185,7 @@ def _chunks(span: Span, unread: Counter[str], notes: list[str]) -> Iterator[Logg
             remedy="Unset OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT where the system runs, and trace it again.",
         )
     for place, document in enumerate(documents):
-        given = document if isinstance(document, dict) else {}
+        given = object_of(document)
         name = identifier(given.get("id"))
         if name is None:
             notes.append("a document has no id")

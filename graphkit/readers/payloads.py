@@ -60,6 +60,8 @@ _BESIDE = ("metadata", "meta", "extra", "inputs", "input", "question", "query")
 _LANGSMITH = ("example.metadata", "example.inputs", "example", "extra.metadata")
 #: Test runners that write each case with its output, such as DeepEval's and promptfoo's.
 _TEST_CASES = ("test_case", "testcase", "case", "task", "sample", "item")
+#: An id that was drawn at random.
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _PRINTED = re.compile(r"[A-Z]\w*\(\w+=|(?:items|records)=\[|answer=['\"]")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from graphkit.readers.payloads import json_within
+from graphkit.readers.payloads import json_within, object_of
 
 _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d{1,9})</returncode>")
 _EXIT_CODE = re.compile(r"\s*(?:Process exited with code|Exit code:?) (-?\d{1,9})\n")
@@ -81,7 +81,7 @@ def _of_object(given: dict[str, Any], failed: bool) -> ShellOutput | None:
     if not texts:
         return None
     metadata = given.get("metadata")
-    places = (given, metadata if isinstance(metadata, dict) else {})
+    places = (given, object_of(metadata))
     codes = (one.get(key) for one in places for key in ("exit_code", "exitCode", "returncode", "return_code"))
     code = next((one for one in codes if isinstance(one, int)), None)
     return ShellOutput("\n".join(texts), failed or None if code is None else failed or code != 0)

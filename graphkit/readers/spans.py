@@ -17,7 +17,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import QUESTION_IDS, at, each_unwrapped, holds, identifier, json_within, nothing_known
+from graphkit.readers.payloads import (
+    QUESTION_IDS,
+    at,
+    each_unwrapped,
+    holds,
+    identifier,
+    json_within,
+    nothing_known,
+    object_of,
+)
 from graphkit.records.words import shortened
 
 #: What the SDKs keep of a span's attributes, where nothing else is set, and how to set it.
@@ -330,7 +339,7 @@ def _is_payload(value: Any) -> bool:
 def _ids(value: dict[str, Any]) -> tuple[str | None, str | None]:
     """Return the ids of the trace and of the span."""
     context = value.get("context")
-    inner = context if isinstance(context, dict) else {}
+    inner = object_of(context)
     trace = value.get("traceId") or value.get("trace_id") or inner.get("trace_id") or value.get("context.trace_id")
     span = value.get("spanId") or value.get("span_id") or inner.get("span_id") or value.get("context.span_id")
     return _id(trace), _id(span)
@@ -439,7 +448,7 @@ def _failure(
 ) -> tuple[bool, str | None, str | None]:
     """Return whether a span failed, and with which message and type."""
     status = raw.get("status")
-    told = status if isinstance(status, dict) else {}
+    told = object_of(status)
     code = told.get("status_code") or told.get("statusCode") or told.get("code") or raw.get("status_code")
     if str(code).upper().removeprefix("STATUS_CODE_").removeprefix("STATUSCODE.") not in ("ERROR", "2"):
         return False, None, None
