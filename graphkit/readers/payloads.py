@@ -391,7 +391,7 @@ def _inside(found: _Found, texts: bool) -> Iterator[_Found]:
             yield _Found(item, found.way, f"{spot}[{index}]", paired or found.paired)
 
 
-class _Around:
+class _Surroundings:
     """The objects on the way to a payload, the nearest first, and which of their keys were used.
 
     ``followed`` has for each of these objects the keys that lead to payloads.
@@ -423,7 +423,7 @@ class _Around:
 
 def _told(found: _Found, where: str, options: ReadOptions, followed: Mapping[int, Collection[str | None]]) -> Wrapped:
     """Return a payload with what the objects on the way say of its question, the nearest object first."""
-    around = _Around(found, followed)
+    around = _Surroundings(found, followed)
     told = Wrapped(where, found.payload, taken=around.taken)
     if options.question_key is not None:
         told.question = _named_key(around, options.question_key, where)
@@ -476,7 +476,7 @@ def _places(found: _Found) -> Iterator[tuple[str, dict[str, tuple[str, Any]], bo
                 yield f"{prefix}{name}.", held, one is found.payload
 
 
-def _named_key(around: _Around, key: str, where: str) -> str:
+def _named_key(around: _Surroundings, key: str, where: str) -> str:
     """Return the question's id at the key that the user named, counted from any object on the way."""
     for place, one, _ in reversed(around.found.way):
         given = identifier(at(one, key))
@@ -491,19 +491,19 @@ def _named_key(around: _Around, key: str, where: str) -> str:
     )
 
 
-def _question_id(around: _Around) -> str | None:
+def _question_id(around: _Surroundings) -> str | None:
     """Return the id of ``{"question_id": "q1", "result": {...}}``, as nearly every log in data/logs has it."""
     found: str | None = around.first("question id", QUESTION_IDS, identifier, anywhere=True)
     return found
 
 
-def _task_id(around: _Around) -> str | None:
+def _task_id(around: _Surroundings) -> str | None:
     """Return the id of ``{"custom_id": "q1", "response": {...}}``, as OpenAI's batches have it."""
     found: str | None = around.first("question id", TASK_IDS, identifier)
     return found
 
 
-def _example_or_case(around: _Around) -> str | None:
+def _example_or_case(around: _Surroundings) -> str | None:
     """Return the id of LangSmith's ``{"run": {...}, "example": {...}}``, or of ``{"test_case": {"id": "q1"}}``."""
     for place, one, _ in reversed(around.found.way):
         for dotted in (*_LANGSMITH, *_TEST_CASES):
@@ -516,7 +516,7 @@ def _example_or_case(around: _Around) -> str | None:
     return None
 
 
-def _bare_id(around: _Around) -> str | None:
+def _bare_id(around: _Surroundings) -> str | None:
     """Return the id of ``{"id": "q1", "result": {...}}``; the ``id`` of a payload further in is the library's own."""
     for place, one, following in around.found.way:
         given = identifier(one.get("id"))
@@ -526,7 +526,7 @@ def _bare_id(around: _Around) -> str | None:
     return None
 
 
-def _table_key(around: _Around) -> str | None:
+def _table_key(around: _Surroundings) -> str | None:
     """Return the key of ``{"q1": {...}, "q2": {...}}``, as LightRAG's contexts and conversations are kept."""
     for place, one, following in reversed(around.found.way):
         if following is not None and len(around.followed.get(id(one), ())) > 1:
@@ -535,7 +535,7 @@ def _table_key(around: _Around) -> str | None:
     return None
 
 
-def _pair(around: _Around) -> str | None:
+def _pair(around: _Surroundings) -> str | None:
     """Return the question of ``["q1", {...}]``, as neo4j-graphrag's and LightRAG's users zip questions with results."""
     if around.found.paired is not None:
         around.taken["question id"] = "what stands before it in a pair"
