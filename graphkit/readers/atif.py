@@ -11,20 +11,30 @@ from typing import Any
 
 from graphkit.readers.conversations import ENDS_WITH_CALL, added
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions
-from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, number, text, whole
-from graphkit.readers.tool_calls import Trail, content_text, hands_in
+from graphkit.readers.payloads import (
+    count_unread,
+    each_unwrapped,
+    holds,
+    identifier,
+    number,
+    object_of,
+    objects_of,
+    text,
+    whole,
+)
+from graphkit.readers.tool_calls import LACKS, Trail, content_text, hands_in
 
 #: How deep trajectories of agents that agents called may lie within each other.
 DEPTH = 8
 
-COPIED = "steps that were copied from an earlier trajectory are left out"
+COPIED = "steps that were copied from an earlier trajectory are skipped"
 CONTINUED = "the trajectory goes on in another file: what was done there isn't in this record"
 SUBAGENT = "the trajectory of a subagent lies in another file: what it did isn't in this record"
 SUBAGENT_COSTS = (
     "a subagent's steps are part of the walk; its tokens and cost are only counted where the totals hold them"
 )
 MODELS = "several models were asked: the agent's own is named"
-BACKWARDS = "the times of the steps run backwards: no latency is taken from them"
+BACKWARDS = "the times of the steps run backwards: the latency is unknown"
 
 _ROOT = (
     *("schema_version", "session_id", "trajectory_id", "agent", "steps", "final_metrics", "notes"),
@@ -42,7 +52,7 @@ _MADE_UP = re.compile(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNOREC
 
 @dataclass(slots=True)
 class _Walk:
-    """What the steps of a trajectory say, with those of its subagents."""
+    """The content of a trajectory's steps, with those of its subagents."""
 
     trail: Trail = field(default_factory=Trail)
     question: str | None = None
@@ -66,18 +76,15 @@ class AtifReader(Reader):
     priority = 120
     title = "Agent Trajectory Interchange Format (ATIF) v1.0 to v1.8"
     lacks = (
-        "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...), and a search opens "
-        "nothing. Of a shell's commands those are read that certainly print a file or name what matched (cat, sed -n, "
-        "head, tail, nl, less, grep, rg, git show).",
-        "Relations aren't logged: a step is an edge wherever the knowledge graph holds one.",
-        "What a search found is taken from observations that are JSON, not from plain text.",
+        *LACKS,
+        "What a search found is read from observations that are JSON, not from plain text.",
         "Latency is from the user's step, else the first, to the last: how long the last took isn't known.",
-        "There is no field for a question's id: it is taken from `extra`, from around the trajectory, or from a "
+        "There is no field for a question's id: it is read from `extra`, from around the trajectory, or from a "
         "session_id that isn't a made-up one; else the question is known by its text.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value holds a trajectory."""
+        """Return whether a value holds a trajectory."""
         return holds(value, _is_payload)
 
     def read(
@@ -90,7 +97,7 @@ class AtifReader(Reader):
                 if one.payload is not None:
                     count_unread(one.payload, (*_ROOT, *one.names), unread)
                     taken = {place.partition(" in ")[0].rpartition("extra.")[2] for place in one.taken.values()}
-                    count_unread(_object(one.payload.get("extra")), taken, unread, "extra.")
+                    count_unread(object_of(one.payload.get("extra")), taken, unread, "extra.")
                     _read(answer, one.payload, unread)
                 yield answer
 
@@ -103,8 +110,8 @@ def _is_payload(value: dict[str, Any]) -> bool:
 def _read(answer: LoggedAnswer, trajectory: dict[str, Any], unread: Counter[str]) -> None:
     walk = _Walk()
     _follow(trajectory, walk, unread, DEPTH)
-    agent = _object(trajectory.get("agent"))
-    totals = _object(trajectory.get("final_metrics"))
+    agent = object_of(trajectory.get("agent"))
+    totals = object_of(trajectory.get("final_metrics"))
     walk.trail.into(answer, tools=bool(agent.get("tool_definitions")))
     session = text(trajectory.get("session_id"))
     if answer.question is None and session is not None and not _MADE_UP.search(session):
@@ -133,7 +140,7 @@ def _follow(trajectory: dict[str, Any], walk: _Walk, unread: Counter[str], depth
         for one in _objects(trajectory.get("subagent_trajectories"))
         if (name := text(one.get("trajectory_id"))) is not None
     }
-    default = text(_object(trajectory.get("agent")).get("model_name"))
+    default = text(object_of(trajectory.get("agent")).get("model_name"))
     for step in _objects(trajectory.get("steps")):
         if step.get("is_copied_context") is True:
             walk.notes[COPIED] = None
@@ -143,10 +150,10 @@ def _follow(trajectory: dict[str, Any], walk: _Walk, unread: Counter[str], depth
             _speak(step, walk, default, unread)
         for call in _objects(step.get("tool_calls")):
             walk.trail.called(call.get("function_name"), call.get("arguments"), call.get("tool_call_id"))
-        results = _objects(_object(step.get("observation")).get("results"))
+        results = _objects(object_of(step.get("observation")).get("results"))
         sources: list[LoggedChunk] = []
         for result in results:
-            extra = _object(result.get("extra"))
+            extra = object_of(result.get("extra"))
             content = result.get("content")
             if content is not None:
                 walk.trail.returned(content, result.get("source_call_id"), extra.get("is_error") is True)
@@ -189,7 +196,7 @@ def _speak(step: dict[str, Any], walk: _Walk, default: str | None, unread: Count
     model = text(step.get("model_name")) or default
     if model is not None and calls != 0:
         walk.models[model] = None
-    metrics = _object(step.get("metrics"))
+    metrics = object_of(step.get("metrics"))
     count_unread(metrics, _METRICS, unread, "steps.metrics.")
     walk.prompt_tokens = added(walk.prompt_tokens, whole(metrics.get("prompt_tokens")))
     walk.output_tokens = added(walk.output_tokens, whole(metrics.get("completion_tokens")))
@@ -226,11 +233,5 @@ def _time(value: Any) -> datetime | None:
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list, or of one that stands alone."""
-    many = value if isinstance(value, list) else [value]
-    return [one for one in many if isinstance(one, dict)]
+    return objects_of(value if isinstance(value, list) else [value])  # some writers leave the list of one out

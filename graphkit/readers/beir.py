@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import QUESTION_IDS, count_unread, identifier, number
+from graphkit.readers.payloads import QUESTION_IDS, count_unread, identifier, number, plain_key
 from graphkit.readers.trec import ranking
 from graphkit.records.words import shortened
 
@@ -33,7 +33,7 @@ class BeirReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value is a table of results, or a row of one."""
+        """Return whether a value is a table of results, or a row of one."""
         return _table(value) is not None or _of_question(value) is not None or _of_document(value) is not None
 
     def read(
@@ -134,7 +134,7 @@ def _question_keys(value: Mapping[str, Any]) -> list[str]:
 
 
 def _names(value: Mapping[str, Any]) -> dict[str, str]:
-    return {name.replace("_", "").replace("-", "").lower(): name for name in value}
+    return {plain_key(name): name for name in value}
 
 
 def _refused(where: str, what: str) -> UnreadableLogError:

@@ -25,8 +25,10 @@ from graphkit.readers.payloads import (
     holds,
     identifier,
     number,
+    plain_key,
     text,
 )
+from graphkit.readers.tool_calls import LACKS
 from graphkit.records.words import shortened
 
 _USED = ("messages", "usage", "model", "tools", "functions", "cost", "total_cost_usd", "input", "output")
@@ -36,7 +38,7 @@ _USED = ("messages", "usage", "model", "tools", "functions", "cost", "total_cost
 _REQUESTS = ("request", "inputs", "input", "body", "params")
 _REPLIES = ("response", "completion", "output", "result", "reply", "raw_response", "message")
 
-LAST_CALL = "tokens are told of the last call of the model alone: they have no sum"
+LAST_CALL = "only the last call of the model has its tokens: they have no sum"
 
 
 class MessagesReader(Reader):
@@ -49,17 +51,14 @@ class MessagesReader(Reader):
         "have them"
     )
     lacks = (
-        "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...), and a search opens "
-        "nothing. Of a shell's commands those are read that certainly print a file or name what matched (cat, sed -n, "
-        "head, tail, nl, less, grep, rg, git show).",
-        "Relations aren't logged: a step is an edge wherever the knowledge graph holds one.",
-        "What a search found is taken from results that are JSON or name their sources, not from plain text.",
+        *LACKS,
+        "What a search found is read from results that are JSON or name their sources, not from plain text.",
         "Without a call and without a list of the tools it isn't known whether there was anything to open.",
         "Times, and what a model call cost, are only known where they were written beside the messages.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value is a message, or holds a list of messages."""
+        """Return whether a value is a message, or holds a list of messages."""
         return is_message(value) or holds(value, _is_payload, lists=True)
 
     def read(
@@ -98,7 +97,7 @@ class MessagesReader(Reader):
 
 def _of_thread(value: dict[str, Any]) -> tuple[str | None, str | None, dict[str, Any]]:
     """Return the question and the session that a message on a line of its own names, and the message."""
-    names = {name.replace("_", "").replace("-", "").lower(): name for name in value}
+    names = {plain_key(name): name for name in value}
     key = next((names[name] for name in (*QUESTION_IDS, *TASK_IDS) if name in names), None)
     rest = {name: one for name, one in value.items() if name not in (key, "session_id", "sessionId")}
     return None if key is None else identifier(value[key]), _session(value), rest
@@ -109,7 +108,7 @@ def _session(value: dict[str, Any]) -> str | None:
 
 
 def _is_beside(value: Any) -> bool:
-    """Tell a line of an agent's transcript that is no message: how the session began, or how it ended."""
+    """Return whether a value is a line of a transcript but no message, such as how the session began or ended."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("type"), str)
@@ -173,7 +172,7 @@ def _continue(former: Wrapped, later: Wrapped) -> bool:
 
 
 def _answers(message: Any) -> bool:
-    """Tell whether something is said by a model or a tool."""
+    """Return whether something is said by a model or a tool."""
     message = plain_message(message)
     labels = (message.get(key) for key in ("role", "type")) if isinstance(message, dict) else ()
     return any(isinstance(label, str) and ROLES.get(label) in ("assistant", "tool") for label in labels)

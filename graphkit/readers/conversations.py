@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphkit.readers.message_forms import ROLES, label, named_call, plain_message
-from graphkit.readers.payloads import count_unread, text, whole
+from graphkit.readers.payloads import count_unread, object_of, objects_of, text, whole
 from graphkit.readers.tool_calls import Trail, content_text
 
 _CALL_ITEMS = ("function_call", "custom_tool_call")
@@ -34,12 +34,12 @@ ENDS_WITH_CALL = (
     "the conversation ends with a call of a tool and hands nothing in: what was said before it was a thought, and the "
     "answer isn't known"
 )
-MANY_QUESTIONS = "the user speaks more than once: the first text is taken for the question"
+MANY_QUESTIONS = "the user speaks more than once: the first text is used as the question"
 
 
 @dataclass(slots=True)
 class Conversation:
-    """What a conversation says; ``thought`` is its last text where that isn't the answer."""
+    """The content of a conversation; ``thought`` is its last text if that isn't the answer."""
 
     trail: Trail = field(default_factory=Trail)
     question: str | None = None
@@ -53,7 +53,7 @@ class Conversation:
 
 
 def is_message(value: Any) -> bool:
-    """Tell whether a value is a message of a conversation, or an item of one."""
+    """Return whether a value is a message of a conversation, or an item of one."""
     value = plain_message(value)
     if not isinstance(value, dict):
         return False
@@ -66,15 +66,11 @@ def is_message(value: Any) -> bool:
 
 
 def is_conversation(value: Any) -> bool:
-    """Tell whether a value is a list of messages."""
+    """Return whether a value is a list of messages."""
     return isinstance(value, list) and any(map(is_message, value[:3]))
 
 
-def conversation(
-    messages: Iterable[Any],
-    unread: Counter[str],
-    prefix: str = "messages.",
-) -> Conversation:
+def conversation(messages: Iterable[Any], unread: Counter[str], prefix: str = "messages.") -> Conversation:
     """Return what a conversation says."""
     said = Conversation()
     questions = 0
@@ -163,8 +159,8 @@ def added(first: int | None, second: int | None) -> int | None:
 def _assistant(message: dict[str, Any], content: Any, said: Conversation) -> None:
     """Take the calls, the model and the tokens of what a model said."""
     trail = said.trail
-    further, told = (_object(message.get(key)) for key in ("additional_kwargs", "response_metadata"))
-    calls = _objects(message.get("tool_calls")) or _objects(further.get("tool_calls"))
+    further, told = (object_of(message.get(key)) for key in ("additional_kwargs", "response_metadata"))
+    calls = objects_of(message.get("tool_calls")) or objects_of(further.get("tool_calls"))
     for call in calls:
         function = call.get("function")
         held = function if isinstance(function, dict) else call
@@ -173,7 +169,7 @@ def _assistant(message: dict[str, Any], content: Any, said: Conversation) -> Non
     former = message.get("function_call") or further.get("function_call")
     if isinstance(former, dict):
         trail.called(former.get("name"), former.get("arguments"), named_call(former.get("name")))
-    for block in () if calls else _objects(content):
+    for block in () if calls else objects_of(content):
         if block.get("type") in _CALL_BLOCKS:
             trail.called(block.get("name"), block.get("input", block.get("args")), block.get("id"))
     _results(content, trail)
@@ -188,14 +184,14 @@ def _assistant(message: dict[str, Any], content: Any, said: Conversation) -> Non
 
 def _results(content: Any, trail: Trail) -> None:
     """Take the results of tools that stand as blocks within a content."""
-    for block in _objects(content):
+    for block in objects_of(content):
         if "tool_use_id" in block:
             trail.returned(block.get("content"), block["tool_use_id"], block.get("is_error") is True)
 
 
 def _submission(message: dict[str, Any]) -> str | None:
     """Return what the last message of mini-swe-agent hands in, where the agent didn't run into a limit."""
-    extra = _object(message.get("extra"))
+    extra = object_of(message.get("extra"))
     if "exit_status" in extra or "submission" in extra:
         return text(extra.get("submission")) or None
     return text(message.get("content")) or None
@@ -226,11 +222,3 @@ def _after_calls(content: Any) -> Any:
     ]
     rest = blocks[used[-1] + 1 :] if used else []
     return rest if _words(rest) is not None else content
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

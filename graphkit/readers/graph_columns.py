@@ -39,7 +39,7 @@ def named_by_properties(row: Mapping[str, Any]) -> list[str]:
 
 
 def is_relation(column: tuple[str, Any]) -> bool:
-    """Tell a column that holds a relation, by its name and what it holds."""
+    """Return whether a value is a column that holds a relation, by its name and what it holds."""
     name, value = column
     return plain(variable(name)) in RELATIONS and isinstance(value, str) and bool(_RELATION_TYPE.fullmatch(value))
 

@@ -1,4 +1,4 @@
-"""What names a node, and what holds an edge, in logs of graphs: keys that are commonly used, whatever their case."""
+"""Common keys of nodes and edges in logs of graphs, whatever their case."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def name_of(properties: Mapping[str, Any]) -> str | None:
 
 
 def is_element_id(name: str) -> bool:
-    """Tell whether a name is Neo4j's own id of a node."""
+    """Return whether a name is Neo4j's own id of a node."""
     return _ELEMENT_ID.fullmatch(name) is not None
 
 

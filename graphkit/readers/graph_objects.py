@@ -12,7 +12,7 @@ from graphkit.readers.payloads import identifier
 from graphkit.readers.reprs import DEEPEST, Described
 
 UNDIRECTED = "paths without the direction of their edges, as Record.data() gives them"
-SHORT_PATHS = "the text of a Path of one edge tells its ends, and neither relation nor direction"
+SHORT_PATHS = "the text of a Path of one edge holds its ends, but neither relation nor direction"
 
 
 def _is_node(value: Any) -> bool:
@@ -20,7 +20,7 @@ def _is_node(value: Any) -> bool:
 
 
 def is_relationship(value: Any) -> bool:
-    """Tell a relationship as JSON by its type and its ends."""
+    """Return whether a value is a relationship as JSON, by its type and its ends."""
     if not isinstance(value, Mapping) or isinstance(value.get("labels"), list):
         return False
     held = {plain(key) for key in value}

@@ -1,4 +1,4 @@
-"""What queries of a graph give, as logs hold it: nodes, relationships, paths, maps and triples under common names.
+"""Results of graph queries in logs: nodes, relationships, paths, maps and triples under common names.
 
 The same things come in many forms: Neo4j's own objects as text, as JSON of its tools or of graphkit's recorder, as
 ``Record.data()`` has them, or as maps that a user's query makes. All of them become chunks and edges here.
@@ -34,19 +34,19 @@ ONLY_ELEMENT_IDS = (
     "nodes are named by Neo4j's elementId only, which is another in each database: let the query return what names them"
 )
 NAMELESS = "something retrieved has no name: it keeps its rank, and stands for nothing that the dataset knows"
-NO_NAMES = "nothing retrieved has a name, so what was retrieved isn't told"
+NO_NAMES = "nothing retrieved has a name, so what was retrieved is unknown"
 NAME_THE_COLUMNS = (
     "rows of a Cypher query were read without edges: name the columns of source, relation and target (--columns a,r,b)"
 )
 GUESSED_COLUMNS = "edges were read from the columns {}: name others with --columns source,relation,target"
 JOINED_EDGES = "edges were read from lines of text such as A - REL -> B, which a query joined"
-CHUNKS_ONLY = "edges were left out: only what was retrieved was asked for"
+CHUNKS_ONLY = "edges were skipped: only what was retrieved was asked for"
 UNREAD_EDGES = "edges in a form that isn't known: write them as objects of source, relation and target"
 
 
 @dataclass(slots=True)
 class Gathered:
-    """What is gathered of one answer: what was retrieved, and the edges in it.
+    """The chunks and edges that were gathered for one answer.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Gathered:
     notes: dict[str, None] = field(default_factory=dict)
 
     def note(self, words: str) -> None:
-        """Tell what is doubtful, once."""
+        """Note a doubt, once."""
         self.notes[words] = None
 
     def retrieved(self, chunk: LoggedChunk, triples: Sequence[LoggedEdge] = ()) -> None:
@@ -156,7 +156,7 @@ class Gathered:
         self.walked = self.walked or found.walked
 
     def row(self, row: Mapping[str, Any], beside: Mapping[str, Any] | None = None) -> bool:
-        """Take a row of a query, by its columns, with what else is told of it, and tell whether it said anything."""
+        """Take a row of a query, by its columns, with what else is known of it, and return whether it said anything."""
         found = GraphObjects()
         own: dict[str, Any] = dict(beside or {})
         inner = {key: value for key, value in row.items() if plain(key) == "metadata" and isinstance(value, Mapping)}
@@ -243,10 +243,10 @@ class Gathered:
 
 
 class InOrder:
-    """Answers in the order of their log; one that may have walked nothing waits until another tells.
+    """Answers in the order of their log; one that may have traversed nothing waits until another one shows it.
 
     A column that is null, or a search that found nothing, has walked nothing where other answers of the log hold edges,
-    and tells nothing of walks where none does.
+    and says nothing of traversals where none does.
     """
 
     _NOTHING_FOUND = "*"  # no column's name

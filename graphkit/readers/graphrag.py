@@ -26,21 +26,12 @@ from graphkit.readers.graphrag_tables import (
 )
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
 from graphkit.readers.logged_rankings import Ranking
-from graphkit.readers.payloads import (
-    count_unread,
-    each_unwrapped,
-    holds,
-    identifier,
-    json_within,
-    number,
-    text,
-    whole,
-)
+from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, json_within, number, text, whole
 from graphkit.records.words import shortened
 
 _CONTEXTS = ("context_data", "context")
 _CITED = re.compile(r"\[Data:([^\[\]]*)\]", re.IGNORECASE)
-_UNORDERED = "entities that weren't in the context are left out, and the order of those that were isn't that of a rank"
+_UNORDERED = "entities that weren't in the context are skipped, and the order of the others isn't a ranking"
 _UNKNOWN_ROWS = "the answer cites rows that aren't in its context ([Data: ...]); they are kept as `Table (number)`"
 _SWALLOWED = "a call of the model failed or said nothing in the map step; graphrag went on without it"
 _PRINTED = re.compile(r"(?:Local|Global|DRIFT|Basic) Search Response:[ \t]*\r?\n")
@@ -66,7 +57,7 @@ class GraphragReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell a search's result, with what its user wrote around it."""
+        """Return whether a value is a search's result, with what its user wrote around it."""
         if isinstance(value, str):
             return _PRINTED.search(value) is not None or _CITED.search(value) is not None
         return holds(value, _is_result, lists=True)
@@ -145,7 +136,7 @@ def _read_response(result: Row, logged: LoggedAnswer, unread: Counter[str]) -> N
 
 
 def _tables(context: Any, logged: LoggedAnswer, unread: Counter[str]) -> dict[str, list[Row]]:
-    """Return the rows of each table by its name; those of several searches are taken together."""
+    """Return the rows of each table by its name; those of several searches are merged."""
     context = json_within(context)
     if is_text(context):
         logged.notes.append(CUT_NAMES)
@@ -193,12 +184,12 @@ def _read_tables(
         ranking.beside(edges)
         logged.retrieved = ranking.chunks()
         if (searched or nothing) and "relationships" in tables:
-            # Rows of which none can be read are no walk over nothing.
+            # Rows of which none can be read are no traversal of nothing.
             logged.walk = [edges] if edges else None if _in_context(tables["relationships"]) else []
 
 
 def _edges(tables: dict[str, list[Row]], unread: Counter[str]) -> Iterator[LoggedEdge]:
-    """Yield each relationship once; two relations of a pair are two rows, of which the descriptions tell them."""
+    """Yield each relationship once; two relations of a pair are two rows, which their descriptions distinguish."""
     seen = set()
     for row in _in_context(tables.get("relationships", [])):
         used = ("id", "source", "target", "in_context", "description")

@@ -1,4 +1,4 @@
-"""What the Parquet files of a GraphRAG index know: the documents of its texts, and the rows that an answer cites.
+"""The Parquet files of a GraphRAG index: the documents of its texts, and the rows that an answer cites.
 
 A search names a text by its place in the index's table, and version 1 by its place among what a basic search found; so
 a text is first looked for by its words. The files are ``text_units.parquet``, ``documents.parquet`` and so on since

@@ -31,12 +31,12 @@ Row = dict[str, Any]
 
 
 def is_context(value: Any) -> bool:
-    """Tell the tables of a search, or those of each question that a DRIFT search asked itself."""
+    """Return whether a value is the tables of a search, or those of each question that a DRIFT search asked itself."""
     return is_tables(value) or (isinstance(value, dict) and bool(value) and all(map(is_tables, value.values())))
 
 
 def is_tables(value: Any) -> bool:
-    """Tell a search's tables by their names and columns."""
+    """Return whether a value is a search's tables, by their names and columns."""
     if not isinstance(value, dict) or not value.keys() & set(TABLES) or value.keys() & {"chunks", "references"}:
         return False
     first = {name: _first_row(value[name]) for name in TABLES if name in value}
@@ -47,7 +47,7 @@ def is_tables(value: Any) -> bool:
 
 
 def is_text(value: Any) -> bool:
-    """Tell a context as text by the headings of its tables; a global search has several of them in a list."""
+    """Return whether a value is a context as text, by its headings; a global search has a list of them."""
     texts = value if isinstance(value, list) else [value]
     return any(isinstance(one, str) and _HEADING.search(one) is not None for one in texts)
 
@@ -128,7 +128,7 @@ def _csv_cells(table: str, where: str, place: str) -> Iterable[list[str]]:
 def cut(where: str, place: str) -> UnreadableLogError:
     """Return the refusal of a table that was printed."""
     return UnreadableLogError(
-        f"{place} is a table that was printed, which cuts names and leaves out rows",
+        f"{place} is a table that was printed, which cuts names and omits rows",
         where=where or None,
         remedy='Write each table with table.to_dict(orient="records") before json.dumps.',
     )

@@ -12,8 +12,8 @@ from typing import Any
 from graphkit.files.archives import Archive
 from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation, is_message
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import at, count_unread, identifier, number, text, whole
-from graphkit.readers.tool_calls import content_text
+from graphkit.readers.payloads import at, count_unread, identifier, number, object_of, text, whole
+from graphkit.readers.tool_calls import LACKS, content_text
 
 #: How deep in a message a text that stands elsewhere is put back in its place.
 DEPTH = 16
@@ -43,18 +43,15 @@ class InspectReader(Reader):
     priority = 130
     title = "Inspect: .eval archives and .json logs"
     lacks = (
-        "What a tool opened is told by the names of its arguments (path, symbol, node, id, ...), and a search opens "
-        "nothing. Of a shell's commands those are read that certainly print a file or name what matched (cat, sed -n, "
-        "head, tail, nl, less, grep, rg, git show).",
-        "Relations aren't logged: a step is an edge wherever the knowledge graph holds one.",
-        "What a search found is taken from results that are JSON or name their sources, not from plain text.",
-        "Of a sample that was run several times the first epoch is taken: a run has one answer a question.",
+        *LACKS,
+        "What a search found is read from results that are JSON or name their sources, not from plain text.",
+        "If a sample was run several times, the first epoch is read: a run has one answer per question.",
         "Latency is the sample's total time: with the waits for other samples, and its scorers.",
         "Without a call of a tool it isn't known whether there were any.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value is a log, or a sample of one."""
+        """Return whether a value is a log, or a sample of one."""
         return _is_log(value) or _is_sample(value)
 
     def read(
@@ -211,7 +208,7 @@ def _answer(
 def _ask(answer: LoggedAnswer, sample: dict[str, Any], options: ReadOptions, unread: Counter[str]) -> None:
     """Write which question it is: by the user's key, by metadata, else by the sample's own id."""
     metadata = sample.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = object_of(metadata)
     if options.question_key is not None:
         keys = [options.question_key]
     else:
@@ -246,7 +243,7 @@ def _costs(answer: LoggedAnswer, sample: dict[str, Any], model: str | None, said
         answer.notes.append(OTHERS)
     if not used:
         return
-    # `input_tokens` leaves out those that a cache had or keeps.
+    # `input_tokens` excludes those that a cache had or keeps.
     names = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
     answer.prompt_tokens = sum(whole(one.get(name)) or 0 for one in used.values() for name in names)
     answer.output_tokens = sum(whole(one.get("output_tokens")) or 0 for one in used.values())

@@ -27,11 +27,11 @@ class LangchainReader(Reader):
         "Edges are there only where the retrieval query put them into the documents' metadata, or a Cypher chain's "
         "rows hold them.",
         "A retriever made by as_retriever() drops the scores.",
-        "Events carry no times, and only models that count their tokens have them told.",
+        "Events carry no times, and only models that count their tokens log them.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value holds an output, an event or a run of LangChain."""
+        """Return whether a value holds an output, an event or a run of LangChain."""
         return holds(value, _is_payload, lists=True)
 
     def read(
@@ -79,7 +79,7 @@ def _is_payload(value: Any) -> bool:
 
 
 def _is_patch(value: Any) -> bool:
-    """Tell a change that ``astream_log`` gives."""
+    """Return whether a value is a change that ``astream_log`` gives."""
     return isinstance(value, dict) and value.keys() == {"op", "path", "value"}
 
 

@@ -1,4 +1,4 @@
-"""What the messages of LangChain say, in whichever form they were written: texts, questions, tokens and models."""
+"""Texts, questions, tokens and models in LangChain's messages, in any of their forms."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def question_in(given: Any) -> str | None:
 
 
 def sum_of_all(counts: Iterable[int | None]) -> int | None:
-    """Return the sum, if every call tells its count: a part of it would be too few."""
+    """Return the sum, if every call has its count: a part of the sum would be too small."""
     given = list(counts)
     return None if None in given else sum(count for count in given if count is not None)
 
 
 def usage_of(output: Any) -> tuple[int | None, int | None, str | None]:
-    """Return what a model's output tells of its tokens, and the model's name."""
+    """Return the tokens and the model's name in a model's output."""
     message = constructed(output)
     if isinstance(message.get("generations"), list):
         told = at(message, "llm_output.token_usage") or {}

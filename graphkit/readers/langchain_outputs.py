@@ -1,4 +1,4 @@
-"""What LangChain's chains and retrievers return: documents, answers, the messages of agents, and rows of Cypher."""
+"""Outputs of LangChain's chains and retrievers: documents, answers, the messages of agents, and rows of Cypher."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from graphkit.readers.langchain_messages import (
     usage_of,
 )
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
-from graphkit.readers.payloads import identifier, number, text
+from graphkit.readers.payloads import UUID, identifier, number, text
 from graphkit.readers.reprs import Described, ReprError, parse_repr
 from graphkit.readers.tool_calls import Trail
 from graphkit.readers.triples import edges_in, relations_in, split_text
@@ -47,13 +47,12 @@ FILES = ("source", "filepath", "path", "file", "filename", "url")
 
 _STEPS = "intermediate_steps"
 _LINE = re.compile(r"(\w+): (.*)")
-_DRAWN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
-PASSED_TEXT = "a context of text alone: what was retrieved isn't told; let the chain return its documents"
+PASSED_TEXT = "a context of text alone: what was retrieved is unknown; let the chain return its documents"
 
 
 def is_output(value: Any) -> bool:
-    """Tell a chain's output: with documents, with steps of Cypher or of tools, or the question and its answer alone."""
+    """Return whether a value is a chain's output: documents, steps of Cypher or tools, or question and answer."""
     if isinstance(value, list):
         return bool(value) and (all(document_of(part) is not None for part in value) or _updated(value) is not None)
     if not isinstance(value, dict):
@@ -66,7 +65,7 @@ def is_output(value: Any) -> bool:
     lists = (value.get(key) for key in DOCUMENTS)
     return (
         any(isinstance(docs, list) and docs and all(_loose(doc) is not None for doc in docs) for docs in lists)
-        # Nothing was retrieved: then the answer beside the empty list is what tells a chain's output.
+        # Nothing was retrieved: then the answer beside the empty list shows a chain's output.
         or (any(value.get(key) == [] for key in DOCUMENTS[:6]) and bool(value.keys() & set(ANSWERS)))
         or (value.keys() == {"query", "result"} and all(isinstance(given, str) for given in value.values()))
     )
@@ -194,7 +193,7 @@ def _name(document: Mapping[str, Any], metadata: Mapping[str, Any], content: str
     named, own = name_of(metadata), identifier(document.get("id"))
     if named is not None and not is_element_id(named):
         return named
-    chosen = own if own is not None and _DRAWN.fullmatch(own) is None else None
+    chosen = own if own is not None and UUID.fullmatch(own) is None else None
     file = identifier(first_of(metadata, FILES)[1])
     return _written_name(content) or named or chosen or file or own
 
@@ -240,7 +239,7 @@ def _is_query(step: Any) -> bool:
 
 
 def _is_action(step: Any) -> bool:
-    """Tell a step of an agent: what it did, and what came of it."""
+    """Return whether a value is a step of an agent: what it did, and what came of it."""
     return isinstance(step, list) and len(step) == 2 and bool(_action(step[0]))
 
 
@@ -280,7 +279,7 @@ def _say_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
 
 
 def _say_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
-    """Write into an answer what an agent's messages, or its steps, tell of its calls of tools and of models."""
+    """Write into an answer what an agent's messages, or its steps, say of its calls of tools and of models."""
     messages, steps = output.get("messages"), output.get(_STEPS)
     if isinstance(messages, list) and is_conversation(messages):
         said = conversation(messages, Counter())
@@ -303,7 +302,7 @@ def _say_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
 
 
 def continues(former: Any, output: Any) -> bool:
-    """Tell whether an output is the same run's state a step later, as graphs stream them: it holds all of the former.
+    """Return whether an output is the same run's state a step later, as graphs stream them: it holds all of the former.
 
     >>> continues({"question": "Who?"}, {"question": "Who?", "documents": []})
     True

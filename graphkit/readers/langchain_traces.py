@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from graphkit.readers.cypher_texts import printed
 from graphkit.readers.graph_names import first_of
 from graphkit.readers.graph_values import Gathered
 from graphkit.readers.langchain_messages import constructed, question_in, sole, sum_of_all, usage_of
 from graphkit.readers.langchain_outputs import say_documents, say_output
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
-from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, text, whole
+from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.tool_calls import Trail
 
 _CHUNKS = re.compile(r"on_\w+_stream")
@@ -26,14 +26,14 @@ _LONGEST_PRINTED = 10_000
 
 UNFINISHED = "a run whose end isn't in the log: it failed, or the log was cut"
 NO_CHILDREN = (
-    "a run without the runs within it, which model_dump() of a newer LangSmith leaves out: what was retrieved isn't "
-    "told; write its child_runs as well"
+    "a run without the runs within it, which model_dump() of a newer LangSmith omits: what was retrieved is "
+    "unknown; write its child_runs as well"
 )
-NO_PARENTS = "events of version 1 don't tell which run is within which: those of one question are taken for one run"
+NO_PARENTS = "events of version 1 don't say which run is within which: those of one question are read as one run"
 
 
 def is_event(value: Any) -> bool:
-    """Tell an event."""
+    """Return whether a value is an event."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("event"), str)
@@ -45,7 +45,7 @@ def is_event(value: Any) -> bool:
 
 
 def is_run(value: Any) -> bool:
-    """Tell a run of a tracer."""
+    """Return whether a value is a run of a tracer."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("run_type"), str)
@@ -56,7 +56,7 @@ def is_run(value: Any) -> bool:
 
 @dataclass(slots=True)
 class _Run:
-    """What is kept of one run within a trace."""
+    """One run within a trace."""
 
     parent: str | None
     kind: str
@@ -82,7 +82,7 @@ class _Trace:
     runs: dict[str, _Run] = field(default_factory=dict)
     output: Any = None
     ended: bool = False
-    nested: bool = False  # whether its events tell their parents
+    nested: bool = False  # whether its events name their parents
     is_tree: bool = False
     notes: dict[str, None] = field(default_factory=dict)
 
@@ -171,7 +171,7 @@ class _Trace:
         elif run.kind == "tool":
             run.gave = sole(output)
         elif run.kind in _MODELS:
-            told = metadata if isinstance(metadata, dict) else {}
+            told = object_of(metadata)
             run.model = text(told.get("ls_model_name"))
             run.prompt_tokens, run.output_tokens, named = usage_of(output)
             run.model = run.model or named
@@ -193,7 +193,7 @@ class _Trace:
         return {run_id: holder for run_id, holder in nearest.items() if self.runs[run_id].kind in kinds}
 
     def _say_tools(self, answer: LoggedAnswer) -> None:
-        """Write the calls of tools into an answer, where no messages told them."""
+        """Write the calls of tools into an answer, if no messages hold them."""
         tools = [self.runs[run_id] for run_id, holder in self._holders("tool").items() if holder is None]
         if not tools or answer.tool_calls:
             return
@@ -239,7 +239,7 @@ class Traces:
 
     def __init__(self) -> None:
         self.open: dict[str, _Trace] = {}
-        self._roots: dict[str, str] = {}  # of runs whose events don't tell their parents
+        self._roots: dict[str, str] = {}  # of runs whose events don't name their parents
         self._of_question: dict[str | None, str] = {}
 
     def opened(self, root: str, wrapped: Wrapped, unread: Counter[str]) -> _Trace:
@@ -252,7 +252,7 @@ class Traces:
     def of_event(self, event: dict[str, Any], wrapped: Wrapped, unread: Counter[str]) -> _Trace:
         """Return the trace that an event belongs to.
 
-        Events of version 1 don't tell their parents: they belong to what is open of the same question.
+        Events of version 1 don't name their parents: they belong to what is open of the same question.
         """
         run, parents = str(event["run_id"]), event.get("parent_ids")
         if parents:
@@ -284,12 +284,8 @@ def _arguments(given: Any) -> Any:
     ({'node': 'Ann'}, {'input': 'Ann'})
     """
     given = json_within(sole(given))
-    if isinstance(given, str) and given.startswith("{") and len(given) <= _LONGEST_PRINTED:
-        try:
-            given = ast.literal_eval(given)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return {"input": given}
-    return given if isinstance(given, dict) else {"input": given}
+    found = printed(given, _LONGEST_PRINTED) if isinstance(given, str) and given.startswith("{") else given
+    return found if isinstance(found, dict) else {"input": given}
 
 
 def _time(value: Any) -> float | None:

@@ -14,12 +14,21 @@ from typing import Any
 from graphkit.readers.lightrag_contexts import chunks_of, is_context, is_prompt, is_refusal, tables_of
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
 from graphkit.readers.logged_rankings import Ranking
-from graphkit.readers.payloads import ANSWER_ALONE, count_unread, each_unwrapped, holds, identifier, number, text
+from graphkit.readers.payloads import (
+    ANSWER_ALONE,
+    count_unread,
+    each_unwrapped,
+    holds,
+    identifier,
+    number,
+    objects_of,
+    text,
+)
 from graphkit.records.ids import id_of_text
 
 _TABLES = ("entities", "relationships", "chunks", "references")
 _WITHOUT_A_WALK = ("naive", "bypass")
-_UNKNOWN_FILES = ("unknown_source", "custom_kg")  # what stands where no file was told
+_UNKNOWN_FILES = ("unknown_source", "custom_kg")  # stand in the place of an unknown file
 
 _CITED = re.compile(r"(\w?)\[(\d{1,6})\]")
 
@@ -46,7 +55,7 @@ class LightragReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell the result of a query, with what its user wrote around it."""
+        """Return whether a value is the result of a query, with what its user wrote around it."""
         if isinstance(value, str):
             return is_context(value)
         return (_is_part(value) and _has_references(value)) or holds(_boxed(value), _is_result, lists=True)
@@ -81,17 +90,17 @@ def _boxed(value: Any) -> Any:
 
 
 def _is_two_contexts(value: Row) -> bool:
-    """Tell what a mixed query before 1.3 gives with only_need_context: the graph's context beside the texts."""
+    """Return whether a value is a mixed query's output before 1.3 with only_need_context: two contexts."""
     return {"kg_context", "vector_context"} <= value.keys()
 
 
 def _is_part(value: Any) -> bool:
-    """Tell a part of what /query/stream answers: the references first, then pieces of the response."""
+    """Return whether a value is a part of a reply of /query/stream: references, or a piece of the response."""
     return isinstance(value, dict) and bool(value) and value.keys() <= {"references", "response", "error"}
 
 
 def _opens_stream(value: Any) -> bool:
-    """Tell the first part: the references, or a piece of the response where they weren't asked for."""
+    """Return whether a value is the first part: references, or the response if they weren't asked for."""
     return _is_part(value) and (_has_references(value) or value.keys() == {"response"})
 
 
@@ -135,7 +144,7 @@ def _is_result(value: Any) -> bool:
 
 
 def _are_tables(value: Row) -> bool:
-    """Tell the tables of a result by their columns; those of Microsoft's GraphRAG have others."""
+    """Return whether a value is the tables of a result, by their columns; those of Microsoft's GraphRAG have others."""
     columns = {"entities": "entity_name", "relationships": "src_id", "chunks": "content"}
     first = {
         column: value[name][0] if value[name] else None
@@ -150,7 +159,7 @@ def _are_tables(value: Row) -> bool:
 
 
 def _is_server_answer(value: Row) -> bool:
-    """Tell what LightRAG's server answers on /query: the response with its references."""
+    """Return whether a value is a reply of LightRAG's server on /query: the response with its references."""
     references = value.get("references")
     return "response" in value and _are_references(references) and (bool(references) or "llm_generated" in value)
 
@@ -237,7 +246,7 @@ def _read_answer(response: Any, logged: LoggedAnswer) -> None:
 
 def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Counter[str]) -> None:
     """Add what was retrieved and which edges: None where the mode looks for none."""
-    entities, relationships, chunks = (_rows(tables.get(name)) for name in _TABLES[:3])
+    entities, relationships, chunks = (objects_of(tables.get(name)) for name in _TABLES[:3])
     ranking = Ranking()
     for chunk in (*_entities(entities, unread), *_chunks(chunks, tables, unread)):
         ranking.item(chunk)
@@ -251,15 +260,11 @@ def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Co
             edges.setdefault(frozenset((edge.source, edge.target)), edge)
         nothing: list[list[LoggedEdge]] | None = (
             None if relationships else []
-        )  # rows of which none can be read are no walk over nothing
+        )  # rows of which none can be read are no traversal of nothing
         logged.walk = [list(edges.values())] if edges else nothing
         ranking.beside(edges.values())
     if mode != "bypass" and any(isinstance(tables.get(name), list) for name in _TABLES[:3]):
         logged.retrieved = ranking.chunks()
-
-
-def _rows(table: Any) -> list[Row]:
-    return [row for row in table if isinstance(row, dict)] if isinstance(table, list) else []
 
 
 def _entities(rows: list[Row], unread: Counter[str]) -> Iterator[LoggedChunk]:
@@ -301,7 +306,7 @@ def _file(row: Row) -> str | None:
 
 def _files(tables: Row) -> dict[str, str]:
     """Return the file of each reference by its number."""
-    rows = [*_rows(tables.get("references")), *_rows(tables.get("chunks"))]
+    rows = [*objects_of(tables.get("references")), *objects_of(tables.get("chunks"))]
     numbered = ((identifier(row.get("reference_id")), _file(row)) for row in rows)
     return {reference: file for reference, file in numbered if reference and file}
 

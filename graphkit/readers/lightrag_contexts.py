@@ -53,7 +53,7 @@ Tables = dict[str, list[Row]]
 
 
 def is_context(value: Any) -> bool:
-    """Tell a context as text, a prompt that holds one, and what stands in its place where none was found."""
+    """Return whether a value is a context as text, a prompt that holds one, or the refusal in its place."""
     if not isinstance(value, str):
         return False
     begins = value[:200].lstrip().startswith(_STARTS) or (is_prompt(value) and _START.search(value) is not None)
@@ -61,12 +61,12 @@ def is_context(value: Any) -> bool:
 
 
 def is_prompt(value: str) -> bool:
-    """Tell the prompt that ``only_need_prompt`` gives."""
+    """Return whether a value is the prompt that ``only_need_prompt`` gives."""
     return value.startswith(_PROMPT_START)
 
 
 def is_refusal(value: str | None) -> bool:
-    """Tell what stands in the place of an answer or a context where nothing was found."""
+    """Return whether a text stands in the place of an answer or a context because nothing was found."""
     return value is not None and value[-200:].rstrip().endswith(_REFUSED)
 
 

@@ -8,7 +8,6 @@ give plain chunks. An index of the former kind (``KnowledgeGraphIndex``) gives i
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,7 +17,17 @@ from graphkit.readers.cypher_texts import CYPHER, printed, rows_in, said_by_rows
 from graphkit.readers.llama_index_events import is_event, without_events
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.logged_rankings import Ranking, distinct
-from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, json_within, number, text
+from graphkit.readers.payloads import (
+    UUID,
+    count_unread,
+    each_unwrapped,
+    holds,
+    identifier,
+    json_within,
+    number,
+    object_of,
+    text,
+)
 from graphkit.readers.tool_calls import Trail
 from graphkit.readers.triples import (
     KEYS,
@@ -34,26 +43,18 @@ from graphkit.readers.triples import (
 
 _LONGEST_PRINTED = 10_000
 _PRINTED = ("Node ID: ", "NodeWithScore(", "node=TextNode(")
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _SOURCE = ("1", "SOURCE", "NodeRelationship.SOURCE", "source")
 _PATHS = ("kg_rel_map", "kg_rel_texts", "kg_rel_text")  # the same, as data and as text
 _FILES = ("file_path", "file_name", "file")
 
 #: How LlamaIndex puts a node into words, which says nothing of what was retrieved.
 _FORM = (
-    "class_name",
-    "start_char_idx",
-    "end_char_idx",
-    "excluded_embed_metadata_keys",
-    "excluded_llm_metadata_keys",
-    "metadata_seperator",
-    "metadata_separator",
-    "metadata_template",
-    "mimetype",
-    "text_template",
+    *("class_name", "start_char_idx", "end_char_idx", "excluded_embed_metadata_keys"),
+    *("excluded_llm_metadata_keys", "metadata_seperator", "metadata_separator", "metadata_template", "mimetype"),
+    *("text_template",),
 )
 
-_PATHS_AS_TEXT = "the paths of a knowledge graph index's store are text, which isn't read: its edges are left out"
+_PATHS_AS_TEXT = "the paths of a knowledge graph index's store are text, which isn't read: its edges are skipped"
 _ROWS_AS_TEXT = (
     "rows of Cypher are text of more than plain values, which isn't read: give them as metadata "
     "(include_raw_response_as_metadata=True of a TextToCypherRetriever)"
@@ -64,7 +65,7 @@ Node = dict[str, Any]
 
 @dataclass(slots=True)
 class _Read:
-    """What a node says: its text apart from its edges, what it is called, and what its metadata hold."""
+    """The content of a node: its name, its text without its edges, and its metadata."""
 
     name: str
     score: float | None
@@ -96,7 +97,7 @@ class LlamaIndexReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell a list of nodes or a response, with what its user wrote around it."""
+        """Return whether a value is a list of nodes or a response, with what its user wrote around it."""
         return is_event(value) or holds(value, _is_result, lists=True)
 
     def read(
@@ -104,7 +105,7 @@ class LlamaIndexReader(Reader):
     ) -> Iterator[LoggedAnswer]:
         """Yield what each result says of its question.
 
-        An empty list of nodes is a walk over nothing if the other results have edges, so that it waits for them.
+        An empty list of nodes is a traversal of nothing if the other results have edges, so that it waits for them.
         """
         waiting: list[LoggedAnswer] = []
         has_edges: bool | None = None
@@ -170,7 +171,7 @@ def _is_result(value: Any) -> bool:
 
 
 def _is_node(value: Any) -> bool:
-    """Tell a node, a node with its score, or either as Python prints it."""
+    """Return whether a value is a node, a node with its score, or either as Python prints it."""
     if isinstance(value, str) and value.startswith(_PRINTED):
         return True
     value = json_within(value)
@@ -235,7 +236,7 @@ def _read_nodes(
     nodes = [node if _is_node(node) else _written(node) or node for node in nodes]
     if any(isinstance(node, str) for node in nodes):
         raise UnreadableLogError(
-            "its nodes are printed, which cuts their texts and leaves out where they come from",
+            "its nodes are printed, which cuts their texts and omits where they come from",
             where=logged.where or None,
             remedy="Write node.to_dict() of each before json.dumps, and not json.dumps(..., default=str).",
         )
@@ -267,7 +268,7 @@ def _read_nodes(
     if edges:
         logged.walk, logged.ordered = [distinct(edges)], False
     elif in_rows or any(one.paths is not None or one.beside is not None for one in read):
-        # Edges that are there and can't be read are no walk over nothing.
+        # Edges that are there and can't be read are no traversal of nothing.
         logged.walk = None if notes & {UNSPLIT, NOT_AN_EDGE, _PATHS_AS_TEXT} else []
     chunks = ranking.chunks(by_score=True)
     only_rows = not (chunks or asked) and logged.walk is None and any(not one.is_chunk for one in read)
@@ -280,7 +281,7 @@ def _read_node(value: Node, notes: set[str], unread: Counter[str]) -> _Read:
     """Return what one node says; edges below a preamble of the user's own aren't found here."""
     node = _inner(value)
     metadata = node.get("metadata") if isinstance(node.get("metadata"), dict) else node.get("extra_info")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = object_of(metadata)
     content = _text(node)
     one = _Read(_name(node, metadata), number(value.get("score", node.get("score"))), SplitText(content or None))
     if node is not value:
@@ -307,7 +308,7 @@ def _read_node(value: Node, notes: set[str], unread: Counter[str]) -> _Read:
         one.is_chunk, one.paths = False, metadata
     elif (split := split_text(content, notes)).parts and not (split.alone and node.get("start_char_idx") is not None):
         one.split = split
-        one.is_chunk = not split.alone or _source(node) is not None or _UUID.fullmatch(one.name) is None
+        one.is_chunk = not split.alone or _source(node) is not None or UUID.fullmatch(one.name) is None
     return one
 
 
@@ -329,7 +330,7 @@ def _name(node: Node, metadata: dict[str, Any]) -> str:
     """Return what a node is called: an id that somebody chose before a file, and a file before one drawn at random."""
     own = identifier(node.get("id_"))
     source = _source(node)
-    chosen = [name for name in (own, source) if name is not None and _UUID.fullmatch(name) is None]
+    chosen = [name for name in (own, source) if name is not None and UUID.fullmatch(name) is None]
     files = filter(None, (identifier(metadata.get(key)) for key in _FILES))
     return next(iter((*chosen, *files)), None) or source or own or "a node without an id"
 

@@ -17,7 +17,7 @@ _REPEATED = ("RetrievalStartEvent", "SynthesizeStartEvent", "SynthesizeEndEvent"
 
 
 def is_event(value: Any) -> bool:
-    """Tell an event by what all have."""
+    """Return whether a value is an event, by the keys that all events have."""
     return (
         isinstance(value, dict)
         and {"id_", "timestamp", "span_id"} <= value.keys()

@@ -1,7 +1,7 @@
-"""What a log says of one question, in its own names, and what reads it.
+"""The data that a log holds on one question, in its own names, and the base class of readers.
 
 A reader knows one format and nothing of datasets: which id a name stands for, and which way an edge points, is found
-out afterwards. What the log doesn't say is None, which is never the same as nothing.
+out afterwards. What the log doesn't say is None, which never means nothing.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class LoggedEdge:
     Attributes
     ----------
     directed
-        Whether the log tells which end is which.
+        Whether the log says which end is the source.
     said
-        What the log says of it in words, which may name its relation where no field does.
+        The edge in words, which may name its relation if no field does.
     """
 
     source: str
@@ -62,7 +62,7 @@ class LoggedToolCall:
 
 @dataclass(slots=True)
 class LoggedAnswer:
-    """What a log says of one question.
+    """The data that a log holds on one question.
 
     Attributes
     ----------
@@ -85,9 +85,9 @@ class LoggedAnswer:
     tool_calls
         The tools that were called, in order.
     notes
-        What is doubtful about it, in sentences that are told once a file with their count.
+        Doubts about the answer, in sentences. An import prints each once per file, with its count.
     taken
-        What was taken from beside the library's output, to the key that it was taken from.
+        Each thing that was read beside the library's output, with the key that held it.
     record
         The whole record, where it is graphkit's own: then only its ids are looked up.
     """
@@ -120,7 +120,7 @@ class LoggedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a user says of a log.
+    """The options that a user gives for reading a log.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What was retrieved, best first, and what a retrieved triple means for it: decided here, for all readers.
+"""The ranking of what was retrieved, and the place of retrieved triples in it, for all readers.
 
 Each reader puts what its log says was retrieved into a :class:`Ranking`, so that one search has one ranking in
 whichever format it was logged.

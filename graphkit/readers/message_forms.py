@@ -96,7 +96,7 @@ def _text_of_json(block: Any) -> Any:
 
 
 def _block_of_part(part: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a block of a part of Pydantic AI's messages; a system's prompt and what was thought are left out."""
+    """Return a block of a part of Pydantic AI's messages; a system's prompt and thoughts are skipped."""
     kind, content = part.get("part_kind"), part.get("content")
     if kind in ("user-prompt", "text"):
         return {"type": "text", "text": content} if isinstance(content, str) else None

@@ -47,12 +47,12 @@ class Neo4jGraphragReader(Reader):
     title = "neo4j-graphrag: RetrieverResult, RagResultModel, RawSearchResult, and what graphkit.record_searches writes"
     lacks = (
         "Edges are there only where the query returned them, and with the default formatter paths lose their middle.",
-        "Tokens, cost and model aren't told.",
-        "The answer is told by RAG only, and what it retrieved only with return_context=True.",
+        "Tokens, cost and model aren't logged.",
+        "Only RAG logs the answer, and what it retrieved only with return_context=True.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value holds what a retriever or RAG of the library returned."""
+        """Return whether a value holds what a retriever or RAG of the library returned."""
         return holds(_revived(value), _is_payload)
 
     def read(
@@ -104,7 +104,7 @@ def _plain_model(value: Any) -> Any:
 
 
 def _are_rows(value: Any) -> bool:
-    """Tell rows of a query, in a list: by objects of the graph, or by columns that name an edge."""
+    """Return whether a value is a list of a query's rows, by graph objects or columns that name an edge."""
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) and _is_row(row) for row in value)
 
 
@@ -148,7 +148,7 @@ def _is_context(value: Any) -> bool:
 
 
 def _is_text_of_record(value: Any) -> bool:
-    """Tell whether a value is a record's text, or the texts of its columns' values."""
+    """Return whether a value is a record's text, or the texts of its columns' values."""
     if isinstance(value, list):
         return any(isinstance(part, str) and part.startswith(_OBJECTS) for part in value)
     return isinstance(value, str) and value.startswith("<Record ")
@@ -186,8 +186,8 @@ def _say(
         _record(record, gathered)
     if gathered.cut and not options.chunks_only:
         raise UnreadableLogError(
-            f"{gathered.cut} of {gathered.all_paths} paths were cut: a Path's text tells its ends and its length, "
-            "and nothing of its middle",
+            f"{gathered.cut} of {gathered.all_paths} paths were cut: a Path's text holds its ends and its length, "
+            "and not its middle",
             where=answer.where,
             remedy=REMEDY,
         )

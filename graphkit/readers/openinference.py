@@ -6,7 +6,6 @@ format: they are read where documents hold them, in their text as LlamaIndex wri
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from graphkit.readers.cypher_texts import CYPHER, rows_in, said_by_rows
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.message_forms import plain_message
-from graphkit.readers.payloads import count_unread, identifier, json_within, number, text, whole
+from graphkit.readers.payloads import UUID, count_unread, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Span, holds_spans, nested, numbered
 from graphkit.readers.traces import ModelUse, ToolUse, TracedRetrieval, Tree, read_traces
 from graphkit.readers.triples import (
@@ -39,24 +38,14 @@ _MESSAGE = ("content", "kwargs", "data", "message")
 
 #: The metadata that name a document which has no id, and those that name its commit.
 _NAMES = (
-    "id",
-    "doc_id",
-    "document_id",
-    "node_id",
-    "chunk_id",
-    "name",
-    "source",
-    "file_path",
-    "path",
-    "file",
-    "file_name",
+    *("id", "doc_id", "document_id", "node_id", "chunk_id", "name", "source", "file_path", "path", "file"),
+    *("file_name",),
 )
 _COMMITS = ("commit", "commit_sha", "sha", "revision")
 
 #: What stands where the user hid a text.
 _HIDDEN = "__REDACTED__"
 
-_DRAWN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 ROWS_AS_TEXT = "a document is rows of Cypher as text of more than plain values, which isn't read"
 
@@ -78,7 +67,7 @@ class OpenInferenceReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value holds a span of a kind of OpenInference's."""
+        """Return whether a value holds a span of a kind of OpenInference's."""
         return holds_spans(value, _is_ours)
 
     def read(
@@ -94,7 +83,7 @@ def _is_ours(attributes: dict[str, Any]) -> bool:
 
 
 class OpenInferenceConventions:
-    """What the attributes mean."""
+    """The meaning of the attributes."""
 
     conversation = "session.id"
 
@@ -123,11 +112,11 @@ class OpenInferenceConventions:
     )
 
     def is_call(self, span: Span) -> bool:
-        """Tell whether a span is a call of a model."""
+        """Return whether a span is a call of a model."""
         return _kind(span) == "LLM"
 
     def is_retrieval(self, span: Span) -> bool:
-        """Tell whether a span is a retrieval."""
+        """Return whether a span is a retrieval."""
         return _kind(span) == "RETRIEVER"
 
     def use(self, span: Span) -> ModelUse:
@@ -166,7 +155,7 @@ class OpenInferenceConventions:
             return None
         given = span.attributes
         asked, gave = json_within(given.get("input.value")), plain_message(json_within(given.get("output.value")))
-        held = gave if isinstance(gave, dict) else {}
+        held = object_of(gave)
         return ToolUse(
             text(given.get("tool.name")) or span.name,
             asked if isinstance(asked, dict | None) else {"input": asked},
@@ -213,7 +202,7 @@ class OpenInferenceConventions:
 
 @dataclass(slots=True)
 class _Document:
-    """What a document says.
+    """The content of a document.
 
     Attributes
     ----------
@@ -257,7 +246,7 @@ class _Document:
             else:
                 found.ranking.item(self.chunk if self.is_named or not triples else None, triples, score)
         found.ranking.beside(self.beside or ())
-        if triples or self.beside is not None:  # edges that are there and can't be read are no walk over nothing
+        if triples or self.beside is not None:  # edges that are there and can't be read are no traversal of nothing
             found.add([*triples, *(self.beside or ())])
 
 
@@ -266,7 +255,7 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Itera
         metadata = json_within(nested(document, "document.metadata"))
         if isinstance(metadata, str):
             doubts.add("the metadata of a document aren't whole JSON: they may have been cut")
-        known = metadata if isinstance(metadata, dict) else {}
+        known = object_of(metadata)
         own = identifier(document.get("document.id"))
         name = (_first(known, _NAMES) or own) if _drawn(own) else own
         content = text(document.get("document.content"))
@@ -293,7 +282,7 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Itera
 
 
 def _kind(span: Span) -> str:
-    """Return the kind of a span. The SDK may have dropped it first of all; then the other attributes tell it."""
+    """Return the kind of a span, by its other attributes if the SDK has dropped the kind."""
     kind = span.attributes.get(_KIND)
     if isinstance(kind, str):
         return kind.upper()
@@ -303,7 +292,7 @@ def _kind(span: Span) -> str:
 
 
 def _drawn(name: str | None) -> bool:
-    return name is None or _DRAWN.fullmatch(name) is not None
+    return name is None or UUID.fullmatch(name) is not None
 
 
 def _first(given: dict[str, Any], names: tuple[str, ...]) -> str | None:
@@ -349,7 +338,7 @@ def _documents(span: Span) -> list[dict[str, Any]]:
 
 
 def _lost(span: Span, places: list[int], documents: list[dict[str, Any]]) -> str | None:
-    """Tell what of a retrieval's documents was lost, or None."""
+    """Return which documents of a retrieval were lost, or None."""
     if places and places[0] != 0:
         return f"they begin with number {places[0]} instead of 0"
     gap = next((place for place, found in enumerate(places) if place != found), None)
@@ -361,7 +350,7 @@ def _lost(span: Span, places: list[int], documents: list[dict[str, Any]]) -> str
     shown = _shown(span)
     if span.dropped and shown != len(documents):
         if shown is None:
-            return "whether all are there can't be told"
+            return "whether all are there is unknown"
         return f"{len(documents)} are there, and its output shows {shown}"
     return None
 
@@ -386,7 +375,7 @@ def _words(value: Any, keys: tuple[str, ...], *, asked: bool = False, depth: int
 
 
 def _is_users(message: dict[str, Any]) -> bool:
-    """Tell whether a message, of OpenAI's form or LangChain's, is the user's."""
+    """Return whether a message, of OpenAI's form or LangChain's, is the user's."""
     kind = message.get("id")
     names = (message.get("role"), message.get("type"), kind[-1] if isinstance(kind, list) and kind else None)
     return any(name in ("user", "human", "HumanMessage") for name in names if isinstance(name, str))

@@ -16,7 +16,7 @@ from graphkit.readers.langchain_messages import question_in
 from graphkit.readers.langchain_outputs import answer_in, say_documents
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.logged_rankings import Ranking
-from graphkit.readers.payloads import count_unread, identifier, json_within, number, text, whole
+from graphkit.readers.payloads import count_unread, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, Span, holds_spans
 from graphkit.readers.traces import ModelUse, ToolUse, TracedRetrieval, Tree, read_traces
 
@@ -45,7 +45,7 @@ class OpenTelemetryReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value holds a span with the name of an operation."""
+        """Return whether a value holds a span with the name of an operation."""
         return holds_spans(value, lambda attributes: any(name.split(".")[0] == "gen_ai" for name in attributes))
 
     def read(
@@ -56,7 +56,7 @@ class OpenTelemetryReader(Reader):
 
 
 class GenAIConventions:
-    """What the attributes mean."""
+    """The meaning of the attributes."""
 
     conversation = "gen_ai.conversation.id"
     used: tuple[str, ...] = (
@@ -79,11 +79,11 @@ class GenAIConventions:
     )
 
     def is_call(self, span: Span) -> bool:
-        """Tell whether a span is a call of a model."""
+        """Return whether a span is a call of a model."""
         return span.attributes.get(_OPERATION) in _CALLS
 
     def is_retrieval(self, span: Span) -> bool:
-        """Tell whether a span is a retrieval."""
+        """Return whether a span is a retrieval."""
         return span.attributes.get(_OPERATION) in _RETRIEVALS or _DOCUMENTS in span.attributes
 
     def use(self, span: Span) -> ModelUse:
@@ -185,7 +185,7 @@ def _chunks(span: Span, unread: Counter[str], notes: list[str]) -> Iterator[Logg
             remedy="Unset OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT where the system runs, and trace it again.",
         )
     for place, document in enumerate(documents):
-        given = document if isinstance(document, dict) else {}
+        given = object_of(document)
         name = identifier(given.get("id"))
         if name is None:
             notes.append("a document has no id")

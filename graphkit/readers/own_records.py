@@ -32,7 +32,7 @@ class OwnRecordsReader(Reader):
     title = "graphkit's own records, whose ids may be the system's own names"
 
     def recognises(self, value: Any) -> bool:
-        """Tell a record by its names, all of which are a record's."""
+        """Return whether a value is a record, by its names, all of which are a record's."""
         return (
             isinstance(value, dict)
             and value.keys() <= _KNOWN

@@ -1,8 +1,8 @@
-"""Seeing through what a user wrapped around the output of a library, and reading its values without trusting them.
+"""The output of a library within what a user wrote around it, and values read without trusting them.
 
-A library gives an object; whoever logs it writes something around it, such as ``{"question_id": "q1", "seconds": 0.4,
-"result": {...}}``, or adds to it, such as ``{"question_id": "q1", "nodes": [...]}``. A reader knows the object by its
-keys, and :func:`unwrapped` finds it and what else is told of the question.
+Whoever logs an object of a library writes something around it, such as ``{"question_id": "q1", "seconds": 0.4,
+"result": {...}}``, or adds to it, such as ``{"question_id": "q1", "nodes": [...]}``. A reader knows the object, the
+*payload*, by its keys. :func:`each_unwrapped` finds it, and the wrappers in ``_WRAPPERS`` name its question.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ from typing import Any
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
 from graphkit.records.words import shortened
 
-#: How deep below a line a payload is looked for, and in how many objects and lists to recognise a format.
+#: Limits of the search for a payload: the depth below a line, and the objects and lists that recognition reads.
 DEPTH = 8
 LOOKED_AT = 20_000
 
-#: How deep below a line a text is looked into, where nothing else is the payload.
+#: The depth below a line at which texts are read as JSON, if no other payload is found.
 DEPTH_OF_TEXTS = 4
 
-#: An object with more keys around payloads is a table of them, and tells nothing of a question.
+#: An object with more keys around payloads is a table of them, and says nothing of a single question.
 MOST_KEYS = 200
 
-#: The keys that hold what is told of a question, without their case, ``_`` and ``-``; the earlier one is believed.
+#: The keys of a question's id, without case, ``_`` and ``-``; the earlier key wins.
 QUESTION_IDS = ("questionid", "queryid", "qid", "sampleid", "exampleid")
-#: What is asked may be called otherwise by who logs it; in what a library writes these are ids of its own.
-TASK_IDS = ("taskid", "caseid", "testcaseid", "testid", "itemid", "instanceid", "promptid", "customid")
+#: Names of users for the same: OpenAI's batches (custom_id), SWE-bench (instance_id), test runners (task_id). Libraries
+#: have ids of their own under these keys, so they count only outside of the payload.
+TASK_IDS = ("taskid", "customid", "instanceid", "caseid", "testcaseid", "testid", "itemid", "promptid")
 QUESTION_TEXTS = ("questiontext", "querytext", "question", "query", "userinput", "input")
 ANSWERS = ("answer", "response", "output", "prediction")
 OUTPUTS = ("result", "results", "response", "output", "data", "context", "payload")
-#: What the key of what a search found contains.
+#: Parts of the keys whose empty list is a search that found nothing (chain outputs, retriever_result, hits).
 FOUND = (
     *("result", "response", "output", "data", "context", "payload", "node", "doc", "retriev", "chunk", "source"),
     *("passage", "hit", "match", "item", "record", "found", "search", "entit", "relation", "edge", "triple", "ranking"),
@@ -45,37 +46,27 @@ ERROR_TYPES = ("errortype", "exceptiontype")
 
 ANSWER_ALONE = "an answer alone, without what the library returned beside it: nothing is said of what was retrieved"
 
-#: Milliseconds in one of what the key counts. A ``latency`` without a unit is one of graphkit's own records.
+#: Milliseconds per unit of each key. A ``latency`` without a unit is that of graphkit's own records.
 LATENCIES = {
-    "latencyms": 1.0,
-    "durationms": 1.0,
-    "elapsedms": 1.0,
-    "timems": 1.0,
-    "milliseconds": 1.0,
-    "latencys": 1000.0,
-    "latencyseconds": 1000.0,
-    "durations": 1000.0,
-    "durationseconds": 1000.0,
-    "elapseds": 1000.0,
-    "elapsedseconds": 1000.0,
-    "seconds": 1000.0,
-    "secs": 1000.0,
-    "latency": 1.0,
-    "elapsed": 1000.0,
-    "duration": 1000.0,
+    **dict.fromkeys(("latencyms", "durationms", "elapsedms", "timems", "milliseconds"), 1.0),
+    **dict.fromkeys(("latencys", "latencyseconds", "durations", "durationseconds", "elapseds", "elapsedseconds"), 1e3),
+    **{"seconds": 1e3, "secs": 1e3, "latency": 1.0, "elapsed": 1e3, "duration": 1e3},
 }
 
-#: The objects beside a payload in which the same keys are looked for.
+#: The objects beside a payload that may hold the same keys: ``metadata`` of LangChain's documents and of OpenAI's
+#: batches, ``extra`` of ATIF, ``inputs`` of LangSmith's runs, ``question`` of graphkit's own datasets.
 _BESIDE = ("metadata", "meta", "extra", "inputs", "input", "question", "query")
-#: Where an id is looked for as well: beside a run stands the example that it answers, with what is expected of it.
-_WITHIN = ("example.metadata", "example.inputs", "example", "extra.metadata")
-#: What is asked, as an object of whoever logs it: its ``id`` is the question's.
-_ASKED = ("test_case", "testcase", "case", "task", "sample", "item")
+#: LangSmith's exports: beside a run stands the example that it answers, or its own metadata.
+_LANGSMITH = ("example.metadata", "example.inputs", "example", "extra.metadata")
+#: Test runners that write each case with its output, such as DeepEval's and promptfoo's.
+_TEST_CASES = ("test_case", "testcase", "case", "task", "sample", "item")
+#: An id that was drawn at random.
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _PRINTED = re.compile(r"[A-Z]\w*\(\w+=|(?:items|records)=\[|answer=['\"]")
 _INDEX = re.compile(r"\[\d+\]")
 _SEPARATORS = re.compile(r"[_\-\s]+")
 
-NOTHING = "nothing in them is what this format writes: only what stands around it was taken"
+NOTHING = "nothing in them is what this format writes: only what stands around it was read"
 
 EMPTY = "an empty list stands where others have what was found: nothing was"
 
@@ -95,7 +86,7 @@ class Wrapped:
     names
         The keys of the payload itself that aren't the library's: they were taken for the question.
     taken
-        What was taken, to the dotted key that it was taken from, with the unit of a time.
+        Each thing that was read, with the dotted key that held it, and with the unit of a time.
     rest
         The dotted keys around the payload that weren't taken.
     """
@@ -141,7 +132,7 @@ class _Found:
 
 
 def holds(value: Any, is_payload: Callable[[Any], bool], lists: bool = False) -> bool:
-    """Tell whether a payload is somewhere within a value: what a reader recognises its format by."""
+    """Return whether a payload is somewhere within a value: what a reader recognises its format by."""
     ways = (_payloads(value, is_payload, lists, LOOKED_AT, texts) for texts in (False, True))
     return any(next(found, None) is not None for found in ways)
 
@@ -173,7 +164,7 @@ def nothing_known(value: Any, where: str) -> UnreadableLogError:
         f"nothing in it is what this format writes (it holds: {shown})",
         where=where or None,
         remedy="Name the format that it has; `auto` recognises each by its content. A line that is no answer, "
-        "such as a header, has to be left out.",
+        "such as a header, has to be removed.",
     )
 
 
@@ -185,7 +176,7 @@ def each_unwrapped(
     lists: bool = False,
     answers: bool = False,
 ) -> Iterator[Wrapped]:
-    """Yield each payload of a value, in the order in which they stand, with what is told of its question.
+    """Yield each payload of a value, in the order in which they stand, with what is said of its question.
 
     Where there is none, texts are looked into, which may hold one as JSON. A value that has nothing but a question's id
     is what was logged of a question for which nothing came.
@@ -197,7 +188,7 @@ def each_unwrapped(
     lists
         Whether it is asked of lists too.
     answers
-        Whether an answer alone, without a payload, says something. It is told that it says nothing of retrieval.
+        Whether an answer alone, without a payload, counts; it is noted that it says nothing of retrieval.
 
     Raises
     ------
@@ -216,40 +207,45 @@ def each_unwrapped(
     for one in found:
         yield _told(one, f"{where} {one.spot}".strip() if len(found) > 1 else where, options, followed)
     if not found:
-        told = _told(_Found(None, (("", value, None),), ""), where, options, {}) if isinstance(value, dict) else None
-        null = [name for name in (value if told is not None else ()) if value[name] is None and _plain(name) in OUTPUTS]
-        if told is not None and answers and told.answer is None and (whole := text(value.get("result"))) is not None:
-            told.answer, told.taken["answer"] = whole, "result"
-            told.rest = tuple(name for name in told.rest if name != "result")
-        if told is not None and answers and told.answer is not None and told.error is None:
-            if printed := _PRINTED.match(told.answer):
-                raise UnreadableLogError(
-                    f"the output is an object's text as str() gives it ({printed[0]}...), which isn't read",
-                    where=where or None,
-                    remedy="Write its fields: dataclasses.asdict(result), or result.model_dump(mode='json').",
-                )
-            told.notes = (ANSWER_ALONE,)
-        elif told is not None and null and told.error is None:
-            told.error, told.error_type = f"there is no output: its {null[0]} is null", "no_output"
-        elif told is None or told.question is None is told.error:
-            raise nothing_known(value, where)
-        told.error = told.error or next(filter(None, map(_error_in, value.values())), None)
-        told.empty = lists and any(given == [] and _holds_found(name) for name, given in value.items())
-        if told.error is None and not told.notes:
-            told.notes = (EMPTY if told.empty else NOTHING,)
-        yield told
+        yield _without_payload(value, options, where, lists, answers)
 
 
-def _holds_found(name: str) -> bool:
-    """Tell whether a key is one under which what was found stands: an empty list of tags is no search for nothing."""
-    return any(part in _plain(name) for part in FOUND)
+def _without_payload(value: Any, options: ReadOptions, where: str, lists: bool, answers: bool) -> Wrapped:
+    """Return what a value without a payload says: a question that failed, an answer alone, or a search for nothing."""
+    if not isinstance(value, dict):
+        raise nothing_known(value, where)
+    told = _told(_Found(None, (("", value, None),), ""), where, options, {})
+    null = next((name for name in value if value[name] is None and plain_key(name) in OUTPUTS), None)
+    if answers and told.answer is None and (answer := text(value.get("result"))) is not None:
+        told.answer, told.taken["answer"] = answer, "result"
+        told.rest = tuple(name for name in told.rest if name != "result")
+    if answers and told.answer is not None and told.error is None:
+        if printed := _PRINTED.match(told.answer):
+            raise UnreadableLogError(
+                f"the output is an object's text as str() gives it ({printed[0]}...), which isn't read",
+                where=where or None,
+                remedy="Write its fields: dataclasses.asdict(result), or result.model_dump(mode='json').",
+            )
+        told.notes = (ANSWER_ALONE,)
+    elif null is not None and told.error is None:
+        told.error, told.error_type = f"there is no output: its {null} is null", "no_output"
+    elif told.question is None is told.error:
+        raise nothing_known(value, where)
+    told.error = told.error or next(filter(None, map(_error_in, value.values())), None)
+    # An empty list of tags is no search that found nothing.
+    told.empty = lists and any(
+        given == [] and any(part in plain_key(key) for part in FOUND) for key, given in value.items()
+    )
+    if told.error is None and not told.notes:
+        told.notes = (EMPTY if told.empty else NOTHING,)
+    return told
 
 
 def _rows_of(value: Any, options: ReadOptions) -> list[dict[str, Any]] | None:
     """Return the rows of a table by its columns, as data frames write it, if one of them has the questions."""
     if not isinstance(value, dict) or not 2 <= len(value) <= MOST_KEYS:
         return None
-    named = any(_plain(name) in (*QUESTION_IDS, *QUESTION_TEXTS, "id") for name in value)
+    named = any(plain_key(name) in (*QUESTION_IDS, *QUESTION_TEXTS, "id") for name in value)
     if not named and options.question_key not in value:
         return None
     columns = list(value.values())
@@ -316,6 +312,16 @@ def texts(value: Any) -> list[str] | None:
     if not isinstance(value, list | tuple):
         return None
     return [name for name in map(identifier, value) if name is not None]
+
+
+def object_of(value: Any) -> dict[str, Any]:
+    """Return an object, or an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects_of(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; nothing for anything else."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def json_within(value: Any) -> Any:
@@ -385,63 +391,74 @@ def _inside(found: _Found, texts: bool) -> Iterator[_Found]:
             yield _Found(item, found.way, f"{spot}[{index}]", paired or found.paired)
 
 
-def _told(found: _Found, where: str, options: ReadOptions, followed: Mapping[int, Collection[str | None]]) -> Wrapped:
-    """Return a payload with what the objects on the way say of its question, those nearest to it first.
+class _Surroundings:
+    """The objects on the way to a payload, the nearest first, and which of their keys were used.
 
-    ``followed`` has for each of these objects the keys that lead to payloads. Where there are several, the key is an
-    id, if nothing else is.
+    ``followed`` has for each of these objects the keys that lead to payloads.
     """
-    told = Wrapped(where, found.payload)
-    places = list(_places(found))
-    used: set[str] = set()
 
-    def take(what: str, names: Iterable[str], read: Callable[[Any], Any], anywhere: bool = False) -> Any:
-        for name in names:
-            for prefix, keys, library in places:
-                if name not in keys or (library and not anywhere):
-                    continue
-                key, value = keys[name]
-                if f"{prefix}{key}" not in used and (given := read(value)) is not None:
-                    used.add(f"{prefix}{key}")
-                    told.taken[what] = f"{prefix}{key}"
-                    return given
+    def __init__(self, found: _Found, followed: Mapping[int, Collection[str | None]]) -> None:
+        self.found = found
+        self.followed = followed
+        self.used: set[str] = set()
+        self.taken: dict[str, str] = {}
+        self._places = list(_places(found))
+
+    def first(self, what: str, keys: Iterable[str], read: Callable[[Any], Any], anywhere: bool = False) -> Any:
+        """Return what stands at the first of some keys; with ``anywhere`` also in the library's own metadata."""
+        for key in keys:
+            for prefix, held, library in self._places:
+                if key in held and (anywhere or not library):
+                    name, value = held[key]
+                    if f"{prefix}{name}" not in self.used and (given := read(value)) is not None:
+                        return self.take(what, f"{prefix}{name}", given)
         return None
 
+    def take(self, what: str, place: str, given: Any) -> Any:
+        """Return a value, and note where it stands."""
+        self.used.add(place)
+        self.taken[what] = place
+        return given
+
+
+def _told(found: _Found, where: str, options: ReadOptions, followed: Mapping[int, Collection[str | None]]) -> Wrapped:
+    """Return a payload with what the objects on the way say of its question, the nearest object first."""
+    around = _Surroundings(found, followed)
+    told = Wrapped(where, found.payload, taken=around.taken)
     if options.question_key is not None:
-        told.question = _by_key(found, options.question_key, where, used)
-        told.taken["question id"] = options.question_key
+        told.question = _named_key(around, options.question_key, where)
     else:
-        told.question = take("question id", QUESTION_IDS, identifier, anywhere=True)
-        told.question = told.question or take("question id", TASK_IDS, identifier) or _id_within(found, told, used)
-        if told.question is None:
-            told.question = _bare_id(found, told, used) or _key_of(found, told, followed)
-        if told.question is None and found.paired is not None:
-            told.question = told.question_text = found.paired
-            told.taken["question id"] = "what stands before it in a pair"
-    told.question_text = take("question text", QUESTION_TEXTS, text) or told.question_text
+        for wrapper in _WRAPPERS:
+            if (question := wrapper(around)) is not None:
+                told.question = question
+                if wrapper in (_table_key, _pair):  # may be the question's words
+                    told.question_text = question
+                break
+    told.question_text = around.first("question text", QUESTION_TEXTS, text) or told.question_text
     for name, factor in LATENCIES.items():
-        given = take("latency", (name,), _duration)
+        given = around.first("latency", (name,), _duration)
         if given is not None:
             told.latency_ms = given * factor
             told.taken["latency"] += " in milliseconds" if factor == 1 else " in seconds"
             break
-    told.answer = take("answer", ANSWERS, text)
-    told.error = take("error", ERRORS, _message)
-    told.error_type = take("type of error", ERROR_TYPES, text)
+    told.answer = around.first("answer", ANSWERS, text)
+    told.error = around.first("error", ERRORS, _message)
+    told.error_type = around.first("type of error", ERROR_TYPES, text)
     if isinstance(found.payload, dict):
         place = found.way[-1][0]
         own = f"{place}." if place else ""
-        told.names = frozenset(name for name in found.payload if f"{own}{name}" in used)
-    told.rest = tuple(_rest(found, used, followed))
+        told.names = frozenset(name for name in found.payload if f"{own}{name}" in around.used)
+    told.rest = tuple(_rest(found, around.used, followed))
     return told
 
 
-def _plain(name: str) -> str:
+def plain_key(name: str) -> str:
+    """Return a key without case, ``_``, ``-`` and blanks."""
     return _SEPARATORS.sub("", name).lower()
 
 
 def _places(found: _Found) -> Iterator[tuple[str, dict[str, tuple[str, Any]], bool]]:
-    """Yield the objects in which something is told of a payload, the nearest first.
+    """Yield the objects that may say something of a payload, the nearest first.
 
     Each with its dotted prefix, and whether it is the library's, such as the payload's own metadata.
     """
@@ -449,22 +466,23 @@ def _places(found: _Found) -> Iterator[tuple[str, dict[str, tuple[str, Any]], bo
         if one is not found.payload and len(one) > MOST_KEYS:
             continue
         prefix = f"{place}." if place else ""
-        yield prefix, {_plain(name): (name, value) for name, value in one.items() if name != following}, False
+        yield prefix, {plain_key(name): (name, value) for name, value in one.items() if name != following}, False
         for name in _BESIDE:
             inner = one.get(name)
             if isinstance(inner, dict) and name != following:
-                held = {_plain(key): (key, value) for key, value in inner.items()}
+                held = {plain_key(key): (key, value) for key, value in inner.items()}
                 if name in ("question", "query"):  # {"question": {"id": ..., "text": ...}}
                     held |= {f"question{key}": held[key] for key in ("id", "text") if key in held}
                 yield f"{prefix}{name}.", held, one is found.payload
 
 
-def _by_key(found: _Found, key: str, where: str, used: set[str]) -> str | None:
+def _named_key(around: _Surroundings, key: str, where: str) -> str:
     """Return the question's id at the key that the user named, counted from any object on the way."""
-    for place, one, _ in reversed(found.way):
+    for place, one, _ in reversed(around.found.way):
         given = identifier(at(one, key))
         if given is not None:
-            used.add(f"{place}.{key}" if place else key)
+            around.used.add(f"{place}.{key}" if place else key)
+            around.taken["question id"] = key
             return given
     raise UnreadableLogError(
         f"it has no question's id at {key!r}",
@@ -473,45 +491,64 @@ def _by_key(found: _Found, key: str, where: str, used: set[str]) -> str | None:
     )
 
 
-def _id_within(found: _Found, told: Wrapped, used: set[str]) -> str | None:
-    """Return an id that stands deeper beside the payload."""
-    for place, one, _ in reversed(found.way):
-        for dotted in (*_WITHIN, *_ASKED):
+def _question_id(around: _Surroundings) -> str | None:
+    """Return the id of ``{"question_id": "q1", "result": {...}}``, as nearly every log in data/logs has it."""
+    found: str | None = around.first("question id", QUESTION_IDS, identifier, anywhere=True)
+    return found
+
+
+def _task_id(around: _Surroundings) -> str | None:
+    """Return the id of ``{"custom_id": "q1", "response": {...}}``, as OpenAI's batches have it."""
+    found: str | None = around.first("question id", TASK_IDS, identifier)
+    return found
+
+
+def _example_or_case(around: _Surroundings) -> str | None:
+    """Return the id of LangSmith's ``{"run": {...}, "example": {...}}``, or of ``{"test_case": {"id": "q1"}}``."""
+    for place, one, _ in reversed(around.found.way):
+        for dotted in (*_LANGSMITH, *_TEST_CASES):
             inner = at(one, dotted)
-            names = (*QUESTION_IDS, *TASK_IDS, "id") if dotted in _ASKED else QUESTION_IDS
-            for name, given in inner.items() if isinstance(inner, dict) and one is not found.payload else ():
-                if _plain(name) in names and (question := identifier(given)) is not None:
-                    told.taken["question id"] = f"{place}.{dotted}.{name}" if place else f"{dotted}.{name}"
-                    used.add(told.taken["question id"])
-                    return question
+            names = (*QUESTION_IDS, *TASK_IDS, "id") if dotted in _TEST_CASES else QUESTION_IDS
+            for name, given in inner.items() if isinstance(inner, dict) and one is not around.found.payload else ():
+                if plain_key(name) in names and (question := identifier(given)) is not None:
+                    found: str = around.take("question id", f"{f'{place}.' if place else ''}{dotted}.{name}", question)
+                    return found
     return None
 
 
-def _bare_id(found: _Found, told: Wrapped, used: set[str]) -> str | None:
-    """Return the ``id`` of what the user wrote around the payload; a library's own objects have an ``id`` as well."""
-    for place, one, following in found.way:
+def _bare_id(around: _Surroundings) -> str | None:
+    """Return the id of ``{"id": "q1", "result": {...}}``; the ``id`` of a payload further in is the library's own."""
+    for place, one, following in around.found.way:
         given = identifier(one.get("id"))
         if given is not None and (following is not None or place == ""):
-            dotted = f"{place}.id" if place else "id"
-            used.add(dotted)
-            told.taken["question id"] = dotted
-            return given
+            found: str = around.take("question id", f"{place}.id" if place else "id", given)
+            return found
     return None
+
+
+def _table_key(around: _Surroundings) -> str | None:
+    """Return the key of ``{"q1": {...}, "q2": {...}}``, as LightRAG's contexts and conversations are kept."""
+    for place, one, following in reversed(around.found.way):
+        if following is not None and len(around.followed.get(id(one), ())) > 1:
+            around.taken["question id"] = f"the keys of {place or 'the outer object'}"
+            return identifier(following)
+    return None
+
+
+def _pair(around: _Surroundings) -> str | None:
+    """Return the question of ``["q1", {...}]``, as neo4j-graphrag's and LightRAG's users zip questions with results."""
+    if around.found.paired is not None:
+        around.taken["question id"] = "what stands before it in a pair"
+    return around.found.paired
+
+
+#: What users write around a payload, in the order in which their ids are believed.
+_WRAPPERS = (_question_id, _task_id, _example_or_case, _bare_id, _table_key, _pair)
 
 
 def _duration(value: Any) -> float | None:
     given = number(value)
     return given if given is not None and given >= 0 else None
-
-
-def _key_of(found: _Found, told: Wrapped, followed: Mapping[int, Collection[str | None]]) -> str | None:
-    """Return the key under which a table of payloads holds this one."""
-    for place, one, following in reversed(found.way):
-        if following is not None and len(followed.get(id(one), ())) > 1:
-            told.taken["question id"] = f"the keys of {place or 'the outer object'}"
-            told.question_text = text(following)
-            return identifier(following)
-    return None
 
 
 def _message(value: Any) -> str | None:
@@ -522,7 +559,7 @@ def _message(value: Any) -> str | None:
 def _error_in(value: Any) -> str | None:
     """Return the error that stands in the place of an output."""
     inner = value.items() if isinstance(value, dict) else ()
-    return next((words for name, given in inner if _plain(name) in ERRORS and (words := _message(given))), None)
+    return next((words for name, given in inner if plain_key(name) in ERRORS and (words := _message(given))), None)
 
 
 def _rest(found: _Found, used: set[str], followed: Mapping[int, Collection[str | None]]) -> Iterator[str]:

@@ -23,7 +23,7 @@ _QUESTION_IDS = ("question_id", "query_id", "qid", "id")
 #: The longest list that is read as Python prints it.
 LONGEST_TEXT = 1_000_000
 
-MISMATCH = "there are more or fewer ids than contexts: the ids are taken, without texts"
+MISMATCH = "there are more or fewer ids than contexts: the ids are used, without texts"
 UNNAMED = "contexts have no ids: each is named by a digest of its text, as graphkit ragas import names gold contexts"
 
 
@@ -40,7 +40,7 @@ class RagasReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a value holds an object with a question, and with contexts or an answer beside it."""
+        """Return whether a value holds an object with a question, and with contexts or an answer beside it."""
         return holds(value, _is_row) or any(map(_is_row, _rows(value)))
 
     def read(

@@ -34,7 +34,7 @@ class ReprError(ValueError):
 
 
 _SPACE = re.compile(r"\s*")
-# A list of numbers is taken whole: embeddings are most of what such texts hold.
+# A list of numbers is read at once: embeddings are most of what such texts hold.
 _VECTOR = re.compile(r"\[[-+.,\s\deinfa]*\]")
 _STRING = re.compile(r"""b?(?:'([^'\\]*(?:\\.[^'\\]*)*)'|"([^"\\]*(?:\\.[^"\\]*)*)")""", re.DOTALL)
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|inf|nan)\b", re.IGNORECASE)

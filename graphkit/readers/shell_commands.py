@@ -1,4 +1,4 @@
-"""What a shell's command line opened, where that is certain.
+"""The files that a shell's command line certainly opened.
 
 A file counts as opened where a command certainly ran that prints it, and the output doesn't say that it failed. What
 can't be followed isn't guessed: then the reading isn't certain, and what it opened beyond its names isn't known.
@@ -44,7 +44,7 @@ _SED = Options("e", ("--expression",))
 _ADDRESS = r"(?:\d+|\$|/(?:[^/\\]|\\.)*/I?)"
 _PRINTED_LINES = re.compile(rf"\s*(?:{_ADDRESS}(?:,\s*(?:{_ADDRESS}|\+\d+))?\s*p\s*|\d+q\s*)(?:[;\n]\s*|$)")
 
-#: Programs that open no file for their caller to read: they list, tell, or change something.
+#: Programs that open no file for their caller to read: they list, print or change something.
 _OPEN_NOTHING = frozenset(
     (
         *("true", ":", "echo", "printf", "pwd", "ls", "tree", "mkdir", "rmdir", "touch", "rm", "mv", "cp", "chmod"),
@@ -70,7 +70,7 @@ _WINDOW = "[File: "
 
 @dataclass(slots=True)
 class ShellReading:
-    """What a command line opened.
+    """The files that a command line opened.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class ShellReading:
         Whether it goes into a folder itself, and whether it ends in one that is relative to where it began, or isn't
         known: where the shell stays the same, later names mean others then.
     submits, submitted
-        Whether it hands in the answer, and what that is, where its text tells it.
+        Whether it hands in the answer, and what that is, if its text is known.
     """
 
     opened: list[str] = field(default_factory=list)
@@ -156,7 +156,7 @@ class _Session:
         return self.reading
 
     def _runs(self, before: str) -> bool | None:
-        """Tell whether what follows runs, by what stands before it."""
+        """Return whether what follows runs, by what stands before it."""
         if before == ";":
             return True
         if before == "&&":
@@ -175,7 +175,7 @@ class _Session:
             self.reading.opened += [name for name in found if name not in self.reading.opened]
 
     def _failed_somewhere(self, lines: list[Pipeline]) -> bool:
-        """Tell whether the line failed and doesn't say where; the last that ran may have: a search without a match."""
+        """Return whether the line failed without saying where; a search that ran last may have matched nothing."""
         if self.output is None or not self.output.failed or self.errors:
             return False
         return not (self.alone and lines and lines[-1].commands[0].name in GREPS)
@@ -248,7 +248,7 @@ class _Session:
         return None if None in placed else [name for name in placed if name is not None]
 
     def _shows(self, command: Command) -> bool:
-        """Tell whether the output is that of a file, where a command shows other things as well."""
+        """Return whether the output is that of a file, where a command shows other things as well."""
         text = self.output.text if self.output is not None else ""
         if command.name == "open":
             return _WINDOW in text
@@ -399,7 +399,7 @@ def _counts(command: Command) -> bool:
 
 
 def _filters(command: Command) -> bool:
-    """Tell whether a command hands lines on as they are, or some of them."""
+    """Return whether a command hands lines on as they are, or some of them."""
     words = command.words[1:]
     if command.redirected:
         return False

@@ -127,7 +127,7 @@ def matched_files(search: Search, lines: list[str]) -> Matched:
 
 
 def _looks_into(search: Search, lines: list[str]) -> bool:
-    """Tell whether the only operand is a folder: it is searched as one, and lines begin with what is in it."""
+    """Return whether the only operand is a folder: it is searched as one, and lines begin with what is in it."""
     operand = search.operands[0]
     if not search.whole_folders or operand in (".", "./"):
         return search.whole_folders
@@ -135,7 +135,7 @@ def _looks_into(search: Search, lines: list[str]) -> bool:
 
 
 def _is_file(operand: str) -> bool:
-    """Tell whether an operand looks like a file."""
+    """Return whether an operand looks like a file."""
     return "." in operand.rpartition("/")[2].strip(".")
 
 
@@ -147,7 +147,7 @@ def _named_by(line: str, search: Search) -> str | None:
 
 
 def _is_within(name: str, search: Search) -> bool:
-    """Tell whether a file is one of those that a search looks at."""
+    """Return whether a file is one of those that a search looks at."""
     if not search.operands:
         return not name.startswith("/")
     tops = (operand.rstrip("/") for operand in search.operands)
@@ -155,6 +155,6 @@ def _is_within(name: str, search: Search) -> bool:
 
 
 def _of_context(name: str, found: Iterable[str]) -> bool:
-    """Tell whether a name is a line beside a match, whose text looks like a place."""
+    """Return whether a name is a line beside a match, whose text looks like a place."""
     beside = _CONTEXT_LINE.match(name)
     return beside is not None and beside[1] in found

@@ -1,4 +1,4 @@
-"""The options of a program, told from what it works on."""
+"""The options of a program, separated from its operands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Options:
 
 @dataclass(slots=True)
 class Given:
-    """What a program was given: its options, the values of those that take one, and its operands."""
+    """The arguments of a program: its options, the values of those that have one, and its operands."""
 
     flags: set[str] = field(default_factory=set)
     values: dict[str, list[Word]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a shell gave back, without what agents wrap around it, and which files it says it couldn't open."""
+"""The output of a shell without what agents wrap around it, and the files that it couldn't open."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from graphkit.readers.payloads import json_within
+from graphkit.readers.payloads import json_within, object_of
 
 _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d{1,9})</returncode>")
 _EXIT_CODE = re.compile(r"\s*(?:Process exited with code|Exit code:?) (-?\d{1,9})\n")
@@ -34,7 +34,7 @@ MOST_ERRORS = 100
 
 @dataclass(frozen=True, slots=True)
 class ShellOutput:
-    """What a shell printed, and whether it says that it failed: None where it doesn't tell."""
+    """The text that a shell printed, and whether it failed: None if that is unknown."""
 
     text: str
     failed: bool | None = None
@@ -81,14 +81,14 @@ def _of_object(given: dict[str, Any], failed: bool) -> ShellOutput | None:
     if not texts:
         return None
     metadata = given.get("metadata")
-    places = (given, metadata if isinstance(metadata, dict) else {})
+    places = (given, object_of(metadata))
     codes = (one.get(key) for one in places for key in ("exit_code", "exitCode", "returncode", "return_code"))
     code = next((one for one in codes if isinstance(one, int)), None)
     return ShellOutput("\n".join(texts), failed or None if code is None else failed or code != 0)
 
 
 def says_failed(errors: list[str], program: str, operand: str) -> bool:
-    """Tell whether a program said that it couldn't open something, or the shell that there is no such program."""
+    """Return whether a program said that it couldn't open something, or the shell that there is no such program."""
     named = re.compile(rf"(?<![\w./-]){re.escape(operand)}(?![\w/-])")
     for line in errors:
         said = _SHELL.sub("", line, count=1)

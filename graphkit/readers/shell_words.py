@@ -24,7 +24,7 @@ _ASSIGNMENT = re.compile(r"\w+=")
 
 
 class UnfollowedError(Exception):
-    """A construct whose effect can't be told from its text."""
+    """A construct whose effect isn't known from its text."""
 
 
 @dataclass(slots=True)

@@ -17,7 +17,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import QUESTION_IDS, at, each_unwrapped, holds, identifier, json_within, nothing_known
+from graphkit.readers.payloads import (
+    QUESTION_IDS,
+    at,
+    each_unwrapped,
+    holds,
+    identifier,
+    json_within,
+    nothing_known,
+    object_of,
+)
 from graphkit.records.words import shortened
 
 #: What the SDKs keep of a span's attributes, where nothing else is set, and how to set it.
@@ -35,48 +44,13 @@ _WHOLE = frozenset(
 #: What stands around the attributes of a span, in any form, and says nothing of a question by itself.
 _ENVELOPE = frozenset(
     (
-        "name",
-        "context",
-        "context.trace_id",
-        "context.span_id",
-        "context.trace_state",
-        "trace_id",
-        "traceId",
-        "span_id",
-        "spanId",
-        "id",
-        "kind",
-        "span_kind",
-        "parent_id",
-        "parent_span_id",
-        "parentSpanId",
-        "trace_state",
-        "traceState",
-        "flags",
-        "start_time",
-        "end_time",
-        "startTimeUnixNano",
-        "endTimeUnixNano",
-        "start_time_unix_nano",
-        "end_time_unix_nano",
-        "status",
-        "status_code",
-        "status_message",
-        "attributes",
-        "droppedAttributesCount",
-        "dropped_attributes_count",
-        "dropped_attributes",
-        "events",
-        "resource",
-        "scope",
-        "instrumentation_scope",
-        "links",
-        "droppedEventsCount",
-        "dropped_events_count",
-        "dropped_events",
-        "droppedLinksCount",
-        "dropped_links_count",
-        "dropped_links",
+        *("name", "context", "context.trace_id", "context.span_id", "context.trace_state", "trace_id", "traceId"),
+        *("span_id", "spanId", "id", "kind", "span_kind", "parent_id", "parent_span_id", "parentSpanId"),
+        *("trace_state", "traceState", "flags", "start_time", "end_time", "startTimeUnixNano", "endTimeUnixNano"),
+        *("start_time_unix_nano", "end_time_unix_nano", "status", "status_code", "status_message", "attributes"),
+        *("droppedAttributesCount", "dropped_attributes_count", "dropped_attributes", "events", "resource"),
+        *("scope", "instrumentation_scope", "links", "droppedEventsCount", "dropped_events_count"),
+        *("dropped_events", "droppedLinksCount", "dropped_links_count", "dropped_links"),
     )
 )
 
@@ -171,7 +145,7 @@ def _listed(value: Any) -> Any:
 
 
 def holds_spans(value: Any, test: Callable[[dict[str, Any]], bool]) -> bool:
-    """Tell whether a value of a file holds a span whose attributes pass a test; ``span_kind`` counts as one of them."""
+    """Return whether a value holds a span whose attributes pass a test; ``span_kind`` counts as an attribute."""
     if isinstance(value, dict) and _is_span(value):
         return test(_some_attributes(value))
     if not holds(value, _is_payload, lists=True):
@@ -212,7 +186,7 @@ class SpanReading:
             return
         plain = ReadOptions()  # what the user named is looked for in the spans, too
         for wrapped in each_unwrapped(value, _is_payload, plain, where, lists=True):
-            if wrapped.payload is None:  # a question's id alone, of which spans tell nothing
+            if wrapped.payload is None:  # a question's id alone, of which spans say nothing
                 raise nothing_known(value, wrapped.where or where)
             self._unread.update(wrapped.rest)
             question, taken = wrapped.question, wrapped.taken.get("question id")
@@ -320,7 +294,7 @@ class SpanReading:
             raise UnreadableLogError(
                 f"the attribute {shortened(prefix)!r} is nested more than {DEPTH} deep",
                 where=where,
-                remedy="Spans have flat attributes; leave this one out.",
+                remedy="Spans have flat attributes; remove this one.",
             )
         for name, one in inner:
             yield from self._flat(f"{prefix}.{name}" if prefix else str(name), one, depth + 1, where)
@@ -344,7 +318,7 @@ _USED, _ABOVE, _NOTHING = range(3)
 
 
 def _names_question(name: str) -> bool:
-    """Tell whether the last part of a dotted name is commonly that of a question's id."""
+    """Return whether the last part of a dotted name is commonly that of a question's id."""
     if name[-2:].lower() != "id" or len(name) > 100:
         return False
     parts = name.lower().replace("_", "").replace("-", "").rsplit(".", 2)
@@ -356,7 +330,7 @@ def _is_span(value: dict[str, Any]) -> bool:
 
 
 def _is_payload(value: Any) -> bool:
-    """Tell whether a value holds spans and nothing of the user's: an export, a span, or a list of spans."""
+    """Return whether a value holds spans and nothing of the user's: an export, a span, or a list of spans."""
     if isinstance(value, list):
         return bool(value) and isinstance(value[0], dict) and _is_span(value[0])
     return isinstance(value, dict) and (_is_span(value) or any(isinstance(value.get(key), list) for key in _RESOURCES))
@@ -365,7 +339,7 @@ def _is_payload(value: Any) -> bool:
 def _ids(value: dict[str, Any]) -> tuple[str | None, str | None]:
     """Return the ids of the trace and of the span."""
     context = value.get("context")
-    inner = context if isinstance(context, dict) else {}
+    inner = object_of(context)
     trace = value.get("traceId") or value.get("trace_id") or inner.get("trace_id") or value.get("context.trace_id")
     span = value.get("spanId") or value.get("span_id") or inner.get("span_id") or value.get("context.span_id")
     return _id(trace), _id(span)
@@ -474,7 +448,7 @@ def _failure(
 ) -> tuple[bool, str | None, str | None]:
     """Return whether a span failed, and with which message and type."""
     status = raw.get("status")
-    told = status if isinstance(status, dict) else {}
+    told = object_of(status)
     code = told.get("status_code") or told.get("statusCode") or told.get("code") or raw.get("status_code")
     if str(code).upper().removeprefix("STATUS_CODE_").removeprefix("STATUSCODE.") not in ("ERROR", "2"):
         return False, None, None
@@ -515,7 +489,7 @@ def _time(raw: dict[str, Any], names: tuple[str, ...]) -> int | None:
                 return (moment - _EPOCH) // _MICROSECOND
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e20:
             continue
-        # Of a number without a unit its size tells it: until the year 5138 it is seconds below 1e11, and so on.
+        # The size of a number without a unit gives its unit: until the year 5138 it is seconds below 1e11, and so on.
         second = next(size for limit, size in ((1e11, 1), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9)) if value < limit)
         try:
             # As the SDK rounds nanoseconds for its own JSON, so that both forms of a span give one latency.

@@ -1,4 +1,4 @@
-"""What is done with tools, in whatever format a log has it: what a call opened, and what its result found.
+"""Calls of tools in any format: what a call opened, and what its result found.
 
 A tool says by its arguments what it opens: a file, a symbol, a node of a graph. Which tools there are is the user's
 matter; the names of arguments are alike everywhere, and they are what is gone by.
@@ -15,11 +15,11 @@ from itertools import islice
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedToolCall
-from graphkit.readers.payloads import identifier, json_within, number, text
+from graphkit.readers.payloads import identifier, json_within, number, plain_key, text
 from graphkit.readers.shell_commands import ShellReading, read_shell
 from graphkit.records.aliases import LONGEST_NAME
 
-#: The most names that are taken of one call, and how deep in its arguments, or its result, they are looked for.
+#: Limits of one call: its names, and the depth in its arguments or its result at which they are looked for.
 MOST_NAMES = 100
 DEPTH = 4
 
@@ -32,47 +32,17 @@ IDS = frozenset(
 )
 FILES = frozenset(
     (
-        *(
-            "path",
-            "paths",
-            "file",
-            "files",
-            "filepath",
-            "filepaths",
-            "filename",
-            "filenames",
-            "targetfile",
-            "targetfiles",
-        ),
-        *("absolutepath", "relativepath", "relativeworkspacepath", "notebookpath", "uri", "uris", "url", "urls"),
+        *("path", "paths", "file", "files", "filepath", "filepaths", "filename", "filenames", "targetfile"),
+        *("targetfiles", "absolutepath", "relativepath", "relativeworkspacepath", "notebookpath", "uri"),
+        *("uris", "url", "urls"),
     )
 )
 WITHIN = frozenset(
     (
-        *(
-            "symbol",
-            "symbols",
-            "symbolname",
-            "symbolnames",
-            "name",
-            "names",
-            "namepath",
-            "qualifiedname",
-            "fullname",
-            "fqn",
-        ),
-        *(
-            "identifier",
-            "function",
-            "functionname",
-            "class",
-            "classname",
-            "method",
-            "methodname",
-            "module",
-            "modulename",
-        ),
-        *("node", "nodes", "nodename", "entity", "entities", "entityname", "title", "titles"),
+        *("symbol", "symbols", "symbolname", "symbolnames", "name", "names", "namepath", "qualifiedname"),
+        *("fullname", "fqn", "identifier", "function", "functionname", "class", "classname", "method"),
+        *("methodname", "module", "modulename", "node", "nodes", "nodename", "entity", "entities"),
+        *("entityname", "title", "titles"),
     )
 )
 
@@ -107,15 +77,22 @@ _SCRIPTS = ("script", "code", "input")
 _SOURCES = ("resource", "resource_link", "search_result", "web_search_result")
 _BLOCKS = (*_SOURCES, "text", "input_text", "output_text", "image", "image_url", "document", "audio")
 
-_SEPARATORS = re.compile(r"[_\-\s]+")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NO_NAMES = frozenset(("", ".", "..", "*", "/", "./", "../"))
+
+#: What the formats of conversations don't say.
+LACKS = (
+    "The names of its arguments (path, symbol, node, id, ...) say what a tool opened, and a search opens nothing. Of a "
+    "shell's commands those are read that certainly print a file or name what matched (cat, sed -n, head, tail, nl, "
+    "less, grep, rg, git show).",
+    "Relations aren't logged: a step is an edge wherever the knowledge graph holds one.",
+)
 
 MANY = f"a call names more than {MOST_NAMES} things: what follows isn't read"
 SHELL = "some shell commands can't be read for certain: what else they opened isn't known"
 UNREAD_ARGUMENTS = "the arguments of a call are no JSON object: what it opened isn't known"
 FAILED = "a call that failed opened nothing"
-PLAIN = "what a search gave back is plain text: what it found isn't taken as retrieved"
+PLAIN = "what a search gave back is plain text: what it found doesn't count as retrieved"
 
 
 class Trail:
@@ -269,8 +246,8 @@ class Trail:
 
 
 def hands_in(name: str) -> bool:
-    """Tell whether a tool hands in the answer, by its name."""
-    return _plain(name) in _SUBMIT
+    """Return whether a tool hands in the answer, by its name."""
+    return plain_key(name) in _SUBMIT
 
 
 def command_line(call: LoggedToolCall) -> str | None:
@@ -296,7 +273,7 @@ def command_line(call: LoggedToolCall) -> str | None:
 
 
 def searches(name: str) -> bool:
-    """Tell whether a tool looks for things, by its name.
+    """Return whether a tool looks for things, by its name.
 
     >>> searches("Grep"), searches("list_dir"), searches("find_file"), searches("find_symbol"), searches("read_file")
     (True, True, True, False, False)
@@ -389,7 +366,7 @@ def _names(value: Any, depth: int) -> Iterator[str]:
         return
     named: dict[str, list[str]] = {"ids": [], "files": [], "within": []}
     for key, held in value.items():
-        plain = _plain(key)
+        plain = plain_key(key)
         kind = "ids" if plain in IDS else "files" if plain in FILES else "within" if plain in WITHIN else None
         if kind is not None:
             many = held if isinstance(held, list) else [held]
@@ -412,7 +389,7 @@ def _names(value: Any, depth: int) -> Iterator[str]:
 
 
 def _is_label(name: str) -> bool:
-    """Tell whether a text can be a name; a directory isn't opened."""
+    """Return whether a text can be a name; a directory isn't opened."""
     return name not in _NO_NAMES and len(name) <= LONGEST_NAME and "\n" not in name and not name.endswith("/")
 
 
@@ -422,7 +399,3 @@ def _is_name(name: str) -> bool:
 
 def _without_scheme(name: str) -> str:
     return name.removeprefix("file://").removeprefix("./")
-
-
-def _plain(key: str) -> str:
-    return _SEPARATORS.sub("", key).lower()

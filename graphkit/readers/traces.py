@@ -65,7 +65,7 @@ class Tree:
         return _by_start(found)
 
     def within(self, chosen: Callable[[Span], bool]) -> list[bool]:
-        """Tell of each span whether it is chosen, or lies within one that is."""
+        """Return for each span whether it is chosen, or lies within one that is."""
         inside: list[bool] = []
         for span, parent in zip(self.spans, self.parents, strict=True):
             inside.append((parent >= 0 and inside[parent]) or chosen(span))
@@ -74,7 +74,7 @@ class Tree:
 
 @dataclass(slots=True)
 class AskedQuestion:
-    """What was traced of one question: usually one trace. Without an id each trace is a question of its own."""
+    """The traces of one question, usually one. Without an id each trace is a question of its own."""
 
     where: str
     question: str | None
@@ -84,7 +84,7 @@ class AskedQuestion:
 
 @dataclass(slots=True)
 class ModelUse:
-    """What a span says of one call of a model."""
+    """The tokens, cost and model of one call of a model."""
 
     prompt_tokens: int | None = None
     output_tokens: int | None = None
@@ -94,7 +94,7 @@ class ModelUse:
 
 @dataclass(slots=True)
 class ToolUse:
-    """What a span says of one call of a tool: that a model asked for it, or that it ran."""
+    """One call of a tool, which a model asked for, or which ran."""
 
     name: str | None
     arguments: Any = None
@@ -105,12 +105,12 @@ class ToolUse:
 
 @dataclass(slots=True)
 class TracedRetrieval:
-    """What the retrievals of a trace found.
+    """The findings of the retrievals of a trace.
 
     Attributes
     ----------
     ranking
-        What was retrieved; None where no retrieval tells it.
+        What was retrieved; None if no retrieval says it.
     by_score
         Whether a higher score is better than an earlier place.
     edges
@@ -127,18 +127,18 @@ class TracedRetrieval:
 
 
 class TraceConventions(Protocol):
-    """What the attributes of spans mean."""
+    """The meaning of the attributes of spans."""
 
     used: tuple[str, ...]
-    #: The attribute of a conversation, whose id is taken for the question's where there is no other.
+    #: The attribute of a conversation, whose id is the question's if there is no other.
     conversation: str
 
     def is_call(self, span: Span) -> bool:
-        """Tell whether a span is a call of a model."""
+        """Return whether a span is a call of a model."""
         ...
 
     def is_retrieval(self, span: Span) -> bool:
-        """Tell whether a span is a retrieval."""
+        """Return whether a span is a retrieval."""
         ...
 
     def use(self, span: Span) -> ModelUse:
@@ -171,7 +171,7 @@ def read_traces(
 ) -> Iterator[LoggedAnswer]:
     """Yield what was traced of each question.
 
-    Several traces of one question are taken together, as its retrieval may be in one and its answer in another. Traces
+    Several traces of one question are merged, as its retrieval may be in one and its answer in another. Traces
     that hold both are attempts, each an answer of its own.
     """
     for asked in asked_questions(values, options, unread, conventions.used):
@@ -185,7 +185,7 @@ def read_traces(
 
 
 class _Part:
-    """What one trace says of a question."""
+    """The part of an answer that one trace holds."""
 
     def __init__(self, tree: Tree, conventions: TraceConventions, unread: Counter[str]) -> None:
         self.tree = tree
@@ -221,7 +221,7 @@ class _Part:
             covered = {id(span) for span, inside in zip(self.tree.spans, within, strict=True) if inside}
             silent = [span for span in calls if not span.failed and id(span) not in covered]
             if silent and counting:
-                self.notes.append(f"some calls of a model don't tell their {told.replace('_', ' ')}: it has no sum")
+                self.notes.append(f"some calls of a model don't log their {told.replace('_', ' ')}: it has no sum")
             if silent or not counting:
                 return None
             return sum(getattr(conventions.use(span), told) for span in self.tree.spans if id(span) in counting)
@@ -237,7 +237,7 @@ class _Part:
 
     def _doubt(self, tops: list[Span], retrievals: list[Span]) -> None:
         if self.found.ranking is None and retrievals:
-            self.notes.append("a retrieval doesn't tell its documents")
+            self.notes.append("a retrieval doesn't log its documents")
         if any(span.parent is not None for span in tops):
             self.notes.append("the outermost span's parent isn't in the log: latency and answer are what is there")
         if len(tops) > 1:
@@ -292,12 +292,12 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
     if failed is not None:
         logged.error, logged.error_type = failed.error, failed.error_type
     if len(parts) > 1:
-        logged.notes.append("several traces have this question's id: they are taken together")
+        logged.notes.append("several traces have this question's id: they are merged")
     return logged
 
 
 def _say_retrieved(logged: LoggedAnswer, found: list[TracedRetrieval]) -> None:
-    """Write into an answer what the traces of its question retrieved, where any of them tells it."""
+    """Write into an answer what the traces of its question retrieved, if any of them says it."""
     rankings = [one.ranking for one in found if one.ranking is not None]
     if rankings:
         whole = Ranking()

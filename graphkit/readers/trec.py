@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
-from graphkit.readers.payloads import number
+from graphkit.readers.payloads import number, plain_key
 from graphkit.records.words import shortened
 
 FIELDS = 6
@@ -32,11 +32,11 @@ class TrecReader(Reader):
         "A run has a ranking and nothing else: no walk, no text, no answer, no times and no tokens.",
         "The order is that of trec_eval: by score in single precision, equal ones by the document's name backwards; "
         "the rank that was written isn't used.",
-        "A question without a line isn't told from one that retrieved nothing.",
+        "A question without a line looks like one that retrieved nothing.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Tell whether a line has six fields of which the fifth is a number, the fourth a whole one, as runs have."""
+        """Return whether a line has six fields of which the fifth is a number, the fourth a whole one, as runs have."""
         fields = value.split() if isinstance(value, str) else []
         return len(fields) >= FIELDS and _score(fields[4]) is not None and fields[3].lstrip("+-").isdecimal()
 
@@ -86,13 +86,13 @@ class TrecReader(Reader):
 
 
 def _is_header(fields: list[str]) -> bool:
-    """Tell a header by the names of its columns."""
-    plain = {field.lower().replace("_", "").replace("-", "") for field in fields}
+    """Return whether a value is a header, by the names of its columns."""
+    plain = set(map(plain_key, fields))
     return bool(plain & {"qid", "queryid", "topic", "topicid"}) and "score" in plain
 
 
 class _Ranking:
-    """What is retrieved for one question."""
+    """The documents that were retrieved for one question."""
 
     def __init__(self, where: str, question: str) -> None:
         self.question = question

@@ -22,10 +22,10 @@ _ABOVE_EDGES = 4  # lines of a preamble of the user's own
 AMBIGUOUS = (
     "edges whose names hold ' -> ' can be split in several ways; of these the one whose relation is known counts"
 )
-UNSPLIT = "edges whose names hold ' -> ' can be split in several ways, and are left out"
-NOT_EDGES = "lines among the edges of a text aren't edges (names with line breaks?), and are left out"
+UNSPLIT = "edges whose names hold ' -> ' can be split in several ways, and are skipped"
+NOT_EDGES = "lines among the edges of a text aren't edges (names with line breaks?), and are skipped"
 OWN_PREAMBLE = "edges stand at the head of texts that don't begin as LlamaIndex's do by default"
-NOT_AN_EDGE = "an entry of the metadata's edges has no source or no target, and was left out"
+NOT_AN_EDGE = "an entry of the metadata's edges has no source or no target, and was skipped"
 
 
 @dataclass(slots=True)

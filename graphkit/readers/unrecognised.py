@@ -1,4 +1,4 @@
-"""What the refusal of a log says of it: its keys, the format that these are nearest to, and a record that would do."""
+"""The refusal of an unrecognised log: its keys, the nearest format, and a record that would do."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
+from graphkit.readers.payloads import plain_key
 from graphkit.records.words import shortened
 
-#: The keys by which the objects of each format are known; those that anybody writes around them are left out.
+#: The keys by which the objects of each format are known; those that anybody writes around them are missing.
 KEYS: dict[str, tuple[str, ...]] = {
     "graphkit": ("run", "question_id", "retrieved", "traversal", "ordered", "evidence_files", "latency_ms"),
     "inspect": ("samples", "eval", "epoch", "messages", "events", "sample_id", "scores"),
@@ -61,14 +62,14 @@ def nearest(keys: Iterable[str]) -> tuple[str, dict[str, str]] | None:
     >>> nearest(["question", "retreived", "traversal"])
     ('graphkit', {'question_id': 'question', 'retrieved': 'retreived', 'traversal': 'traversal'})
     """
-    plain = {_plain(key): key for key in keys if len(key) <= BEGINNING}
+    plain = {plain_key(key): key for key in keys if len(key) <= BEGINNING}
     best: tuple[float, str, dict[str, str]] = (0.0, "", {})
     for name, known in KEYS.items():
         shared, worth = {}, 0.0
         for key in known:
-            if (found := plain.get(_plain(key))) is not None:
+            if (found := plain.get(plain_key(key))) is not None:
                 shared[key], worth = found, worth + 1
-            elif alike := difflib.get_close_matches(_plain(key), plain, 1, ALIKE):
+            elif alike := difflib.get_close_matches(plain_key(key), plain, 1, ALIKE):
                 shared[key], worth = plain[alike[0]], worth + 0.5
         best = max(best, (worth, name, shared), key=lambda one: one[0])
     return (best[1], best[2]) if best[0] else None
@@ -90,7 +91,7 @@ def advice(values: list[Any]) -> str:
     if found is not None:
         name, shared = found
         spelled = ", ".join(
-            repr(key) if _plain(own) == _plain(key) else f"{key!r} (here {shortened(own)!r})"
+            repr(key) if plain_key(own) == plain_key(key) else f"{key!r} (here {shortened(own)!r})"
             for key, own in shared.items()
         )
         lacking = ", ".join(repr(key) for key in KEYS[name] if key not in shared)
@@ -98,7 +99,3 @@ def advice(values: list[Any]) -> str:
     return (
         f"{near}Name the format instead of auto, or write a record such as this for each question (docs/importing.md):"
     )
-
-
-def _plain(key: str) -> str:
-    return key.replace("_", "").replace("-", "").lower()

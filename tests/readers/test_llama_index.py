@@ -104,13 +104,13 @@ def test_properties() -> None:
 
 
 def test_names_with_arrows() -> None:
-    """Where other edges tell which part is the relation, it decides; else the edge is left out; both are told."""
+    """Where other edges tell which part is the relation, it decides; else the edge is skipped; both are noted."""
     odd = node("Ann -> KNOWS -> Bob -> Jr")
     assert read([odd, node("Bob -> KNOWS -> Ann")]).walk == [
         [LoggedEdge("Ann", "KNOWS", "Bob -> Jr"), LoggedEdge("Bob", "KNOWS", "Ann")]
     ]
     logged = read([odd, node("Ann -> WORKS_AT -> Acme")])
-    assert (logged.walk, [note[-12:] for note in logged.notes]) == ([[WORKS]], ["are left out"])
+    assert (logged.walk, [note[-12:] for note in logged.notes]) == ([[WORKS]], [" are skipped"])
     # Both parts are relations of other edges.
     odd_too = node("Ann -> KNOWS -> WORKS_AT -> Jr")
     assert read([odd_too, node("Ann -> WORKS_AT -> Acme"), node("Ann -> KNOWS -> Bob")]).walk == [[WORKS, KNOWS]]

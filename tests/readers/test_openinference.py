@@ -123,7 +123,7 @@ def test_nothing_found_is_not_nothing_logged(output: str) -> None:
     [found] = read(span(1, None, "RETRIEVER", attributes={"output.value": output}))
     [unknown] = read(span(1, None, "RETRIEVER", attributes={"output.value": "<object>"}))
     assert (found.retrieved, unknown.retrieved) == ([], None)
-    assert unknown.notes == ["a retrieval doesn't tell its documents"]
+    assert unknown.notes == ["a retrieval doesn't log its documents"]
 
 
 def test_documents_without_an_id() -> None:
@@ -231,7 +231,7 @@ DROPPED = [
 @pytest.mark.parametrize(
     ("output", "words"),
     [
-        (None, "whether all are there can't be told"),
+        (None, "whether all are there is unknown"),
         ('["x", "y", "z"]', "2 are there, and its output shows 3"),
         ('["x", "y"]', None),
     ],
@@ -297,8 +297,8 @@ def test_a_part_of_the_tokens_is_no_sum() -> None:
     [known] = read(span(1, None, "CHAIN"), counted, failed)
     assert (unknown.prompt_tokens, unknown.output_tokens) == (None, None)
     assert unknown.notes == [
-        "some calls of a model don't tell their prompt tokens: it has no sum",
-        "some calls of a model don't tell their output tokens: it has no sum",
+        "some calls of a model don't log their prompt tokens: it has no sum",
+        "some calls of a model don't log their output tokens: it has no sum",
     ]
     assert (known.prompt_tokens, known.model_calls, known.error) == (10, 2, None)
     assert known.notes == ["a span failed within a question that was answered"]
@@ -420,7 +420,7 @@ def test_nodes_of_edges_and_of_rows() -> None:
 
 def test_the_name_finds_the_reader() -> None:
     """The registry knows it, and other spans aren't its own."""
-    assert reader_of("openinference") is OpenInferenceReader()
+    assert isinstance(reader_of("openinference"), OpenInferenceReader)
     other = span(1, None, "LLM")
     other["attributes"] = {"http.method": "GET"}
     assert not OpenInferenceReader().recognises(other)

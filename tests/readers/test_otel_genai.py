@@ -75,7 +75,7 @@ def test_documents_may_not_be_logged() -> None:
     """They are by choice: without them nothing is known of what was retrieved."""
     [answer] = read(span(1, None, "retrieval"), span(2, 1, "chat"))
     assert answer.retrieved is None
-    assert answer.notes == ["a retrieval doesn't tell its documents"]
+    assert answer.notes == ["a retrieval doesn't log its documents"]
 
 
 def test_documents_as_structured_values() -> None:
@@ -118,7 +118,7 @@ def test_failures() -> None:
 
 def test_the_name_finds_the_reader() -> None:
     """On the command line it is ``otel``."""
-    assert reader_of("otel") is OpenTelemetryReader()
+    assert isinstance(reader_of("otel"), OpenTelemetryReader)
     assert not OpenTelemetryReader().recognises(sdk_span(1, None, "LLM"))
 
 

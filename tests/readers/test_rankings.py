@@ -9,14 +9,17 @@ from typing import Any
 import pytest
 import pytrec_eval
 
-from graphkit.readers import beir, ragas_rows, trec
+from graphkit.readers import ragas_rows, trec
+from graphkit.readers.beir import BeirReader
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
+from graphkit.readers.ragas_rows import RagasReader
+from graphkit.readers.trec import TrecReader
 
 
 def read(reader: Any, *values: Any, key: str | None = None, unread: Counter[str] | None = None) -> list[LoggedAnswer]:
     """What a reader makes of the values of a file."""
     places = [(f"log:{number}", value) for number, value in enumerate(values, 1)]
-    return list(reader.READER.read(places, ReadOptions(question_key=key), Counter() if unread is None else unread))
+    return list(reader.read(places, ReadOptions(question_key=key), Counter() if unread is None else unread))
 
 
 def ranked(answer: LoggedAnswer) -> list[tuple[str, float | None]]:
@@ -30,18 +33,18 @@ RUN = ("q1 Q0 d1 1 9.5 bm25", "q1 Q0 d2 2 8 bm25", "q2\tQ0\td3\t1\t-1e-3\tbm25")
 
 def test_lines_of_a_run_are_an_answer_a_question() -> None:
     """Two questions; blanks or tabs between the fields."""
-    first, second = read(trec, *RUN)
+    first, second = read(TrecReader(), *RUN)
     assert (first.where, first.question, first.run, first.notes) == ("log:1", "q1", "bm25", [])
     assert ranked(first) == [("d1", 9.5), ("d2", 8.0)]
     assert (second.where, second.question, ranked(second)) == ("log:3", "q2", [("d3", -0.001)])
     # A run says nothing of walks and answers.
     assert (first.walk, first.opened, first.answer) == (None, None, None)
-    assert all(map(trec.TrecReader().recognises, RUN))
+    assert all(map(TrecReader().recognises, RUN))
 
 
 def test_scores_decide_before_ranks() -> None:
     """The rank of a line isn't used where the score says another order, and it is noted."""
-    (answer,) = read(trec, "q Q0 low 1 1.0 t", "q Q0 high 2 2.0 t")
+    (answer,) = read(TrecReader(), "q Q0 low 1 1.0 t", "q Q0 high 2 2.0 t")
     assert (ranked(answer), answer.notes) == ([("high", 2.0), ("low", 1.0)], [trec.RANKS])
 
 
@@ -78,27 +81,27 @@ def test_ties_are_broken_as_trec_eval_breaks_them(scores: dict[str, float], orde
 def test_what_would_mislead_is_refused(lines: tuple[str, ...], message: str) -> None:
     """With the line, and why."""
     with pytest.raises(UnreadableLogError, match=message):
-        read(trec, *lines)
+        read(TrecReader(), *lines)
 
 
 @pytest.mark.parametrize("line", ["", "a b c d e f", "q 0 d 1", "q Q0 d one 1.0 t", {"q": {"d": 1}}])
 def test_other_lines_are_no_run(line: Any) -> None:
     """Judgements have four fields, and prose has no numbers where a run has."""
-    assert not trec.TrecReader().recognises(line)
+    assert not TrecReader().recognises(line)
 
 
 def test_a_rank_of_any_length_is_survived() -> None:
     """More digits than Python makes a number of."""
-    (answer,) = read(trec, f"q Q0 d {'9' * 5000} 1 t", "q Q0 e x 0.5 t")
+    (answer,) = read(TrecReader(), f"q Q0 d {'9' * 5000} 1 t", "q Q0 e x 0.5 t")
     assert (ranked(answer), answer.notes) == ([("d", 1.0), ("e", 0.5)], [])
 
 
 def test_results_of_beir_are_ranked_as_runs_are() -> None:
     """One object, with the ties of trec_eval; a question that retrieved nothing retrieved nothing."""
-    first, second = read(beir, {"q1": {"a": 1, "b": 1.0, "c": 3}, "q2": {}})
+    first, second = read(BeirReader(), {"q1": {"a": 1, "b": 1.0, "c": 3}, "q2": {}})
     assert (first.where, first.question, ranked(first)) == ("log:1 q1", "q1", [("c", 3.0), ("b", 1.0), ("a", 1.0)])
     assert (second.question, second.retrieved) == ("q2", [])
-    assert beir.BeirReader().recognises({"q1": {"a": 1}, "q2": {}})
+    assert BeirReader().recognises({"q1": {"a": 1}, "q2": {}})
 
 
 @pytest.mark.parametrize(
@@ -107,13 +110,13 @@ def test_results_of_beir_are_ranked_as_runs_are() -> None:
 def test_results_with_anything_but_finite_numbers_are_refused(value: Any) -> None:
     """A score that isn't there can't be ranked."""
     with pytest.raises(UnreadableLogError):
-        read(beir, value)
+        read(BeirReader(), value)
 
 
 @pytest.mark.parametrize("value", [{}, {"q": {}}, {"q": {"d": "1"}}, {"question_id": "q", "result": {"d": 1}}, [], "x"])
 def test_other_objects_are_no_results(value: Any) -> None:
     """Every value of every question is a number, and there is one at least."""
-    assert not beir.BeirReader().recognises(value)
+    assert not BeirReader().recognises(value)
 
 
 def test_rows_of_ragas_are_read_by_either_name_of_a_column() -> None:
@@ -126,7 +129,7 @@ def test_rows_of_ragas_are_read_by_either_name_of_a_column() -> None:
         "response": "I",
     }
     former = {"question_id": 7, "question": "Who?", "contexts": ["x"], "answer": "I", "ground_truth": "I", "run": "r"}
-    first, second = read(ragas_rows, today | {"faithfulness": 0.5}, former, unread=unread)
+    first, second = read(RagasReader(), today | {"faithfulness": 0.5}, former, unread=unread)
     assert first.retrieved is not None
     assert [(chunk.name, chunk.text) for chunk in first.retrieved] == [("c1", "x"), ("2", "y")]
     assert (first.question, first.question_text, first.answer, first.run, first.notes) == (None, "Who?", "I", None, [])
@@ -136,19 +139,21 @@ def test_rows_of_ragas_are_read_by_either_name_of_a_column() -> None:
     assert [(chunk.name, chunk.text) for chunk in second.retrieved] == [(name, "x")]
     assert (second.question, second.answer, second.run, second.notes) == ("7", "I", "r", [ragas_rows.UNNAMED])
     assert unread == Counter({"faithfulness": 1, "ground_truth": 1})
-    assert all(map(ragas_rows.RagasReader().recognises, (today, former)))
+    assert all(map(RagasReader().recognises, (today, former)))
 
 
 def test_ids_and_contexts_that_do_not_pair_are_told() -> None:
     """Which text is whose isn't known: the ids alone are right."""
-    (answer,) = read(ragas_rows, {"user_input": "?", "retrieved_contexts": ["x"], "retrieved_context_ids": ["a", "b"]})
+    (answer,) = read(
+        RagasReader(), {"user_input": "?", "retrieved_contexts": ["x"], "retrieved_context_ids": ["a", "b"]}
+    )
     assert (ranked(answer), answer.notes) == ([("a", None), ("b", None)], [ragas_rows.MISMATCH])
 
 
 def test_nothing_retrieved_is_not_nothing_said() -> None:
     """An empty list is one, and an absent or empty column isn't."""
-    assert read(ragas_rows, {"user_input": "?", "retrieved_contexts": []})[0].retrieved == []
-    assert read(ragas_rows, {"user_input": "?", "retrieved_contexts": None, "response": ""})[0].retrieved is None
+    assert read(RagasReader(), {"user_input": "?", "retrieved_contexts": []})[0].retrieved == []
+    assert read(RagasReader(), {"user_input": "?", "retrieved_contexts": None, "response": ""})[0].retrieved is None
 
 
 def test_a_conversation_as_input_is_a_walk() -> None:
@@ -164,7 +169,7 @@ def test_a_conversation_as_input_is_a_walk() -> None:
         {"type": "tool", "content": '{"path": "b.py", "text": "def f()"}'},
         {"type": "ai", "content": "g."},
     ]
-    (answer,) = read(ragas_rows, {"user_input": talk, "reference": "g"})
+    (answer,) = read(RagasReader(), {"user_input": talk, "reference": "g"})
     assert (answer.question_text, answer.answer, answer.opened) == ("Who calls f?", "g.", ["a.py", "b.py"])
     assert answer.tool_calls is not None
     assert [one.result for one in answer.tool_calls] == ["def g(): f()", '{"path": "b.py", "text": "def f()"}']
@@ -174,9 +179,9 @@ def test_a_conversation_as_input_is_a_walk() -> None:
 
 def test_the_users_key_has_to_be_there() -> None:
     """The question's id by a column of the user's own."""
-    assert read(ragas_rows, {"user_input": "?", "response": "!", "key": 3}, key="key")[0].question == "3"
+    assert read(RagasReader(), {"user_input": "?", "response": "!", "key": 3}, key="key")[0].question == "3"
     with pytest.raises(UnreadableLogError, match="no question's id at 'key'"):
-        read(ragas_rows, {"user_input": "?", "response": "!"}, key="key")
+        read(RagasReader(), {"user_input": "?", "response": "!"}, key="key")
 
 
 @pytest.mark.parametrize(
@@ -184,7 +189,7 @@ def test_the_users_key_has_to_be_there() -> None:
 )
 def test_other_objects_are_no_rows(value: Any) -> None:
     """A question with an answer alone may be anybody's."""
-    assert not ragas_rows.RagasReader().recognises(value)
+    assert not RagasReader().recognises(value)
 
 
 def test_trec_lines_may_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +203,7 @@ def test_trec_lines_may_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     unread: Counter[str] = Counter()
     numbered = [(f"log:{number}", line) for number, line in enumerate(lines, 1)]
-    answers = list(trec.TrecReader().read(numbered, ReadOptions(), unread))
+    answers = list(TrecReader().read(numbered, ReadOptions(), unread))
     assert [(one.question, one.run, [chunk.name for chunk in one.retrieved or ()]) for one in answers] == [
         ("q", "my run", ["e", "d"]),
         ("p", "my run", ["d"]),
@@ -206,7 +211,7 @@ def test_trec_lines_may_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unread == {"lines that are comments or a header": 2}
     monkeypatch.setattr(trec, "HELD", 1)
     with pytest.raises(UnreadableLogError, match="log:5: the lines of the question 'q' lie more than 1 lines apart"):
-        list(trec.TrecReader().read(numbered, ReadOptions(), unread))
+        list(TrecReader().read(numbered, ReadOptions(), unread))
 
 
 @pytest.mark.parametrize(
@@ -219,9 +224,9 @@ def test_trec_lines_may_lie_apart(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_tables_and_rows_of_results(values: list[Any]) -> None:
     """A table under a key, a row a question and a row a document are the same ranking, and nothing is left."""
-    assert all(map(beir.BeirReader().recognises, values))
+    assert all(map(BeirReader().recognises, values))
     unread: Counter[str] = Counter()
-    (answer,) = beir.BeirReader().read([("log:1", value) for value in values], ReadOptions(), unread)
+    (answer,) = BeirReader().read([("log:1", value) for value in values], ReadOptions(), unread)
     assert (answer.question, [(chunk.name, chunk.score) for chunk in answer.retrieved or ()], unread) == (
         "q",
         [("b", 2.0), ("a", 1.0)],
@@ -231,7 +236,7 @@ def test_tables_and_rows_of_results(values: list[Any]) -> None:
 
 def test_scores_of_metrics_are_no_ranking() -> None:
     """What others measured of a question isn't what it retrieved."""
-    assert not beir.BeirReader().recognises({"question_id": "q", "scores": {"faithfulness": 1.0}})
+    assert not BeirReader().recognises({"question_id": "q", "scores": {"faithfulness": 1.0}})
 
 
 def test_tables_of_ragas() -> None:
@@ -246,14 +251,12 @@ def test_tables_of_ragas() -> None:
         {"samples": [row]},
     ]
     for table in tables:
-        assert ragas_rows.RagasReader().recognises(table)
-        (answer,) = ragas_rows.RagasReader().read([("log:1", table)], ReadOptions(), Counter())
+        assert RagasReader().recognises(table)
+        (answer,) = RagasReader().read([("log:1", table)], ReadOptions(), Counter())
         assert (answer.question_text, answer.answer) == ("Who?", "Ann")
         assert [chunk.text for chunk in answer.retrieved or ()] == ["x"]
-    (answer,) = ragas_rows.RagasReader().read(
-        [("log:1", {"question_id": "q", "sample": row})], ReadOptions(), Counter()
-    )
+    (answer,) = RagasReader().read([("log:1", {"question_id": "q", "sample": row})], ReadOptions(), Counter())
     assert (answer.question, answer.taken) == ("q", {"question id": "question_id"})
     answered = {"question": "Who?", "answer": "Ann", "ground_truth": "Ann"}
-    (answer,) = ragas_rows.RagasReader().read([("log:1", answered)], ReadOptions(), Counter())
+    (answer,) = RagasReader().read([("log:1", answered)], ReadOptions(), Counter())
     assert (answer.answer, answer.retrieved) == ("Ann", None)

@@ -217,7 +217,7 @@ def test_several_traces_of_a_question_are_one_answer() -> None:
     [answer] = read(*values)
     assert (names(answer), answer.answer, answer.latency_ms) == (["a"], "Ann.", 1000.0)
     assert (answer.model_calls, answer.prompt_tokens, answer.output_tokens) == (1, 5, None)
-    assert answer.notes == ["several traces have this question's id: they are taken together"]
+    assert answer.notes == ["several traces have this question's id: they are merged"]
 
 
 def test_attempts_are_not_added_up() -> None:
