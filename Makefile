@@ -4,13 +4,26 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-ragas test-live lint format bench lock clean
+# How many processes run the tests.
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS)
+
+# Python keeps its compiled files, whatever the machine says: each command that a test starts needs half as long then.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: demo test test-all test-ragas test-live lint format bench lock clean
 
 demo: $(VENV)/.run
 	$(BIN)/graphkit demo
 
-test: $(VENV)/.test lint
-	$(BIN)/python -m pytest
+# The fast suite, on the embedded database alone: it needs neither data sets nor a browser, Java or Node.
+test: $(VENV)/.test
+	GRAPHKIT_TESTS=fast $(PYTEST)
+
+# Everything: also on a real Neo4j, in browsers, on the data sets, with RAGAS and with the live libraries (LIVE= skips these).
+LIVE ?= test-live
+test-all: $(VENV)/.test lint test-ragas $(LIVE)
+	$(PYTEST) --durations=10 --durations-min=5
 
 # RAGAS wants versions of its own, so the tests that run it have an environment of their own.
 test-ragas: .venv-ragas/.done

@@ -9,10 +9,11 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,37 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=dropped)
     # The longest groups first, so that no process waits for the other in the end.
     items[:] = sorted(kept, key=lambda item: item.get_closest_marker("neo4j") is None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None]:
+    """End the processes that a failing test started: one that stays would disturb the tests after it."""
+    started: list[subprocess.Popen[Any]] = []
+    start = subprocess.Popen.__init__
+
+    def noting(process: subprocess.Popen[Any], *arguments: Any, **options: Any) -> None:
+        start(process, *arguments, **options)
+        started.append(process)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess.Popen, "__init__", noting)
+        try:
+            yield
+        except BaseException:
+            for process in started:
+                # The server of the embedded database serves other tests, and ends by itself.
+                if process.poll() is None and not (set(process.args) & {"graphkit.database.embedded.server"}):
+                    _end(process)
+            raise
+
+
+def _end(process: subprocess.Popen[Any]) -> None:
+    """Kill a process, with its group where it has one of its own."""
+    if os.getpgid(process.pid) == process.pid:
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
 
 
 # What the run says at its end ---------------------------------------------------------------------------------------

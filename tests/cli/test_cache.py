@@ -6,7 +6,8 @@ from pathlib import Path
 
 from graphkit.llm.cache import ReplyCache
 from graphkit.llm.requests import Reply, Usage
-from tests.helpers.cli import graphkit, inside
+from tests.helpers.cli import inside
+from tests.helpers.cli import inside as graphkit
 from tests.helpers.models import asked
 
 

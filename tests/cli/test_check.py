@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from graphkit.files.assets import storefront_folder
-from tests.helpers.cli import Graph, Row, graphkit, write_lines
+from tests.helpers.cli import Graph, Row, write_lines
+from tests.helpers.cli import inside as graphkit
 from tests.helpers.datasets import pallets
 
 ARTIFACTS: tuple[Row, ...] = (

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import ROOT
-from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, Row, graphkit, inside, tiny, write_lines
+from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, Row, inside, tiny, write_lines
+from tests.helpers.cli import inside as graphkit
 from tests.helpers.grading import ASKED, GIVEN, to_grade
 
 STOREFRONT = ROOT / "fixtures" / "storefront"

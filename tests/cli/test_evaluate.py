@@ -17,7 +17,8 @@ from graphkit.measures.registry import DEFAULT_MEASURES
 from graphkit.records.gold import gold_hash, gold_hash_of
 from graphkit.scoring.evaluate import evaluate
 from tests.helpers import ROOT
-from tests.helpers.cli import ANSWERS, QUESTIONS, graphkit, inside, one_unscored, tiny, write_lines
+from tests.helpers.cli import ANSWERS, QUESTIONS, inside, one_unscored, tiny, write_lines
+from tests.helpers.cli import inside as graphkit
 from tests.helpers.datasets import read_jsonl
 
 STOREFRONT = ROOT / "fixtures" / "storefront"

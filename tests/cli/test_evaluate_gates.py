@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.cli import ANSWERS, QUESTIONS, graphkit, inside, one_unscored, tiny, write_lines
+from tests.helpers.cli import ANSWERS, QUESTIONS, inside, one_unscored, tiny, write_lines
+from tests.helpers.cli import inside as graphkit
 
 
 @pytest.mark.parametrize(

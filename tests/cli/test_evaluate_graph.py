@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import ROOT
-from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, graphkit, inside, tiny, write_lines
+from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, inside, tiny, write_lines
+from tests.helpers.cli import inside as graphkit
 
 STOREFRONT = ROOT / "fixtures" / "storefront"
 

@@ -13,7 +13,8 @@ from graphkit.files.execution_files import write_executions
 from graphkit.files.verdict_files import write_verdicts
 from graphkit.graph.queries import named_queries
 from tests.helpers import ROOT
-from tests.helpers.cli import Done, Graph, Row, graphkit, inside
+from tests.helpers.cli import Done, Graph, Row, inside
+from tests.helpers.cli import inside as graphkit
 from tests.helpers.executions import execution, result
 from tests.helpers.verdicts import plausible
 

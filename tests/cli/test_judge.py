@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from graphkit.files.verdict_files import VERDICTS, graded_files, write_verdicts
-from tests.helpers.cli import Row, graphkit, inside, write_lines
+from tests.helpers.cli import Row, inside, write_lines
+from tests.helpers.cli import inside as graphkit
 from tests.helpers.datasets import STOREFRONT
 from tests.helpers.judged import HUMAN_GRADES, LENIENT, RUN, graded, human_grades, values, write_scores
 from tests.helpers.pages import Page

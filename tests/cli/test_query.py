@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from graphkit.graph.queries import named_queries
-from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, graphkit, inside, tiny
+from tests.helpers.cli import ANSWERS, QUESTIONS, Done, Graph, inside, tiny
+from tests.helpers.cli import inside as graphkit
 
 
 @pytest.fixture(scope="module")

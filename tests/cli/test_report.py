@@ -14,11 +14,11 @@ from tests.helpers.pages import Page, plain
 def test_the_command_prints_the_path(tmp_path: Path) -> None:
     """`graphkit report` writes the page with its title and prints where it is, or JSON."""
     run = plain(tmp_path)
-    done = cli.graphkit("report", run, "-o", "r.html", "--title", "Tuesday <1>", cwd=tmp_path, code=0)
+    done = cli.inside("report", run, "-o", "r.html", "--title", "Tuesday <1>", cwd=tmp_path, code=0)
     assert done.out == "r.html\n"
     text = (tmp_path / "r.html").read_text("utf-8")
     assert "<title>Tuesday &lt;1&gt;</title>" in text
-    told = cli.graphkit("report", run, "-o", "r.html", "--json", cwd=tmp_path, code=0).object()
+    told = cli.inside("report", run, "-o", "r.html", "--json", cwd=tmp_path, code=0).object()
     assert told == {"report": "r.html", "bytes": (tmp_path / "r.html").stat().st_size}
 
 
@@ -35,7 +35,7 @@ def test_bad_arguments_are_told(arguments: list[str], message: str, tmp_path: Pa
     """What can't be done is refused with exit code 2 and no page."""
     plain(tmp_path)
     plain(tmp_path / "other")
-    done = cli.graphkit("report", *arguments, cwd=tmp_path, code=2)
+    done = cli.inside("report", *arguments, cwd=tmp_path, code=2)
     assert message in done.err
     assert not list(tmp_path.rglob("*.html"))
 
@@ -56,7 +56,7 @@ def test_runs_are_named_as_compare_takes_them(any_graph: cli.Graph, tmp_path: Pa
     away.mkdir()
 
     def graphkit(*arguments: object) -> cli.Done:
-        return cli.graphkit(*arguments, cwd=away, env=any_graph.env, code=0)
+        return cli.inside(*arguments, cwd=away, env=any_graph.env, code=0)
 
     graphkit("evaluate", run, other, "--dataset", tmp_path / "data", "-m", "EdgeRecall")
     assert graphkit("report", "r", "s", "-o", "two.html").out == "two.html\n"
@@ -76,10 +76,10 @@ def test_a_run_that_cannot_be_found_is_told(any_graph: cli.Graph, tmp_path: Path
     run = plain(tmp_path / "data")
 
     def refused(*arguments: object) -> str:
-        return cli.graphkit(*arguments, cwd=tmp_path, env=any_graph.env, code=2).err
+        return cli.inside(*arguments, cwd=tmp_path, env=any_graph.env, code=2).err
 
     assert refused("report", "r", "-o", "r.html") == refused("compare", "r", "s")
-    cli.graphkit("evaluate", run, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
+    cli.inside("evaluate", run, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
     told = refused("report", "rr", "-o", "r.html")
     assert "no run is called 'rr'" in told
     assert "Did you mean r?" in told
@@ -94,7 +94,7 @@ def test_a_run_that_cannot_be_found_is_told(any_graph: cli.Graph, tmp_path: Path
     assert f"{run}: the file that the run 'r' was loaded from is gone" in told
     assert not list(tmp_path.rglob("*.html"))
     run.write_text(records, "utf-8")
-    cli.graphkit("report", "r", "-o", "r.html", cwd=tmp_path, env=any_graph.env, code=0)
+    cli.inside("report", "r", "-o", "r.html", cwd=tmp_path, env=any_graph.env, code=0)
     # A graph of an older version doesn't know the file.
     any_graph.store.write("MATCH (r:Run {id: 'r'}) REMOVE r.file, r.origin")
     assert "the graph doesn't know the file of the run 'r'" in refused("report", "r", "-o", "r2.html")
@@ -104,8 +104,8 @@ def test_a_run_by_another_name_is_reported_by_it(any_graph: cli.Graph, tmp_path:
     """One file that the graph holds by two names is two runs of a page."""
     run = plain(tmp_path / "data")
     for name in ("r", "second"):
-        cli.graphkit("evaluate", run, "--run", name, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
-    cli.graphkit("report", "r", "second", "-o", "two.html", cwd=tmp_path, env=any_graph.env, code=0)
+        cli.inside("evaluate", run, "--run", name, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
+    cli.inside("report", "r", "second", "-o", "two.html", cwd=tmp_path, env=any_graph.env, code=0)
     assert _runs(tmp_path / "two.html") == ["r", "second"]
 
 
@@ -164,8 +164,8 @@ def test_runs_of_two_datasets_are_refused_by_name(any_graph: cli.Graph, tmp_path
     write_jsonl(tmp_path / "two" / "questions.jsonl", asked)
     answers = [{**one, "run": "s", "question_id": f"other-{one['question_id']}"} for one in cli.ANSWERS]
     second = write_jsonl(tmp_path / "two" / "runs" / "s.jsonl", answers)
-    cli.graphkit("evaluate", first, second, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
-    told = cli.graphkit("report", "r", "s", "-o", "r.html", cwd=tmp_path, env=any_graph.env, code=2).err
+    cli.inside("evaluate", first, second, "-m", "EdgeRecall", cwd=tmp_path, env=any_graph.env, code=0)
+    told = cli.inside("report", "r", "s", "-o", "r.html", cwd=tmp_path, env=any_graph.env, code=2).err
     assert f"{second}: the run is of another dataset" in told
 
 
@@ -173,7 +173,7 @@ def test_files_need_no_database(tmp_path: Path) -> None:
     """Where only files are named the database that is set isn't opened: nothing listens there, and nobody asks."""
     run = plain(tmp_path)
     nowhere = {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "nobody asks"}
-    cli.graphkit("report", run, "-o", "r.html", cwd=tmp_path, env=nowhere, code=0)
+    cli.inside("report", run, "-o", "r.html", cwd=tmp_path, env=nowhere, code=0)
     named = run.rename(run.with_suffix(""))  # is there, so it is a file, whatever its name
-    cli.graphkit("report", named, "-o", "r.html", cwd=tmp_path, env=nowhere, code=0)
-    assert "127.0.0.1:1" in cli.graphkit("report", "r", "-o", "s.html", cwd=tmp_path, env=nowhere, code=3).err
+    cli.inside("report", named, "-o", "r.html", cwd=tmp_path, env=nowhere, code=0)
+    assert "127.0.0.1:1" in cli.inside("report", "r", "-o", "s.html", cwd=tmp_path, env=nowhere, code=3).err

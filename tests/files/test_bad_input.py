@@ -10,7 +10,8 @@ import pytest
 import graphkit as graphkit_library
 from graphkit.errors import InputError
 from tests.files.mistakes import A1, A2, MISTAKES, Q1, Q2, SCORE, SHAS, STEP, WHOLE, Lines, commit
-from tests.helpers.cli import ANSWERS, QUESTIONS, graphkit, inside, tiny, write_lines
+from tests.helpers.cli import ANSWERS, QUESTIONS, inside, tiny, write_lines
+from tests.helpers.cli import inside as graphkit
 
 
 @pytest.mark.parametrize("name", MISTAKES)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.files.mistakes import GAIN, MISTAKES, Q1, Q2, SHAS, Lines, commit, gain
-from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, Row, graphkit, inside, tiny, write_lines
+from tests.helpers.cli import ANSWERS, QUESTIONS, Graph, Row, inside, tiny, write_lines
+from tests.helpers.cli import inside as graphkit
 
 
 def spoiled_dataset(folder: Path) -> list[str]:

@@ -17,7 +17,8 @@ from graphkit.measures.base import Unscored
 from graphkit.measures.coherence import Coherence, OffPin
 from graphkit.scoring.cypher_scoring import measure_values
 from tests.helpers import ROOT
-from tests.helpers.cli import QUESTIONS, Done, Graph, Row, graphkit, inside, tiny, write_lines
+from tests.helpers.cli import QUESTIONS, Done, Graph, Row, inside, tiny, write_lines
+from tests.helpers.cli import inside as graphkit
 
 BUILD = ROOT / "fixtures" / "storefront" / "build_repos.py"
 NAMES = ("api", "contracts", "infra", "orders", "schema", "web")

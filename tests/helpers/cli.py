@@ -119,19 +119,28 @@ def graphkit(
 def inside(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None, code: int | None = None) -> Done:
     """Run a command within this process: all but the start and the end of a process, and many times as quick."""
     from graphkit.cli.app import app
+    from graphkit.cli.base import refused_by_system
 
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    out, err = (
+        io.TextIOWrapper(io.BytesIO(), "utf-8", errors="backslashreplace", write_through=True) for _ in range(2)
+    )
     status: object = 0
-    with pytest.MonkeyPatch.context() as patch:
+    wanted = environment(env)
+    with pytest.MonkeyPatch.context() as patch, Path(os.devnull).open() as nothing:
         patch.chdir(cwd)
-        for name, value in environment(env).items():
+        for name in set(os.environ) - set(wanted):
+            patch.delenv(name)
+        for name, value in wanted.items():
             patch.setenv(name, value)
+        patch.setattr(sys, "stdin", nothing)
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         try:
             typer.main.get_command(app).main([str(argument) for argument in arguments], prog_name="graphkit")
         except SystemExit as exit_:
             status = exit_.code or 0
+        except OSError as error:
+            status = refused_by_system(error)
     assert isinstance(status, int)
     texts = [stream.buffer.getvalue().decode() for stream in (out, err)]
     done = Done(status, *texts)

@@ -16,7 +16,8 @@ from graphkit.files.verdict_files import grades_folder, write_verdicts
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.score_nodes import gradings
 from graphkit.records.scores import Score
-from tests.helpers.cli import Graph, Row, graphkit, tiny, write_lines
+from tests.helpers.cli import Graph, Row, tiny, write_lines
+from tests.helpers.cli import inside as graphkit
 from tests.helpers.executions import execution, result
 from tests.helpers.verdicts import claim, verdict
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import ROOT
-from tests.helpers.cli import Done, Graph, graphkit, write_lines
+from tests.helpers.cli import Done, Graph, write_lines
+from tests.helpers.cli import inside as graphkit
 from tests.helpers.datasets import STOREFRONT, read_jsonl
 
 PAGE = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
