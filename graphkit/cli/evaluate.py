@@ -126,6 +126,7 @@ def evaluate(
     from graphkit.cli.scorecards import print_outcomes, print_scorecard
     from graphkit.cli.tables import print_groups, print_scoreboard
     from graphkit.files.dataset import Dataset
+    from graphkit.files.jsonl import read_once
     from graphkit.files.problems import Problems
     from graphkit.files.run_files import first_run
     from graphkit.graph.writing import quiet
@@ -174,6 +175,7 @@ def evaluate(
     if format is None:
         dataset = dataset_of(runs, dataset, how)
     with (
+        read_once(),
         as_runs(runs, format, dataset, how) as files,
         nullcontext() if no_store else open_graph() as store,
         shown_progress("evaluate") if store is not None else nullcontext(quiet) as progress,
@@ -202,6 +204,7 @@ def evaluate(
                 replace=replace,
                 origin=(None if run is file else file) if format is None else f"the log {file.resolve()}",
                 failed_as=failures,
+                hash_gold=as_json() or len(files) > 1,
                 progress=progress,
             )
             print_problems(problems)

@@ -7,11 +7,15 @@ import math
 import re
 import sys
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from graphkit.errors import InputError, MeasureError
 from graphkit.measures.base import LAYERS, Measure
 from graphkit.records.references import imported
+
+# importlib.metadata is imported where a name isn't one of graphkit's: it costs as much as a small run.
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 #: The group of entry points that name measures: ``Terseness = "my_package.measures:Terseness"``.
 GROUP = "graphkit.measures"
@@ -90,6 +94,8 @@ def loaded_kind(text: str) -> type[Measure] | None:
 @cache
 def installed() -> dict[str, EntryPoint]:
     """Return the entry points that name measures, by their names, case folded."""
+    from importlib.metadata import entry_points
+
     return {point.name.casefold(): point for point in entry_points(group=GROUP)}
 
 

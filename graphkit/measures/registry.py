@@ -6,8 +6,7 @@ import ast
 import dataclasses
 import re
 from collections.abc import Iterable
-from importlib.metadata import EntryPoint
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from graphkit.errors import MeasureError, did_you_mean
 from graphkit.measures.base import DEFAULT_K, Measure
@@ -46,6 +45,9 @@ from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success,
 from graphkit.measures.repositories import CrossRepoPrecision, CrossRepoRecall
 from graphkit.measures.seen import Redundancy, StepsToGold, UsedShare
 from graphkit.measures.tools import ArgumentMatch, ToolExact, ToolInOrder, ToolPrecision, ToolRecall
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Kind = TypeVar("Kind", bound=Measure)
 
