@@ -18,7 +18,6 @@ from graphkit.files.reading import RecordReader
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
 
-
 Form = Literal["NFC", "NFD"]
 
 

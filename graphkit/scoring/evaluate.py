@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset, given_run_name
+from graphkit.files.jsonl import read_once
 from graphkit.files.normal_forms import GoldSpelling
 from graphkit.files.problems import OnError, Problems
 from graphkit.files.spool import Spool
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 Engine = Literal["python", "cypher"]
 
 
+@read_once()
 def evaluate(
     run: str | Path | Iterable[Any],
     dataset: str | Path | Dataset | None = None,
