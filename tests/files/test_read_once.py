@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -16,7 +17,12 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the names of the files that are opened from here on."""
     names: list[str] = []
     open_binary = jsonl.open_binary
-    monkeypatch.setattr(jsonl, "open_binary", lambda path: names.append(path.name) or open_binary(path))
+
+    def watched(path: Path) -> IO[bytes]:
+        names.append(path.name)
+        return open_binary(path)
+
+    monkeypatch.setattr(jsonl, "open_binary", watched)
     return names
 
 
