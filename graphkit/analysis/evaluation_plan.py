@@ -70,6 +70,8 @@ class EvaluationPlan:
         Whether edges are compared without their direction, and traversals without their order.
     by
         The label by which means are grouped.
+    hash_gold
+        Whether results carry the hash of their gold, which costs a tenth of the time. Several runs always do.
     keep_rows
         Whether the value of each question is kept even if nothing here needs it.
     name, replace, failed_as
@@ -86,6 +88,7 @@ class EvaluationPlan:
     unordered: bool = False
     by: Label | None = None
     keep_rows: bool = False
+    hash_gold: bool = True
     name: str | None = None
     replace: bool = False
     failed_as: FailedAs = "worst"
@@ -182,6 +185,7 @@ class EvaluationPlan:
                 replace=self.replace,
                 origin=one.origin,
                 failed_as=self.failed_as,
+                hash_gold=self.hash_gold or len(runs) > 1,
                 progress=progress,
             )
             on_problems(problems)

@@ -95,6 +95,7 @@ def evaluate(
     from graphkit.analysis.gates import hold
     from graphkit.cli.imports import as_runs, dataset_of
     from graphkit.cli.progress import shown_progress
+    from graphkit.files.jsonl import read_once
     from graphkit.graph.writing import quiet
     from graphkit.scoring.export import check_output, write_results
     from graphkit.trust.families import own_kind
@@ -112,6 +113,7 @@ def evaluate(
 
     dataset = given.dataset if given.format is not None else dataset_of(given.runs, given.dataset, logs)
     with (
+        read_once(),
         as_runs(given.runs, given.format, dataset, logs) as sources,
         nullcontext() if storing.no_store else open_graph() as store,
         nullcontext(quiet) if store is None else shown_progress("evaluate") as progress,
@@ -149,6 +151,7 @@ def _plan(
         unordered=scoring.unordered,
         by=scoring.by,
         keep_rows=bool(storing.out),
+        hash_gold=as_json(),
         name=storing.run_name,
         replace=storing.replace,
         failed_as=scoring.failed_as,

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphkit.errors import InputError
 from graphkit.files.extra_fields import extra_fields
@@ -18,12 +18,15 @@ from graphkit.files.reading import RecordReader, read_records
 from graphkit.records.aliases import LONGEST_NAME
 from graphkit.records.code_tests import wrong_tests
 from graphkit.records.commits import CommitGraph, ReadAt
-from graphkit.records.fields import Record
 from graphkit.records.ids import KnownFiles, repo_of
-from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct
 
-R = TypeVar("R", bound=Record)
+# The models are imported when a file of commits needs them: they cost more than scoring a small run.
+if TYPE_CHECKING:
+    from graphkit.records.fields import Record
+    from graphkit.records.models import Commit, Compatibility
+
+R = TypeVar("R", bound="Record")
 
 
 class Dataset:
@@ -112,6 +115,8 @@ class Dataset:
         path = find_file(self.folder, "commits")
         if path is None:
             return []
+        from graphkit.records.models import Commit
+
         placed = list(_unique(path, Commit, lambda commit: (commit.repo, commit.sha), problems))
         while cycle := parent_cycle([commit for _, commit in placed]):
             chain = " -> ".join(sha[:12] for sha in cycle)
@@ -124,7 +129,11 @@ class Dataset:
     def compatibility(self, problems: Problems) -> list[Compatibility]:
         """Return the rows about commits that did or did not work together; a second row with an id is a problem."""
         path = find_file(self.folder, "compatibility")
-        return [] if path is None else [row for _, row in _unique(path, Compatibility, lambda row: row.id, problems)]
+        if path is None:
+            return []
+        from graphkit.records.models import Compatibility
+
+        return [row for _, row in _unique(path, Compatibility, lambda row: row.id, problems)]
 
     def commit_graph(self, problems: Problems) -> CommitGraph:
         """Return what the dataset knows about commits."""

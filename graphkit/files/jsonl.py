@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain
 from pathlib import Path
 from typing import IO, cast
@@ -21,6 +24,10 @@ MAX_BLANK = 4 << 20
 
 #: The longest array, or other file that is held as a whole, in bytes.
 LONGEST_ARRAY = 256 << 20
+
+#: The largest file whose lines :func:`read_once` holds, and how much it holds of all files, in bytes.
+HELD_FILE = 8 << 20
+HELD = 64 << 20
 
 _BLOCK = 1 << 16
 BOM = b"\xef\xbb\xbf"
@@ -76,7 +83,55 @@ def raw_lines(path: Path) -> Iterator[bytes]:
     InputError
         The file is missing, a directory, empty, binary, damaged, or holds a line of more than ``MAX_LINE`` bytes.
     """
-    return chain.from_iterable(_line_blocks(path))
+    held = _held.get()
+    return chain.from_iterable(_line_blocks(path) if held is None else held.line_blocks(path))
+
+
+@contextmanager
+def read_once() -> Iterator[None]:
+    """Within the block, hold the lines of small files, so that each file is opened once however often it is read.
+
+    A file that was changed in between is read again.
+    """
+    if _held.get() is not None:
+        yield
+        return
+    token = _held.set(_HeldLines())
+    try:
+        yield
+    finally:
+        _held.reset(token)
+
+
+class _HeldLines:
+    """The lines of the small files that were read to their end, by what tells one state of a file from another."""
+
+    def __init__(self) -> None:
+        self._files: dict[tuple[int, ...], list[list[bytes]]] = {}
+        self._size = 0
+
+    def line_blocks(self, path: Path) -> Iterator[list[bytes]]:
+        try:
+            state = path.stat()
+        except OSError:
+            state = None
+        if state is None or not stat.S_ISREG(state.st_mode) or is_compressed(path) or state.st_size > HELD_FILE:
+            yield from _line_blocks(path)
+            return
+        key = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+        if key in self._files:
+            yield from self._files[key]
+            return
+        blocks = []
+        for lines in _line_blocks(path):
+            blocks.append(lines)
+            yield lines
+        if self._size + state.st_size <= HELD:
+            self._files[key] = blocks
+            self._size += state.st_size
+
+
+_held: ContextVar[_HeldLines | None] = ContextVar("held lines", default=None)
 
 
 def raw_blocks(path: Path) -> Iterator[bytes]:

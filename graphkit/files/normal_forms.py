@@ -6,71 +6,50 @@ compared as the dataset's gold spells it. Ids that the gold itself tells apart b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 from unicodedata import is_normalized, normalize
 
-from graphkit.files.jsonl import open_binary
 from graphkit.files.known_ids import gold_ids
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
 
+Form = Literal["NFC", "NFD"]
 
-@dataclass(frozen=True, slots=True)
+
 class GoldSpelling:
-    """How the gold of a dataset spells what isn't ASCII.
+    """How the gold of a dataset spells ids that aren't ASCII; the questions are read when a run has such an id.
 
-    Attributes
-    ----------
-    ids
-        The gold's spelling of each id, by its form NFC.
-    form
-        The form that all of them have; None where they differ in it.
+    A pipe can't be read again: its spelling is unknown.
     """
 
-    ids: Mapping[str, str] = field(default_factory=dict)
-    form: Literal["NFC", "NFD"] | None = None
-
-    @classmethod
-    def read(cls, questions_file: Path) -> GoldSpelling:
-        """Return that of a dataset's questions; nothing is known of a pipe, which can't be read again.
-
-        The file is decoded only where it holds anything but ASCII.
-        """
-        if not questions_file.is_file() or _is_ascii(questions_file):
-            return cls()
-        found: dict[str, set[str]] = {}
-        for _, question in RecordReader(questions_file, QuestionStruct, Problems("skip")):
-            for one in _gold_ids(question):
-                if not one.isascii():
-                    found.setdefault(normalize("NFC", one), set()).add(one)
-        every = set().union(*found.values())
-        forms: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
-        form = next((form for form in forms if all(is_normalized(form, one) for one in every)), None)
-        return cls({nfc: min(some) for nfc, some in found.items() if len(some) == 1}, form)
-
-    def __bool__(self) -> bool:
-        return bool(self.ids)
+    def __init__(self, questions_file: Path | None = None) -> None:
+        self._questions_file = questions_file if questions_file is not None and questions_file.is_file() else None
 
     def of(self, name: str) -> str:
         """Return a name as the gold spells it."""
-        if name.isascii():
+        if name.isascii() or self._questions_file is None or not self._read[0]:
             return name
-        return self.ids.get(normalize("NFC", name)) or (name if self.form is None else normalize(self.form, name))
+        ids, form = self._read
+        return ids.get(normalize("NFC", name)) or (name if form is None else normalize(form, name))
 
-
-def _is_ascii(file: Path) -> bool:
-    with open_binary(file) as stream:
-        return all(not may_differ(block) for block in iter(lambda: stream.read(1 << 20), b""))
-
-
-def _gold_ids(question: QuestionStruct) -> Iterator[str]:
-    yield from gold_ids(question)
-    yield from question.expected_files
+    @cached_property
+    def _read(self) -> tuple[dict[str, str], Form | None]:
+        """The gold's spelling of each id by its form NFC, and the form of all ids; None where they differ in it."""
+        assert self._questions_file is not None
+        found: dict[str, set[str]] = {}
+        for _, question in RecordReader(self._questions_file, QuestionStruct, Problems("skip")):
+            for one in chain(gold_ids(question), question.expected_files):
+                if not one.isascii():
+                    found.setdefault(normalize("NFC", one), set()).add(one)
+        every = set().union(*found.values())
+        forms: tuple[Form, ...] = ("NFC", "NFD")
+        form = next((form for form in forms if all(is_normalized(form, one) for one in every)), None)
+        return {nfc: min(some) for nfc, some in found.items() if len(some) == 1}, form
 
 
 def may_differ(data: bytes) -> bool:

@@ -10,30 +10,35 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from graphkit.measures.case import Case
+from graphkit.measures.unscored import (
+    NEITHER_LOGGED,
+    NO_GOLD,
+    NO_ORDER,
+    NO_RELEVANT,
+    NO_RETRIEVAL,
+    NO_TRAVERSAL,
+    NOTHING_TRAVERSED,
+    Unscored,
+)
+
+__all__ = [
+    "DEFAULT_K",
+    "LAYERS",
+    "NEITHER_LOGGED",
+    "NOTHING_TRAVERSED",
+    "NO_GOLD",
+    "NO_ORDER",
+    "NO_RELEVANT",
+    "NO_RETRIEVAL",
+    "NO_TRAVERSAL",
+    "CutMeasure",
+    "Measure",
+    "Thresholds",
+    "Unscored",
+]
 
 #: The cut-off where neither the question nor the measure names one.
 DEFAULT_K = 5
-
-NO_GOLD = "no gold path with a required step"
-NO_RELEVANT = "no relevant ids"
-NOTHING_TRAVERSED = "nothing was traversed"
-
-# A field that a record doesn't log is unknown. An empty list says that nothing was retrieved, traversed or called.
-NO_TRAVERSAL = "the record has no traversal (not logged)"
-NO_RETRIEVAL = "the record has no retrieved chunks (not logged)"
-NO_ORDER = "the traversal is a set of edges: it has no order"
-NEITHER_LOGGED = "the record doesn't say what was retrieved, or what was traversed (not logged)"
-
-
-@dataclass(frozen=True, slots=True)
-class Unscored:
-    """The reason why a case has no value. It never counts as 0: a mean ignores it and shows how many it ignored.
-
-    ``of_question`` marks a reason that lies in the question alone, such as missing gold: no answer could be scored.
-    """
-
-    reason: str
-    of_question: bool = dataclasses.field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from graphkit.measures.lazy import filled_by, lazy
 from graphkit.measures.matching import Edge, all_typed, boundary
+from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import CommitGraph, Version
 from graphkit.records.evidence import beyond_static
 from graphkit.records.ids import KnownFiles, file_of, listed_file, repo_of, split_node
@@ -159,7 +161,7 @@ class Case:
 
     def _rank(self) -> None:
         chunks = self.chunks
-        ranks = {chunk.id: rank for rank, chunk in enumerate(chunks, 1)}
+        ranks = dict(zip(map(_id_of, chunks), count(1)))
         self.repeats = len(ranks) < len(chunks)
         if self.repeats:
             ranks = {}
@@ -177,6 +179,13 @@ class Case:
     repeats: bool = filled_by(_rank)
     hits: list[tuple[int, float]] = filled_by(_rank)
     gains: list[float] = filled_by(_rank)
+
+    @lazy
+    def unranked(self) -> Unscored | None:
+        """Why the measures of the ranking have no value; None where they have one."""
+        if not self.gains:
+            return Unscored(NO_RELEVANT, of_question=True)
+        return None if self.chunks_logged else Unscored(NO_RETRIEVAL)
 
     @lazy
     def duplicates(self) -> list[str]:
@@ -220,8 +229,8 @@ class Case:
         positions = [step.position for step in steps]
         self._spans = spans = []
         self.irregular = []
-        start, count = 0, len(steps)
-        while start < count:
+        start, total = 0, len(steps)
+        while start < total:
             end = bisect_right(numbers, numbers[start], start)
             if positions[start:end] != _COUNTING[: end - start]:
                 steps[start:end] = walk = _by_position(steps[start:end])
@@ -416,6 +425,7 @@ _EMPTY = AnswerStruct(
     run="none", question_id="none", retrieved=[], traversal=[], answer="", evidence_files=[], tool_calls=[]
 )
 _commit_of = attrgetter("commit")
+_id_of = attrgetter("id")
 
 #: The positions of a path that is written as one expects: longer paths are looked at closely, too.
 _COUNTING = list(range(1000))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import math
 import re
 import sys
-from importlib.metadata import EntryPoint
+from typing import TYPE_CHECKING
 
 from graphkit.errors import InputError, MeasureError
 from graphkit.measures.base import LAYERS, Measure
 from graphkit.records.plugins import described, load
 from graphkit.records.references import imported
+
+# importlib.metadata is imported where a name isn't one of graphkit's: it costs as much as a small run.
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 #: The group of entry points that name measures: ``Terseness = "my_package.measures:Terseness"``.
 GROUP = "graphkit.measures"
@@ -27,7 +32,8 @@ def checked(kind: object, where: str) -> type[Measure]:
     Raises
     ------
     MeasureError
-        It isn't a subclass of :class:`graphkit.Measure`, lacks ``value``, or has an unknown layer or impossible bounds.
+        It isn't a subclass of :class:`graphkit.Measure`, lacks ``value``, has an unknown layer, impossible bounds, or a
+        parameter called ``name``.
     """
     if not inspect.isclass(kind) or not issubclass(kind, Measure):
         what = (
@@ -39,6 +45,9 @@ def checked(kind: object, where: str) -> type[Measure]:
         raise MeasureError(f"the measure doesn't define {missing}", where=where, remedy="def value(self, case): ...")
     if kind.layer not in LAYERS:
         raise MeasureError(f"no layer is called {kind.layer!r}", where=where, remedy=f"There are: {', '.join(LAYERS)}.")
+    if dataclasses.is_dataclass(kind) and any(field.name == "name" for field in dataclasses.fields(kind)):
+        what = "a parameter of the measure is called 'name', which is the name that the measure itself is known by"
+        raise MeasureError(what, where=where, remedy="Give the parameter another name.")
     bounds = [bound for bound in (kind.lowest, kind.highest) if bound is not None]
     if not all(isinstance(bound, int | float) and math.isfinite(bound) for bound in bounds) or (
         len(bounds) == 2 and bounds[0] >= bounds[1]

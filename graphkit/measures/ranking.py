@@ -36,10 +36,8 @@ class Success(CutMeasure):
     aliases = ("hit", "hit_rate")
 
     def value(self, case: Case) -> float | Unscored:
-        if not case.gains:
-            return Unscored(NO_RELEVANT, of_question=True)
-        if not case.chunks_logged:
-            return Unscored(NO_RETRIEVAL)
+        if case.unranked is not None:
+            return case.unranked
         return 1.0 if case.hits and case.hits[0][0] <= self.cutoff(case) else 0.0
 
 
@@ -55,10 +53,8 @@ class Recall(CutMeasure):
     target_parameters = {"k": 20}
 
     def value(self, case: Case) -> float | Unscored:
-        if not case.gains:
-            return Unscored(NO_RELEVANT, of_question=True)
-        if not case.chunks_logged:
-            return Unscored(NO_RETRIEVAL)
+        if case.unranked is not None:
+            return case.unranked
         k = self.cutoff(case)
         return len([1 for rank, _ in case.hits if rank <= k]) / len(case.gains)
 
@@ -76,10 +72,8 @@ class P(CutMeasure):
     aliases = ("precision",)
 
     def value(self, case: Case) -> float | Unscored:
-        if not case.gains:
-            return Unscored(NO_RELEVANT, of_question=True)
-        if not case.chunks_logged:
-            return Unscored(NO_RETRIEVAL)
+        if case.unranked is not None:
+            return case.unranked
         k = self.cutoff(case)
         return len([1 for rank, _ in case.hits if rank <= k]) / k
 
@@ -99,10 +93,8 @@ class RR(Measure):
     severe = 0.3
 
     def value(self, case: Case) -> float | Unscored:
-        if not case.gains:
-            return Unscored(NO_RELEVANT, of_question=True)
-        if not case.chunks_logged:
-            return Unscored(NO_RETRIEVAL)
+        if case.unranked is not None:
+            return case.unranked
         return 1.0 / case.hits[0][0] if case.hits else 0.0
 
 

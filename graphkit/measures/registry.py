@@ -6,8 +6,7 @@ import ast
 import dataclasses
 import re
 from collections.abc import Iterable
-from importlib.metadata import EntryPoint
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from graphkit.errors import MeasureError, did_you_mean
 from graphkit.measures.base import DEFAULT_K, Measure
@@ -47,6 +46,9 @@ from graphkit.measures.repositories import CrossRepoPrecision, CrossRepoRecall
 from graphkit.measures.seen import Redundancy, StepsToGold, UsedShare
 from graphkit.measures.tools import ArgumentMatch, ToolExact, ToolInOrder, ToolPrecision, ToolRecall
 from graphkit.records.plugins import installed
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Kind = TypeVar("Kind", bound=Measure)
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from operator import attrgetter
+from itertools import compress
+from operator import mul
+from typing import Any
 from zlib import crc32
 
 import msgspec
-from msgspec.structs import fields
+from msgspec.structs import astuple, fields
 
 from graphkit.records.structs import QuestionStruct
 
@@ -23,8 +25,9 @@ NOT_GOLD = frozenset(("id", "question", "category", "difficulty", "group"))
 #: The fields whose items have no order.
 UNORDERED = frozenset(("paths", "expected_files", "expected_symbols", "facts", "conflicts", "test_cases"))
 
-_FIELDS = tuple(sorted(field.name for field in fields(QuestionStruct) if field.name not in NOT_GOLD))
-_values = attrgetter(*_FIELDS)
+_FIELDS = [field.name for field in fields(QuestionStruct)]
+#: Where the fields of gold are among those of the struct: the first ones aren't gold.
+_GOLD = range(len(NOT_GOLD), len(_FIELDS))
 _SIZE = 8
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -40,12 +43,15 @@ def gold_hash(question: QuestionStruct) -> str:
 
 def gold_number(question: QuestionStruct) -> int:
     """Return the hash of a question's gold as a number."""
-    # This runs for each scored question, so the fields are read at once. Empty values are ignored, but not 0.
-    gold = {
-        name: sorted(map(_encode, value)) if name in UNORDERED and len(value) > 1 else value
-        for name, value in zip(_FIELDS, _values(question), strict=True)
-        if value
+    # Some runs hash every question, so the fields are read at once. Empty values are ignored, but not 0.
+    values = astuple(question)
+    gold: dict[str, Any] = {
+        _FIELDS[place]: values[place] for place in compress(_GOLD, values[_GOLD.start : _GOLD.stop])
     }
+    if not UNORDERED.isdisjoint(gold):
+        for name in UNORDERED.intersection(gold):
+            if len(gold[name]) > 1:
+                gold[name] = sorted(map(_encode, gold[name]))
     if question.min_sources == 0:
         gold["min_sources"] = 0
     return int.from_bytes(blake2b(_encode(gold), digest_size=_SIZE).digest(), "big")
@@ -74,6 +80,11 @@ class GoldSum:
     def add(self, question: str, gold: int) -> None:
         """Add a question's gold, weighted by its id, so that questions can't exchange their gold."""
         self.value += gold * (crc32(question.encode("utf-8", "surrogatepass")) | 1)
+
+    def add_all(self, questions: Iterable[str], golds: Iterable[int]) -> None:
+        """Add many questions, as :meth:`add` adds one."""
+        weights = [crc32(name.encode("utf-8", "surrogatepass")) | 1 for name in questions]
+        self.value += sum(map(mul, golds, weights))
 
     def merge(self, other: GoldSum) -> None:
         """Add another sum."""

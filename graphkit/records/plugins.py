@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
 from graphkit.records.references import imported
+
+# importlib.metadata takes as long to import as a small run takes to score.
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 @cache
@@ -16,6 +19,8 @@ def installed(group: str) -> dict[str, EntryPoint]:
 
     Those of graphkit come first, and no other package can replace them.
     """
+    from importlib.metadata import entry_points
+
     points = sorted(entry_points(group=group), key=lambda point: not point.value.startswith("graphkit."))
     found: dict[str, EntryPoint] = {}
     for point in points:

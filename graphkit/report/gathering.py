@@ -150,7 +150,7 @@ def _scored(
         unordered=data.unordered,
         versions=True,
         name=name,
-        spelling=GoldSpelling.read(data.dataset.questions_file),
+        spelling=GoldSpelling(data.dataset.questions_file),
     )
     result = score_file(job, dataset=data.dataset.name, problems=problems, sink=rows.extend, descriptions=collector.add)
     collector.flush()

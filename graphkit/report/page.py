@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from graphkit.analysis.layers import NOT_JUDGED
 from graphkit.files.atomic import written
+from graphkit.files.jsonl import read_once
 from graphkit.files.outputs import check_output
 from graphkit.files.problems import Problems
 from graphkit.records.words import counted, shown
@@ -177,6 +178,7 @@ def _link(run: str, question: str) -> dict[str, str]:
     return {"name": name, "fragment": f"#{quote(visible(run), safe='')}/{quote(name, safe='')}"}
 
 
+@read_once()
 def write_report(
     runs: Sequence[Path],
     out: Path,

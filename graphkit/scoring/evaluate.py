@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphkit.database.store import Store
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset, given_run_name
+from graphkit.files.jsonl import read_once
 from graphkit.files.normal_forms import GoldSpelling
 from graphkit.files.problems import OnError, Problems
 from graphkit.files.spool import Spool
@@ -19,21 +20,23 @@ from graphkit.graph.writing import Progress, quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import require_computed, resolve_measures
 from graphkit.records.commits import CommitGraph
-from graphkit.records.scores import GRAPHKIT, Score
 from graphkit.records.structs import AnswerStruct
 from graphkit.records.unanswered import FailedAs
 from graphkit.scoring.file_scoring import score_file
-from graphkit.scoring.known_share import known_share
+from graphkit.scoring.first_records import FirstRecords
+from graphkit.scoring.known_share import GoldSeen, known_share
 from graphkit.scoring.logged_tools import tool_measures
 from graphkit.scoring.results import Evaluation, Row
 from graphkit.scoring.scorer import Job
 
 if TYPE_CHECKING:
     from graphkit.graph.score_nodes import Grading
+    from graphkit.records.scores import Score
 
 Engine = Literal["python", "cypher"]
 
 
+@read_once()
 def evaluate(
     run: str | Path | Iterable[Any],
     dataset: str | Path | Dataset | None = None,
@@ -53,6 +56,7 @@ def evaluate(
     replace: bool = False,
     origin: str | Path | None = None,
     failed_as: FailedAs = "worst",
+    hash_gold: bool = True,
     progress: Progress = quiet,
 ) -> Evaluation:
     """Score a run log.
@@ -96,6 +100,9 @@ def evaluate(
         How gates, targets and thresholds count the questions that the run failed on or has no record for: each as the
         worst value of its measure, or not at all (``"unscored"``). The means themselves are over the scored questions.
 
+    hash_gold
+        Whether the result has the hash of its gold, which costs a tenth of the time; with rows it always has.
+
     Returns
     -------
     Evaluation
@@ -133,6 +140,7 @@ def evaluate(
                 replace=replace,
                 origin=origin if origin is not None else IN_MEMORY,
                 failed_as=failed_as,
+                hash_gold=hash_gold,
                 progress=progress,
             )
     chosen = resolve_measures(measures, k=k)
@@ -141,8 +149,9 @@ def evaluate(
     if name is not None:
         given_run_name(name)
     source = Dataset.of_run(run_file, dataset)
+    first = FirstRecords.read(source, run_file)
     if not measures:
-        chosen += resolve_measures(called) if (called := tool_measures(source, run_file)) else ()
+        chosen += resolve_measures(called) if (called := tool_measures(source, run_file, first)) else ()
     told_by_caller = problems is not None
     problems = problems if problems is not None else Problems(on_error, strict=strict)
     if engine == "cypher" and store is None:
@@ -164,11 +173,14 @@ def evaluate(
         unordered=unordered,
         versions=any(measure.needs_commits for measure in chosen),
         name=name,
-        spelling=GoldSpelling.read(source.questions_file),
+        spelling=GoldSpelling(source.questions_file),
+        hash_gold=hash_gold,
+        wanted=frozenset(first.ids() if first is not None else ()),
     )
+    gold = GoldSeen()
     if store is None:
-        result = _with_rows(score_file(job, dataset=source.name, problems=problems, sink=take), rows)
-        known = known_share(source, run_file)
+        result = _with_rows(score_file(job, dataset=source.name, problems=problems, sink=take, gold=gold), rows)
+        known = known_share(source, run_file, first, gold)
         result = dataclasses.replace(result, known=known, failed_as=failed_as).with_scores(scores)
         return _warned(result, problems, told_by_caller)
     from graphkit.graph.runs import IN_MEMORY, RunRecords, load_run, order_run
@@ -178,7 +190,7 @@ def evaluate(
         # Nothing of a run is written before all of it was read: until then its records are put aside.
         records = RunRecords.of_unread_file(store, source.name, run_file, answers)
         job = dataclasses.replace(job, keep_answers=records.wanted)
-        scored = score_file(job, dataset=source.name, problems=problems, sink=take, answers=answers)
+        scored = score_file(job, dataset=source.name, problems=problems, sink=take, answers=answers, gold=gold)
         result = _with_rows(scored, rows)
         result.with_scores(scores)  # refused before anything is stored
         answers.flush()
@@ -190,7 +202,7 @@ def evaluate(
 
         in_graph = [measure for measure in chosen if measure.query]
         result = _merged(chosen, score_run(store, source.name, scored.run, in_graph, keep_rows), result)
-    known = known_share(source, run_file)
+    known = known_share(source, run_file, first, gold)
     result = dataclasses.replace(result, known=known, failed_as=failed_as).with_scores(scores)
     if keep_rows:
         by_commits = {str(measure): history for measure in chosen if measure.needs_commits}
@@ -215,6 +227,7 @@ def _kept(result: Evaluation, by_commits: Mapping[str, int]) -> tuple[list[Gradi
     """
     from graphkit import __version__
     from graphkit.graph.score_nodes import Grading, gradings_of, rows_of
+    from graphkit.records.scores import GRAPHKIT
 
     given = {score.measure for score in result.given}
     own = [(place, name) for place, name in enumerate(result.measures) if name not in given]

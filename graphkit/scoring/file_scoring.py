@@ -26,6 +26,7 @@ from graphkit.files.spool import Spool
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.words import counted
 from graphkit.scoring.batches import SIZE, PackedBatch, Unpacker, batches, packed
+from graphkit.scoring.known_share import GoldSeen
 from graphkit.scoring.results import Evaluation, Row, Totals
 from graphkit.scoring.scorer import Job, Numbered, Part, Scorer
 
@@ -84,6 +85,7 @@ class _Join:
         self.problems = problems
         self.sink = sink
         self.totals = Totals(len(scorer.measures))
+        self.gold = GoldSeen()
         self.questions: dict[str, Numbered] = {}
         self.answers: dict[str, Numbered] = {}
         self.hashes = [array("q") for _ in range(16)]
@@ -92,6 +94,7 @@ class _Join:
     def take(self, part: Part) -> None:
         """Add one part, and score the questions that meet their answer now."""
         self.totals.add(part.totals)
+        self.gold.merge(part.gold)
         self.problems.merge(part.problems)
         hashes = array("q")
         hashes.frombytes(part.hashes)
@@ -143,6 +146,7 @@ class _Join:
                 self._settle()
         self._settle()
         self.totals.add(scorer.totals)
+        self.gold.merge(scorer.gold)
         self.problems.merge(scorer.problems)
 
     def _settle(self) -> None:
@@ -209,6 +213,7 @@ def score_file(
     sink: Sink | None = None,
     answers: Spool[AnswerStruct] | None = None,
     descriptions: Descriptions | None = None,
+    gold: GoldSeen | None = None,
     workers: int | None = None,
 ) -> Evaluation:
     """Score one run log against its questions.
@@ -221,6 +226,8 @@ def score_file(
         Takes the usable records of the run in their order, where the job keeps them.
     descriptions
         Takes what the job's ``describe`` made of each question, where there is one.
+    gold
+        Receives which of the ids that the job looks for the gold holds.
     workers
         How many processes; by default one a core for large files, and this process alone for small ones.
 
@@ -264,6 +271,8 @@ def score_file(
         raise InputError("the file holds no question", where=str(questions_file))
     if not join.runs:
         raise InputError("the file holds no record", where=str(run_file))
+    if gold is not None:
+        gold.merge(join.gold)
     totals = join.totals
     return Evaluation(
         run=job.name if job.name is not None else next(iter(join.runs)),
@@ -277,7 +286,7 @@ def score_file(
         efficiency=totals.efficiency.spreads(),
         unscored=totals.unscored([str(measure) for measure in job.measures]),
         without_commit=(totals.without_commit, totals.commit_of_artifact) if job.versions else None,
-        gold_hash=totals.gold.hexdigest(),
+        gold_hash=totals.gold.hexdigest() if job.hash_gold or job.keep_rows else None,
         warnings=totals.doubts.warnings(),
     )
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,9 @@ from graphkit.files.reading import RecordReader
 from graphkit.measures.edges import EdgeMeasure
 from graphkit.measures.paths import PathMeasure
 from graphkit.measures.registry import known_measure
-from graphkit.records.structs import AnswerStruct, QuestionStruct
+from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import counted
-
-#: How many records of a run are looked at.
-RECORDS = 1000
+from graphkit.scoring.first_records import RECORDS, FirstRecords
 
 #: Of how few ids or edges nothing is concluded.
 FEWEST = 10
@@ -73,24 +70,47 @@ class KnownShare:
         }
 
 
-def known_share(dataset: Dataset, run_file: Path) -> KnownShare | None:
+@dataclass(slots=True)
+class GoldSeen:
+    """The ids of a run's first records that the gold holds, and whether a question expects files."""
+
+    ids: set[str] = field(default_factory=set)
+    expects_files: bool = False
+
+    def merge(self, other: GoldSeen) -> None:
+        """Add what another part of the questions holds."""
+        self.ids |= other.ids
+        self.expects_files |= other.expects_files
+
+
+def known_share(
+    dataset: Dataset, run_file: Path, first: FirstRecords | None = None, gold: GoldSeen | None = None
+) -> KnownShare | None:
     """Return how much of a run's first records the dataset knows; None for a pipe, which can't be read again.
 
-    It is asked for after the run was scored: what can't be used was told then, and is passed over here.
+    It is asked for after the run was scored, which reports what can't be used: here that is skipped.
+
+    Parameters
+    ----------
+    first
+        The first records, where they were read before.
+    gold
+        What scoring found in the gold; by default the questions are read for it.
     """
-    if not (run_file.is_file() and dataset.questions_file.is_file()):
+    first = first or FirstRecords.read(dataset, run_file)
+    if first is None:
         return None
-    answers = RecordReader(run_file, AnswerStruct, Problems("skip"), dataset.questions_file)
-    looked_at = [answer for _, answer in islice(answers, RECORDS + 1)]
-    more = len(looked_at) > RECORDS
-    looked_at = looked_at[:RECORDS]
-    spelling = GoldSpelling.read(dataset.questions_file)
-    respelled = sum(respell(answer, spelling) > 0 for answer in looked_at) if spelling else 0
+    looked_at, more = first.answers, first.has_more
+    spelling = GoldSpelling(dataset.questions_file)
+    respelled = sum(respell(answer, spelling) > 0 for answer in looked_at)
     chunks = dict.fromkeys(chunk.id for answer in looked_at for chunk in answer.retrieved or ())
     ids = chunks | dict.fromkeys(
         end for answer in looked_at for step in answer.traversal or () for end in (step.source, step.target)
     )
-    known, graph = read_known(dataset, _questions(dataset), ids)
+    known, graph = read_known(dataset, _questions(dataset) if gold is None or respelled else (), ids)
+    if gold is not None:
+        known.gold |= gold.ids & ids.keys()
+        known.expects_files |= gold.expects_files
     met = LogCoverage(known, {one: one for one in ids}, set(chunks))
     for answer in looked_at:
         for step in answer.traversal or ():

@@ -19,13 +19,13 @@ from graphkit.records.unanswered import FAILED, MISSING, FailedAs, is_failure
 from graphkit.records.usage import Spread, Tally
 from graphkit.records.words import counted, shown
 from graphkit.scoring.doubt_counts import Doubts
-from graphkit.scoring.known_share import KnownShare
 
 if TYPE_CHECKING:
     import pandas
 
     from graphkit.measures.outcome import Outcome
     from graphkit.records.scores import Score
+    from graphkit.scoring.known_share import KnownShare
 
 
 Label = Literal["category", "difficulty", "group"]

@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from graphkit.records.gold import as_hash, gold_number
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.usage import figures_of
 from graphkit.scoring.batches import Batch
+from graphkit.scoring.known_share import GoldSeen
 from graphkit.scoring.results import Row, Totals
 
 #: A line with its number.
@@ -59,6 +61,10 @@ class Job:
         The name that the run goes by, whatever the records say.
     spelling
         How the gold spells ids that aren't ASCII: those of the run are compared as it does.
+    hash_gold
+        Whether the hash of the gold of all questions is wanted; with ``keep_rows`` it always is.
+    wanted
+        The ids that are looked for in the gold.
     """
 
     questions_file: Path
@@ -74,6 +80,8 @@ class Job:
     versions: bool = False
     name: str | None = None
     spelling: GoldSpelling = field(default_factory=GoldSpelling)
+    hash_gold: bool = False
+    wanted: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -86,6 +94,8 @@ class Part:
         The run's records in their order, packed, and how many: where the job keeps them.
     names, described
         The ids of the batch's questions in their order, and what was made of those scored: where the job describes.
+    gold
+        Which of the wanted ids the gold of these questions holds.
     """
 
     totals: Totals
@@ -98,6 +108,7 @@ class Part:
     answers: list[tuple[bytes, int]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     described: list[tuple[str, Any]] = field(default_factory=list)
+    gold: GoldSeen = field(default_factory=GoldSeen)
 
 
 class Scorer:
@@ -124,6 +135,9 @@ class Scorer:
         self.questions = RecordReader(job.questions_file, QuestionStruct, self.problems)
         self.answers = RecordReader(job.run_file, AnswerStruct, self.problems, job.questions_file)
         self.packer = Packer(AnswerStruct) if job.keep_answers else None
+        self.hash_gold = job.hash_gold or job.keep_rows
+        #: The wanted ids that no question had so far.
+        self.wanted = set(job.wanted)
         self.begin()
 
     def answer(self, number: int, line: bytes) -> AnswerStruct | None:
@@ -131,7 +145,7 @@ class Scorer:
         found = self.answers.parse(number, line)
         if found is not None:
             self.runs.add(found.run)
-            if self.job.spelling and may_differ(line) and (changed := respell(found, self.job.spelling)):
+            if may_differ(line) and (changed := respell(found, self.job.spelling)):
                 where = f"{self.answers.path}:{number}"
                 self.problems.note(Problem(where, respelled_in_words(changed), record=found.question_id))
             if self.job.name is not None:
@@ -146,6 +160,7 @@ class Scorer:
         self.about: list[tuple[tuple[str | None, ...], Outcome | None, str, str | None]] = []
         self.described: list[tuple[str, Any]] = []
         self.runs: set[str] = set()
+        self.gold = GoldSeen()
         self.problems = self.questions.problems = self.answers.problems = Problems()
 
     def score(self, question: QuestionStruct, answer: AnswerStruct | None, number: int = 0) -> None:
@@ -156,24 +171,29 @@ class Scorer:
             note_missing_gold(question, self.questions.path, self.problems)
         if question.symbol_match is not None and self.compares_symbols:
             note_symbol_match(question, self.questions.path, self.problems)
-        if answer is not None and answer.error is None:
-            if (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
-                self._note(case, number)
-            if job.versions and answer.retrieved:
-                self.totals.count_without_commit(*case.without_commit)
+        if self.wanted:
+            self._look_for_wanted(question)
+        answered = answer is not None and answer.error is None
+        if answer is not None:
+            if answered:
+                if (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
+                    self._note(case, number)
+                if job.versions and answer.retrieved:
+                    self.totals.count_without_commit(*case.without_commit)
+            else:
+                self.totals.failed += 1
+            if answer.doubts:
+                self.totals.doubts.add(answer.doubts)
+            if _figures(answer) != _NO_FIGURES:
+                self.totals.efficiency.add(figures_of(answer))
         else:
-            self.totals.missing += answer is None
-            self.totals.failed += answer is not None
-        if answer is not None and answer.doubts:
-            self.totals.doubts.add(answer.doubts)
-        if answer is not None and _has_figures(answer):
-            self.totals.efficiency.add(figures_of(answer))
+            self.totals.missing += 1
         invalid = job.invalid.get(question.id) if job.invalid else None
         if invalid is not None:
             self.values.append([Unscored(invalid)] * len(self.measures))
         else:
             try:
-                if answer is not None and answer.error is None:
+                if answered:
                     self.values.append([measure.value(case) for measure in self.measures])
                 else:
                     self.totals.no_answer += 1
@@ -184,13 +204,26 @@ class Scorer:
                     raise
                 raise blamed from None
         self.names.append(question.id)
-        gold = gold_number(question)
-        self.totals.gold.add(question.id, gold)
+        gold = 0
+        if self.hash_gold:
+            gold = gold_number(question)
+            self.totals.gold.add(question.id, gold)
         if job.describe is not None:
             self.described.append((question.id, job.describe(case, _plain(self.values[-1]), invalid)))
         if job.keep_rows:
             labels = (question.category, question.difficulty, question.group)
             self.about.append((labels, outcome(case, invalid) if job.outcomes else None, as_hash(gold), case.failure))
+
+    def _look_for_wanted(self, question: QuestionStruct) -> None:
+        """Note which of the wanted ids the gold of a question holds."""
+        found = self.wanted.intersection(question.relevant)
+        for path in question.paths:
+            found |= self.wanted.intersection([step.source for step in path.steps])
+            found |= self.wanted.intersection([step.target for step in path.steps])
+        self.wanted -= found
+        self.gold.ids |= found
+        if question.expected_files:
+            self.gold.expects_files = True
 
     def take_rows(self) -> list[Row]:
         """Bring the values since the last call into the totals, and return the rows where they are wanted."""
@@ -326,6 +359,7 @@ class Scorer:
             answers=packed,
             names=list(taken) if self.job.describe is not None else [],
             described=self.described,
+            gold=self.gold,
         )
 
 
@@ -342,11 +376,5 @@ def _number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _has_figures(answer: AnswerStruct) -> bool:
-    return not (
-        answer.latency_ms is None
-        and answer.model_calls is None
-        and answer.prompt_tokens is None
-        and answer.output_tokens is None
-        and answer.cost is None
-    )
+_figures = attrgetter("latency_ms", "model_calls", "prompt_tokens", "output_tokens", "cost")
+_NO_FIGURES = (None,) * 5

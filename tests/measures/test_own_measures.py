@@ -103,6 +103,16 @@ class Beyond(graphkit.Measure):
         return 1.5
 
 
+@dataclass(frozen=True)
+class Named(graphkit.Measure):
+    """Has a parameter that hides the name of the measure."""
+
+    name: str = "x"
+
+    def value(self, case):
+        return 1.0
+
+
 class Unfinished(graphkit.Measure):
     """Says no value."""
 
@@ -205,6 +215,7 @@ def test_what_it_says_of_itself(folder: Path) -> None:
         ("own_words:dataclass", "is no measure"),
         ("own_words:Unfinished", "doesn't define value"),
         ("own_words:Lost", "no layer is called 'retreival'"),
+        ("own_words:Named", "a parameter of the measure is called 'name'"),
         ("own_words:Words(allow=3)", "Words has no parameter 'allow'"),
         ("own_words:Words(allowed='a')", "allowed must be a int"),
         ("own_words:Words@5", "Words has no parameter 'k'"),

@@ -1,0 +1,27 @@
+"""The value of a question that a measure doesn't score, and the reasons that several measures share."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+NO_GOLD = "no gold path with a required step"
+NO_RELEVANT = "no relevant ids"
+NOTHING_TRAVERSED = "nothing was traversed"
+
+# A field that a record doesn't log is unknown. An empty list says that nothing was retrieved, traversed or called.
+NO_TRAVERSAL = "the record has no traversal (not logged)"
+NO_RETRIEVAL = "the record has no retrieved chunks (not logged)"
+NO_ORDER = "the traversal is a set of edges: it has no order"
+NEITHER_LOGGED = "the record doesn't say what was retrieved, or what was traversed (not logged)"
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """The reason why a case has no value. It never counts as 0: a mean ignores it and shows how many it ignored.
+
+    ``of_question`` marks a reason that lies in the question alone, such as missing gold: no answer could be scored.
+    """
+
+    reason: str
+    of_question: bool = dataclasses.field(default=False, compare=False)
