@@ -224,7 +224,7 @@ def pytest_runtest_call() -> Generator[None]:
         except BaseException:
             for process in started:
                 # The server of the embedded database serves other tests, and ends by itself.
-                if process.poll() is None and not "graphkit.database.embedded.server" in list(process.args)  # type: ignore[arg-type]:
+                if process.poll() is None and "graphkit.database.embedded.server" not in str(process.args):
                     _end(process)
             raise
 
