@@ -184,7 +184,7 @@ def any_graph(engine_settings: EngineSettings) -> Iterator[Graph]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark each test by its fixtures and its engine, drop those that the fast suite doesn't run, and group the rest."""
+    """Mark each test by its fixtures and its engine, and drop those that the fast suite doesn't run."""
     kept, dropped = [], []
     for item in items:
         fixtures = {*getattr(item, "fixturenames", ())}
@@ -198,13 +198,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             _not_run[_NOT_FAST[left_out]] += 1
             dropped.append(item)
             continue
-        group = "neo4j" if item.get_closest_marker("neo4j") else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
         kept.append(item)
     if dropped:
         config.hook.pytest_deselected(items=dropped)
-    # The longest groups first, so that no process waits for the other in the end.
-    items[:] = sorted(kept, key=lambda item: item.get_closest_marker("neo4j") is None)
+    items[:] = kept
+
+
+#: Modules with tests on Neo4j whose ids don't say so.
+_ON_NEO4J = ("tests/database/test_connection.py", "tests/scoring/test_engines.py")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each process whole modules, and one of them all tests on Neo4j, so that a single Neo4j is started.
+
+    The groups of xdist's own scheduler are part of a test's id, which pytest 9.2 no longer lets plugins change.
+    """
+    from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+    class ByDatabase(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            module = nodeid.partition("::")[0]
+            return "neo4j" if "neo4j" in nodeid or module in _ON_NEO4J else module
+
+    return ByDatabase(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
