@@ -66,9 +66,8 @@ def test_runs_are_named_as_compare_takes_them(any_graph: cli.Graph, tmp_path: Pa
     # Both options say where the graph and the dataset are; the dataset that is named counts.
     write_jsonl(away / "new" / "questions.jsonl", [cli.QUESTIONS[0], {**cli.QUESTIONS[1], "paths": []}])
     graphkit("report", "r", "--dataset", "new", "-o", "new.html")
-    assert [run["found"] for run in Page((away / "new.html").read_text("utf-8")).json("summary")["runs"]] == [
-        [[1, 2], [0, 0]]
-    ]
+    (new,) = Page((away / "new.html").read_text("utf-8")).json("summary")["runs"]
+    assert [(one.get("found", 0), one.get("required", 0)) for one in new["questions"]] == [(1, 2), (0, 0)]
 
 
 def test_a_run_that_cannot_be_found_is_told(any_graph: cli.Graph, tmp_path: Path) -> None:
@@ -88,7 +87,7 @@ def test_a_run_that_cannot_be_found_is_told(any_graph: cli.Graph, tmp_path: Path
     write_jsonl(run, [cli.ANSWERS[0]])
     told = refused("report", "r", "-o", "r.html")
     assert f"{run}: the run 'r' is no longer what was loaded" in told
-    assert f"`graphkit evaluate {run}` loads it anew" in told
+    assert f"`graphkit evaluate {run}` loads it again" in told
     run.unlink()
     told = refused("report", "r", "-o", "r.html")
     assert f"{run}: the file that the run 'r' was loaded from is gone" in told

@@ -330,7 +330,7 @@ def test_query_beyond_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_server_that_is_no_database(rude_port: int) -> None:
     """Something else that listens at the address is not mistaken for a database."""
-    with pytest.raises(DatabaseError, match="isn't a Neo4j server"):
+    with pytest.raises(DatabaseError, match="isn't Neo4j"):
         Store.open(Settings(uri=f"bolt://127.0.0.1:{rude_port}"))
 
 

@@ -52,14 +52,13 @@ def test_load_decodes_each_line_once(empty_store: Store, dataset: Path, parsed: 
 
 
 def test_evaluation_decodes_a_run_once(empty_store: Store, dataset: Path, parsed: Counter[tuple[str, int]]) -> None:
-    """A run is written from the records that were scored; where the graph holds just them, none are put aside.
+    """A run is written from the records that were scored; where the graph holds just them, none are spooled.
 
-    Only what the dataset knows of its first records is a second look at them and at the questions, and one at the
-    knowledge graphs.
+    Only the known ids of its first records need a second look at them, and one at the knowledge graphs.
     """
     graphkit.load(empty_store, dataset)
     file = dataset / "runs" / f"{RUN}.jsonl"
-    lines = {(name, number): 2 for name in ("questions.jsonl", file.name) for number in range(1, 31)}
+    lines = {(name, number): many for name, many in (("questions.jsonl", 1), (file.name, 2)) for number in range(1, 31)}
     for name in (f"{kind}-stack-{number}.jsonl" for kind in ("artifacts", "edges") for number in (1, 2)):
         lines |= {(name, number + 1): 1 for number in range(len(read_jsonl(dataset / name)))}
     for _ in range(2):
