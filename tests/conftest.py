@@ -14,11 +14,11 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings as hypothesis_settings
 
 from graphkit.database.embedded import client as embedded
 from graphkit.database.settings import Settings
@@ -55,9 +55,13 @@ _MARKS = {
 #: What the fast suite doesn't run, with the name that its last line has for it.
 _NOT_FAST = {"neo4j": "Neo4j", "browser": "browser", "slow": "slow"}
 
-hypothesis_settings.register_profile("fast", max_examples=25, deadline=None)
-hypothesis_settings.register_profile("full", deadline=None)
-hypothesis_settings.load_profile("fast" if FAST else "full")
+# The environments of RAGAS and of the live libraries have no Hypothesis, and run no test that uses it.
+if find_spec("hypothesis"):
+    from hypothesis import settings as hypothesis_settings
+
+    hypothesis_settings.register_profile("fast", max_examples=25, deadline=None)
+    hypothesis_settings.register_profile("full", deadline=None)
+    hypothesis_settings.load_profile("fast" if FAST else "full")
 
 _tests_run: Counter[str] = Counter()
 _names: dict[str, str] = {}
