@@ -137,7 +137,7 @@ def test_what_a_query_may_return(query: str, imported: Import, data: Path) -> No
 def test_columns_by_name(imported: Import, data: Path) -> None:
     """--columns names plain columns, or nodes and the relationship; one that isn't there is told with the closest."""
     plain = "MATCH (a)-[r]->(b) WHERE b.qname IS NOT NULL RETURN a.qname, type(r), b.qname"
-    with pytest.raises(InputError, match="no edge is found") as caught:
+    with pytest.raises(InputError, match="the graph has no edge") as caught:
         imported(plain)
     assert "rows without a node, relationship or path: 3, such as columns a.qname, type(r), b.qname" in str(
         caught.value
@@ -163,7 +163,7 @@ def test_relationships_before_and_without_their_nodes(imported: Import, data: Pa
 
 def test_only_element_ids(imported: Import, data: Path) -> None:
     """Where no property names a node, the import is refused: an elementId doesn't outlive a reload."""
-    with pytest.raises(InputError, match="elementId is given to another one by a reload") as caught:
+    with pytest.raises(InputError, match="after a reload other nodes have these elementIds") as caught:
         imported("MATCH (a:Note) RETURN a")
     assert "(there are: text)" in str(caught.value)
     with pytest.raises(InputError, match="no node has the property 'qnam'") as caught:
@@ -238,16 +238,14 @@ def test_the_command(source: Source, data: Path, tmp_path: Path) -> None:
     done = inside(*words, *user, cwd=tmp_path, env=env, code=0)
     lines = done.out.splitlines()
     assert lines[0] == f"{source.uri}: 4 rows read"
-    assert lines[1:4] == [
-        "3 artifacts: Function (2), Table (1)",
-        "2 edges: CALLS (1), USES (1)",
-        "ids: by the property qname (3)",
-    ]
+    assert lines[1] == "3 artifacts: Function (2), Table (1)"
+    assert lines[2] in ("2 edges: CALLS (1), USES (1)", "2 edges: USES (1), CALLS (1)")  # as the database returns them
+    assert lines[3] == "ids: by the property qname (3)"
     assert "gold: 1 of 3 edges are in it, 0 reversed, 1 by another relation, 1 not; 3 of 4 ids" in lines
     assert lines[-1] == f"{data}/artifacts.jsonl, {data}/edges.jsonl"
     assert source.password is None or source.password not in done.out + done.err
     again = inside(*words, *user, cwd=tmp_path, env=env, code=2)
-    assert "such a knowledge graph already" in again.err
+    assert "already has this knowledge graph" in again.err
     told = inside(*words, *user, "--replace", "--json", cwd=tmp_path, env=env, code=0).object()
     assert (told["artifacts"], told["edges"], told["dataset"]) == (3, 2, str(data))
     # What was made loads, and the gold that isn't in it is told as such.
