@@ -135,6 +135,7 @@ def command(*, home: bool = False, graph: bool = False) -> Callable[[Callable[..
             from graphkit.files.intake import lifted
 
             filled = {name: _filled(family, given) for name, family in families.items()}
+            _reported_fields.clear()
             with _results_alone() if as_json() else nullcontext(), lifted(_shared.lift_limits):
                 function(**given, **filled)
 
@@ -330,7 +331,7 @@ def console(stderr: bool = False, width: int | None = None) -> Console:
     return made
 
 
-#: The unknown fields that were reported already: several runs read the same questions.
+#: The unknown fields that this command has reported already: several runs read the same questions.
 _reported_fields: set[tuple[str, str]] = set()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 from graphkit.files.dataset import Dataset
@@ -10,7 +11,7 @@ from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.doubts import OPENED_FILES
 from graphkit.records.structs import QuestionStruct
-from graphkit.scoring.first_records import FirstRecords
+from graphkit.scoring.first_records import RECORDS, FirstRecords
 
 #: Computed where a run logs its calls, and those for which the questions must say what is expected.
 OF_CALLS = ("StepsToGold", "Redundancy", "UsedShare")
@@ -29,7 +30,10 @@ def tool_measures(dataset: Dataset, run_file: Path, first: FirstRecords | None =
     A pipe has none, since it can't be read twice. Where an agent opened whole files and gold names symbols, its files
     are compared as well.
     """
-    first = first or FirstRecords.read(dataset, run_file)
+    if first is None:
+        if not run_file.is_file() or all(_NAMED not in line for _, line in islice(read_lines(run_file), RECORDS)):
+            return ()
+        first = FirstRecords.read(dataset, run_file)
     if first is None or all(answer.tool_calls is None for answer in first.answers):
         return ()
     by_file = OF_FILES if any(OPENED_FILES in answer.doubts for answer in first.answers) else ()

@@ -173,4 +173,4 @@ def test_a_log_that_changed_is_evaluated_again(graph: Graph, tmp_path: Path) -> 
     assert f"the log {other}: the graph holds another run 'logged', from the log {log}" in done.err
     inside("evaluate", other, *options, "--run", "logged-too", cwd=tmp_path, env=graph.env, code=0)
     told = inside("report", "logged", "-o", "r.html", cwd=tmp_path, env=graph.env, code=2).err
-    assert f"the run 'logged' was loaded from the log {log}, which is no run's file" in told
+    assert f"the run 'logged' was loaded from the log {log}, which isn't the file of a run" in told

@@ -86,11 +86,11 @@ def test_a_log_becomes_a_run(tmp_path: Path) -> None:
     [
         (("--columns", "a,b"), "--columns takes source, relation and target"),
         (("--commit", "web"), "--commit takes NAME=VALUE"),
-        (("--id-pattern", "("), "the id pattern is no regular expression"),
+        (("--id-pattern", "("), "the id pattern isn't a regular expression"),
         (("--ids", "absent.jsonl"), "absent.jsonl: there is no such file"),
         (("--question", "q9"), "the dataset has no question 'q9'"),
         (("--question-key", "nowhere"), "log.jsonl:1: it has no question's id at 'nowhere'"),
-        ((), "answers that don't say their question: 1, such as"),
+        ((), "answers that don't name their question: 1, such as"),
     ],
 )
 def test_mistakes(options: tuple[str, ...], message: str, tmp_path: Path) -> None:

@@ -36,4 +36,4 @@ def test_readme_judging(tmp_path: Path, graph: Graph) -> None:
     assert re.search(r"RubricGrade +3 +1\.000", told["judge consistency"])
     assert {"swapped", "padded"} <= set(told["judge bias"].split())
     assert "kappa is 0.434, its interval over 30 answers begins at 0.112, under 0.6" in told["gate"]
-    assert "What judges said" in (tmp_path / "judged.html").read_text()
+    assert "Verdicts on the answer" in (tmp_path / "judged.html").read_text()

@@ -64,7 +64,7 @@ def test_cut_last_line(folder: Path) -> None:
     file.write_bytes(b"".join(whole[:4]) + whole[4][:20])
     (folder / "asked").unlink()
     done = run(folder, "--system", "systems:counted")
-    assert "the last record was cut, and is made anew" in done.err
+    assert "the last record was cut, and is made again" in done.err
     assert asked(folder) == ["t4", "t5", "t6", "t7", "t8", "t9"]
     assert file.read_bytes().splitlines(keepends=True)[:4] == whole[:4]
     assert len(records(folder, "counted")) == 10

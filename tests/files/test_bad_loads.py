@@ -273,7 +273,7 @@ def test_bad_run_is_not_kept(graph: Graph, tmp_path: Path) -> None:
     assert f"{run}:3: not valid JSON" in done.err
     assert graph.content() == before
     done = graphkit("evaluate", "--on-error", "skip", "--json", run, cwd=tmp_path, env=graph.env, code=0)
-    assert done.err.count("left out") == 1
+    assert done.err.count("skipped: ") == 1
     assert graph.store.read("MATCH (a:Answer {run: 'kept', answer: 'changed'}) RETURN a.question AS q") == [
         {"q": kept[1]["question_id"]}
     ]

@@ -376,7 +376,7 @@ def test_damaged_object(graph: Graph, shop: Path) -> None:
     spoiled.write_bytes(b"spoiled")
     done = refused(graph, shop, "contracts", "--name", "damaged")
     assert "contracts: the repository holds a damaged object" in done.err
-    assert "Clone it anew." in done.err
+    assert "Clone it again." in done.err
 
 
 @pytest.mark.parametrize(

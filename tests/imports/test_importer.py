@@ -15,6 +15,7 @@ from graphkit.files.run_files import read_run
 from graphkit.imports.importer import ImportedLog, import_log
 from graphkit.readers.known_formats import installed
 from graphkit.readers.payloads import NOTHING
+from graphkit.records.words import shortened
 from tests.helpers.datasets import read_jsonl, write_jsonl
 from tests.imports.plain import PLAIN, PLAIN_LINES
 
@@ -182,9 +183,9 @@ def test_answers_that_are_left_out(data: Path) -> None:
     log = data.parent / "log.jsonl"
     assert [record["question_id"] for record in result.records] == ["q1"]
     assert [line for line in result.summary if line.startswith("skipped")] == [
-        f"skipped: answers to no question of the dataset: 2, such as {log}:2: q7",
-        f"skipped: further answers to an answered question: 1, such as {log}:4: q1",
-        f"skipped: answers that don't name their question: 1, such as {log}:5",
+        f"skipped: answers to no question of the dataset: 2, such as {shortened(f'{log}:2: q7')}",
+        f"skipped: further answers to an answered question: 1, such as {shortened(f'{log}:4: q1')}",
+        f"skipped: answers that don't name their question: 1, such as {shortened(f'{log}:5')}",
     ]
     with pytest.raises(
         InputError,
