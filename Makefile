@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # How many processes run the tests.
 WORKERS ?= 2
-PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS)
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS)
 
 # Python keeps its compiled files, whatever the machine says: each command that a test starts needs half as long then.
 export PYTHONDONTWRITEBYTECODE :=
