@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """Which runs to compare, and how; see :func:`graphkit.compare_runs`. The second run must pass the gates."""
+    """The runs to compare, the options of the comparison, and its gates; see :func:`graphkit.compare_runs`."""
 
     first: str
     second: str

@@ -42,7 +42,7 @@ class RunSource(NamedTuple):
 
 @dataclass(frozen=True)
 class PlannedGates:
-    """What each run must pass, with measures as the user writes them; see :mod:`graphkit.analysis.gates`."""
+    """The gates of an evaluation, with measures as the user writes them; see :mod:`graphkit.analysis.gates`."""
 
     under: Sequence[tuple[str, float]] = ()
     over: Sequence[tuple[str, float]] = ()
@@ -55,7 +55,7 @@ class PlannedGates:
 
 @dataclass(frozen=True)
 class EvaluationPlan:
-    """What to compute for runs, and what they must pass.
+    """The measures, options and gates of an evaluation.
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ class Mover:
 
     @property
     def delta(self) -> float:
-        """How far it moved, second minus first."""
+        """The difference, second minus first."""
         return self.second - self.first
 
 
@@ -259,7 +259,7 @@ class Pairs:
 
     @property
     def failed_as(self) -> FailedAs:
-        """How failed questions count."""
+        """The rule for failed questions: the worst value, or unscored."""
         return self.options.get("failed_as", "worst")
 
     def groups(self, members: Mapping[str, set[str]]) -> tuple[Group, ...]:

@@ -1,4 +1,4 @@
-"""What every command shares: the decorator that declares it, its output, its database, and how errors are shown."""
+"""The parts that all commands share: their decorator, output, database and error messages."""
 
 from __future__ import annotations
 

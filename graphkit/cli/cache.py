@@ -45,7 +45,7 @@ def stats(file: Annotated[Path | None, _CACHE] = None) -> None:
 
 @dataclass(frozen=True)
 class PruneOptions:
-    """Which replies are removed."""
+    """Options that select the replies to remove."""
 
     older_than: Annotated[
         float | None, typer.Option("--older-than", metavar="DAYS", help="Remove replies older than DAYS.")

@@ -14,7 +14,7 @@ from graphkit.cli.options import SEED, FailedAsOption, MeasureOption, OnError
 
 @dataclass(frozen=True)
 class ComparingOptions:
-    """How runs are compared."""
+    """Options of the comparison."""
 
     measure: MeasureOption = None
     by: Annotated[
@@ -34,7 +34,7 @@ class ComparingOptions:
 
 @dataclass(frozen=True)
 class ComparisonGateOptions:
-    """What the second run must pass; see :class:`graphkit.analysis.gates.ComparisonGates`."""
+    """Gates for the second run; see :class:`graphkit.analysis.gates.ComparisonGates`."""
 
     regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Fail if B is significantly worse, or fails more often.")
@@ -58,7 +58,7 @@ class ComparisonGateOptions:
 
 @dataclass(frozen=True)
 class ComparedReadingOptions:
-    """How records and scores are read."""
+    """Options for reading records and scores."""
 
     on_error: Annotated[
         OnError, typer.Option("--on-error", help="Refuse input with bad records, or skip and report these.")

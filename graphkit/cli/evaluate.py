@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class InputOptions:
-    """What is evaluated."""
+    """The runs to evaluate, and their dataset."""
 
     runs: Annotated[list[Path], typer.Argument(metavar="RUN.jsonl...", help="Evaluate these run logs.")]
     dataset: DatasetOption = None
@@ -49,7 +49,7 @@ class InputOptions:
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """What is computed, and how."""
+    """The measures to compute, and their options."""
 
     measure: MeasureOption = None
     k: Annotated[int | None, typer.Option("--k", min=1, help="Cut off measures that name no cut-off at K.")] = None

@@ -22,7 +22,7 @@ MEMORY = 512
 
 @dataclass(frozen=True)
 class SandboxOptions:
-    """How code is run."""
+    """Options for running code."""
 
     jobs: Annotated[
         int | None,

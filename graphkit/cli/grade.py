@@ -53,7 +53,7 @@ _FAILURES = 5
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Which judge is asked, and how; see :class:`graphkit.scoring.judge_setup.JudgeOptions`."""
+    """The judge to ask, and its settings; see :class:`graphkit.scoring.judge_setup.JudgeOptions`."""
 
     judge: Annotated[
         str,
@@ -99,7 +99,7 @@ class ModelOptions:
 
 @dataclass(frozen=True)
 class AskedOptions:
-    """What the judge is asked, and shown; see :class:`graphkit.scoring.grade_run.GradingOptions`."""
+    """The prompts, and the material that the judge sees; see :class:`graphkit.scoring.grade_run.GradingOptions`."""
 
     grader: Annotated[
         list[str] | None,
@@ -139,7 +139,7 @@ class AskedOptions:
 
 @dataclass(frozen=True)
 class AboutOptions:
-    """Which run is graded, and where the grades go."""
+    """The run to grade, and the place of its grades."""
 
     run: Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="Judge the answers of this run.")]
     dataset: DatasetOption = None

@@ -51,7 +51,7 @@ class SourceOptions:
 
 @dataclass(frozen=True)
 class NodeOptions:
-    """How nodes and edges become artifacts and edges of a dataset."""
+    """Options for converting nodes and edges to artifacts and edges of a dataset."""
 
     id_property: Annotated[
         str | None, typer.Option("--id-property", metavar="NAME", help="Read the names of nodes in this property.")

@@ -42,7 +42,7 @@ REPEAT = 3
 
 @dataclass(frozen=True)
 class SubjectOptions:
-    """Which run, and which judge's scores of it."""
+    """The run, and the judge whose scores to use."""
 
     run: RunArgument
     dataset: DatasetOption = None
@@ -131,7 +131,7 @@ def show(
 
 @dataclass(frozen=True)
 class SheetOptions:
-    """What a person grades, and how it is compared."""
+    """The sheet for a person's grades, and options of the comparison."""
 
     measure: Annotated[
         str | None,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NameOptions:
-    """How the names in spans become ids of questions and artifacts."""
+    """Options for converting names in spans to ids of questions and artifacts."""
 
     ids: IdsOption = None
     id_pattern: IdPatternOption = None

@@ -222,7 +222,7 @@ def commit_values(texts: list[str] | None) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How records are read."""
+    """Options for reading records."""
 
     on_error: Annotated[
         OnError, typer.Option("--on-error", help="Refuse input with bad records, or skip and report these.")
@@ -245,7 +245,7 @@ class ReadingOptions:
 
 @dataclass(frozen=True)
 class LogOptions:
-    """How the log of another tool is read."""
+    """Options for reading the log of another tool."""
 
     ids: IdsOption = None
     id_pattern: IdPatternOption = None
@@ -275,7 +275,7 @@ class LogOptions:
 
 @dataclass(frozen=True)
 class AskOptions:
-    """How a judge is asked again; by default as when it graded."""
+    """Settings for asking a judge again; by default those of the first grading."""
 
     model: Annotated[
         str | None, typer.Option("--model", metavar="MODEL", help="Ask this model. [default: the one that graded]")
@@ -306,7 +306,7 @@ class AskOptions:
 
 @dataclass(frozen=True)
 class RunGateOptions:
-    """What runs must pass; see :class:`graphkit.analysis.evaluation_plan.PlannedGates`."""
+    """Gates for runs; see :class:`graphkit.analysis.evaluation_plan.PlannedGates`."""
 
     under: Annotated[
         list[Bound],

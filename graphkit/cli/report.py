@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ShownOptions:
-    """What the page shows, and how edges are compared."""
+    """The content of the page, and the comparison of edges."""
 
     dataset: DatasetOption = None
     title: Annotated[str | None, typer.Option("--title", help="Use this heading. [default: the dataset's name]")] = None
@@ -43,7 +43,7 @@ class ShownOptions:
 
 @dataclass(frozen=True)
 class GradeFilesOptions:
-    """What others found of the answers."""
+    """Scores, verdicts and executions of the answers."""
 
     scores: ScoresOption = None
     verdicts: Annotated[

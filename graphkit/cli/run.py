@@ -27,7 +27,7 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class SystemOptions:
-    """What is run."""
+    """The system to run, and its condition."""
 
     system: Annotated[
         list[str] | None,
@@ -76,7 +76,7 @@ class BaselineOptions:
 
 @dataclass(frozen=True)
 class SampleOptions:
-    """Which questions are asked."""
+    """Options that select the questions."""
 
     sample: Annotated[
         int | None, typer.Option("--sample", min=1, metavar="N", help="Ask N questions, stratified by difficulty.")
@@ -86,7 +86,7 @@ class SampleOptions:
 
 @dataclass(frozen=True)
 class TryOptions:
-    """How questions are asked."""
+    """Limits on asking questions."""
 
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Ask so many questions at once.")] = 4
     timeout: Annotated[
@@ -110,7 +110,7 @@ class TryOptions:
 
 @dataclass(frozen=True)
 class PriceOptions:
-    """What tokens cost."""
+    """Prices of tokens."""
 
     price_in: Annotated[
         float | None, typer.Option("--price-in", metavar="PRICE", help="Price a million prompt tokens at PRICE.")

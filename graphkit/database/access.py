@@ -62,7 +62,7 @@ class Access:
 
     @property
     def retry_seconds(self) -> float:
-        """How long to retry after a broken connection: longer for a cluster, which may have to elect a leader."""
+        """Seconds to retry after a broken connection: longer for a cluster, which may have to elect a leader."""
         return ROUTED_RETRY_SECONDS if self.uri.startswith("neo4j") else DIRECT_RETRY_SECONDS
 
     @property
@@ -76,7 +76,7 @@ class Access:
 
     @property
     def memory_remedy(self) -> str:
-        """How to give the server more memory."""
+        """The advice for giving the server more memory."""
         return "Raise the server's memory"
 
     def login_remedy(self, code: str) -> str:

@@ -1,4 +1,4 @@
-"""Which database to use, and with which account: options, environment variables and defaults."""
+"""The database and account to use: options, environment variables and defaults."""
 
 from __future__ import annotations
 

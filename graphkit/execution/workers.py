@@ -34,7 +34,7 @@ class SandboxError(GraphkitError):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a test ended, with its output.
+    """The end of a test, with its output.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How many of the ids and edges of a log a dataset knows, and what it usually means that it knows hardly any."""
+"""Counts of the ids and edges of a log that a dataset knows, and the usual cause of a low count."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def closest(name: str, known: Collection[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What it usually means that hardly anything is known.
+    """The usual cause where a dataset knows hardly any id.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ Form = Literal["NFC", "NFD"]
 
 
 class GoldSpelling:
-    """How the gold of a dataset spells ids that aren't ASCII; the questions are read when a run has such an id.
+    """The gold's spelling of ids that aren't ASCII; the questions are read when a run has such an id.
 
     A pipe can't be read again: its spelling is unknown.
     """

@@ -1,4 +1,4 @@
-"""What stands at the place of an output: neither what the command reads nor anything else of value is replaced.
+"""Checks of output paths: a command replaces neither its inputs nor files of another kind.
 
 Every file that a command writes passes :func:`check_output` before any work is done for it.
 """

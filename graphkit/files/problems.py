@@ -1,4 +1,4 @@
-"""What was wrong with an input, collected record by record, then refused as a whole or reported."""
+"""The problems of an input, collected record by record, then refused as a whole or reported."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Ignored(NamedTuple):
 
 @dataclass
 class Problems:
-    """What reading came upon: records that are left out, and notes about records that are kept.
+    """The problems that reading found: skipped records, and notes about the others.
 
     Attributes
     ----------
@@ -195,9 +195,9 @@ class Problems:
         if self.on_error == "skip":
             raise InputError(f"nothing usable is left: {self.faulty()} left out:", details=details)
         raise InputError(
-            f"{self.faulty()} can't be used, so none was taken:",
+            f"{self.faulty()} can't be used, so none was read:",
             details=details,
-            remedy="Correct them, or leave them out with --on-error skip.",
+            remedy="Correct them, or skip them with --on-error skip.",
         )
 
     def _refuse_unknown(self) -> None:

@@ -16,7 +16,7 @@ from graphkit.records.structs import ArtifactStruct, EdgeStruct, QuestionStruct,
 
 @dataclass
 class _Graph:
-    """What one knowledge graph knows of the nodes and edges that gold names."""
+    """The nodes and edges named by gold that one knowledge graph holds."""
 
     nodes: dict[str, str | None] = field(default_factory=dict)
     edges: set[tuple[str, str, str]] = field(default_factory=set)

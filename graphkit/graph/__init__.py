@@ -1,1 +1,1 @@
-"""What is in the graph: queries, loading of datasets, runs and git history, and what a run did wrong."""
+"""The content of the graph: queries, loading of datasets, runs and git history, and the failures of a run."""

@@ -1,1 +1,1 @@
-"""What graphkit measures: pure functions of one question's records. See ``graphkit.measures.registry`` for the list."""
+"""Measures: pure functions of one question's records. See ``graphkit.measures.registry`` for the list."""

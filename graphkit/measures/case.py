@@ -59,7 +59,7 @@ class Gold:
 
     @property
     def manual(self) -> list[bool]:
-        """Of each edge, whether it is a real relation that the static graph does not hold: by hand, or by a trace."""
+        """For each edge, whether it is a real relation that the static graph lacks: by hand, or by a trace."""
         return [beyond_static(step.evidence) for step in self._steps]
 
     def sort_key(self) -> tuple[object, ...]:
@@ -364,7 +364,7 @@ class Case:
 
     @lazy
     def without_commit(self) -> tuple[int, int]:
-        """How many distinct chunks name no commit, and how many of them take that of their artifact."""
+        """The number of distinct chunks without a commit, and of those that inherit their artifact's."""
         if all(map(_commit_of, self.chunks)):
             return 0, 0
         named = {chunk.id: chunk.commit for chunk in reversed(self.chunks)}

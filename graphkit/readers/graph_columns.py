@@ -1,4 +1,4 @@
-"""Which columns of a query's row hold an edge, by their names and what they hold, and where its arrow points."""
+"""Finds the columns of a query's rows that hold an edge, and the direction of its arrow."""
 
 from __future__ import annotations
 

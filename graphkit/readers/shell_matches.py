@@ -1,4 +1,4 @@
-"""Which files ``grep`` and ``rg`` found something in, by what they print."""
+"""Finds the files that ``grep`` and ``rg`` matched, from their output."""
 
 from __future__ import annotations
 

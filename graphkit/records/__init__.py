@@ -1,1 +1,1 @@
-"""What is written, without input or output: models, aliases, shapes of a traversal, ids, commits, usage."""
+"""Records without input or output: models, aliases, shapes of a traversal, ids, commits, usage."""

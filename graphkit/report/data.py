@@ -46,7 +46,7 @@ UNLISTED: ListedQuestion = {"id": "", "text": "", "category": "", "difficulty": 
 
 
 class QuestionOutcome(Struct):
-    """How a run did on one question.
+    """The outcome of a run on one question.
 
     ``flags`` are those of :data:`graphkit.report.question.FLAGS` that hold, ``found`` and ``required`` count the
     required edges, and ``block`` is the number of the block with the question's details.

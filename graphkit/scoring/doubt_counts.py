@@ -16,7 +16,7 @@ LONGEST = 300
 
 
 class Doubts:
-    """How many records of a run hold each doubt."""
+    """The number of records of a run that hold each doubt."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()

@@ -33,7 +33,7 @@ VERSION = "1"
 
 @dataclass(frozen=True)
 class ExecutedRun:
-    """What became of the code of a run.
+    """The result of executing the code of a run.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class ExecutedRun:
 
     @property
     def by_status(self) -> dict[str, int]:
-        """How many answers ended in each status, the most frequent first."""
+        """The number of answers by status, the most frequent first."""
         return dict(Counter(one.status for one in self.executions).most_common())
 
 

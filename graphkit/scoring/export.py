@@ -31,7 +31,7 @@ Records = Iterable[dict[str, Any]]
 
 
 class HeldGate(Protocol):
-    """What a gate came to: :class:`graphkit.analysis.gates.GateOutcome`."""
+    """The outcome of a gate: :class:`graphkit.analysis.gates.GateOutcome`."""
 
     @property
     def run(self) -> str:

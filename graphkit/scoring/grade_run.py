@@ -48,7 +48,7 @@ WAITING = "note: another grading of this run is being kept; this one waits for i
 
 @dataclass(frozen=True)
 class GradingOptions:
-    """What is asked about the answers of a run, and how they are shown.
+    """The prompts about the answers of a run, and the material that the judge sees.
 
     Attributes
     ----------

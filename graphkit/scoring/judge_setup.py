@@ -36,7 +36,7 @@ ABOUT_OUTPUT = 700
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """Which judge is asked, and how. All but ``judge`` and ``concurrency`` is of the judge ``anthropic``.
+    """The judge to ask, and its settings. All but ``judge`` and ``concurrency`` concern the judge ``anthropic``.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class Collecting:
 
 @dataclass(frozen=True, slots=True)
 class GradingEstimate:
-    """What a grading would take, before anything is sent.
+    """The estimated calls, tokens and cost of a grading, before anything is sent.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How much of a run its dataset knows: told before the scores, since a log of other ids scores zeros."""
+"""The share of a run that its dataset knows: reported before the scores, since a log of other ids scores zeros."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RESPELLED = "the ids of {} differ from the gold's in Unicode normalisation alon
 
 @dataclass(frozen=True, slots=True)
 class KnownShare:
-    """How much of the ids and edges in a run the dataset knows.
+    """The share of the ids and edges in a run that the dataset knows.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which measures of tool calls are of use to a run: those of what its records log, and its questions expect."""
+"""Selects the measures of tool calls that apply to a run, from its records and the expectations of its questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an evaluation gives back: the summary of each measure, and where asked for the value of each question."""
+"""The result of an evaluation: the summary of each measure, and on request the value of each question."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Summary:
 
     @property
     def unanswered(self) -> int:
-        """How many questions failed or are missing."""
+        """The number of questions that failed or are missing."""
         return self.failed + self.missing
 
     def held(self, failed_as: FailedAs = "worst") -> float | None:
@@ -145,7 +145,7 @@ class Summary:
 
     @property
     def failures(self) -> str:
-        """How many questions failed or are missing, in words; an empty text where none is."""
+        """The number of questions that failed or are missing, in words; an empty text for none."""
         parts = [f"{count} {what}" for count, what in ((self.failed, "failed"), (self.missing, "missing")) if count]
         return " and ".join(parts)
 

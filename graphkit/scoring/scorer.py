@@ -41,7 +41,7 @@ Describe = Callable[[Case, Sequence[float | str], str | None], Any]
 
 @dataclass(frozen=True)
 class Job:
-    """What is scored of which files, and how: the same for every process.
+    """The files to score and the options of scoring: the same for every process.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Job:
 
 @dataclass
 class Part:
-    """What a batch came to.
+    """The result of a batch.
 
     Attributes
     ----------

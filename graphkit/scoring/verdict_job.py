@@ -90,7 +90,7 @@ class RunToGrade:
 
 @dataclass(frozen=True)
 class Graded:
-    """What a judge said of a run.
+    """The verdicts and scores of a judge on a run.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Graded:
 
     @property
     def saving(self) -> Saving:
-        """What judging claims once has saved."""
+        """The calls and tokens saved by judging claims once."""
         return Saving.of(self.verdicts)
 
 
@@ -148,7 +148,7 @@ class Saving:
 
 @dataclass(frozen=True)
 class GradingJob:
-    """What is asked, of whom, and how.
+    """The questions to a judge, and the options of asking.
 
     Attributes
     ----------

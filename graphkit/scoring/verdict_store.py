@@ -1,4 +1,4 @@
-"""What judges said of a run, kept in files beside it: each model of a judge has its own, and other graders' stay."""
+"""Verdicts on a run in files beside it: each model of a judge has its own, and those of other prompts stay."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _rename_former(run_file: Path, graded: Graded, scores: Path, verdicts: Path)
 
 @dataclass(frozen=True)
 class Beside:
-    """What a judge said of a run before, as the files beside it hold it.
+    """The former verdicts of a judge on a run, as the files beside it hold them.
 
     Attributes
     ----------

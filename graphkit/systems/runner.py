@@ -26,7 +26,7 @@ _LONGEST_PAUSE = 30.0
 
 @dataclass(frozen=True)
 class Limits:
-    """How many questions run at once, and how long and how often each is tried.
+    """The number of concurrent questions, and the time and attempts that each one has.
 
     The pause before the first retry is ``backoff`` seconds, and doubles each time.
     """

@@ -1,1 +1,1 @@
-"""How far a judge can be trusted: against people, against itself, and against another judge."""
+"""Procedures that show how far a judge can be trusted: against people, itself, and another judge."""

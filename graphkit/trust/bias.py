@@ -58,7 +58,7 @@ class Swapped:
 
     @property
     def effort(self) -> str | None:
-        """How much the judge lets its model think."""
+        """The effort with which the judge lets its model think."""
         return effort_of(self.wrapped)
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:

@@ -28,7 +28,7 @@ from graphkit.trust.subjects import Subject
 
 @dataclass(frozen=True)
 class RejudgeOptions:
-    """How a judge is asked again; what is None is as when it graded."""
+    """Settings for asking a judge again; None means as in the first grading."""
 
     model: str | None = None
     effort: str | None = None

@@ -60,7 +60,7 @@ def test_records_and_faults_are_counted(tmp_path: Path) -> None:
     two = {**A1, "answer": 1, "latency_ms": -1}
     six = {**A2, "answer": 1, "cost": -1, "error": 1, "model_calls": -1, "prompt_tokens": -1, "output_tokens": -1}
     done = graphkit(*SCORE, tiny(tmp_path, answers=(two, six)), cwd=tmp_path, code=2)
-    assert "error: 2 records (8 faults) can't be used, so none was taken:" in done.err
+    assert "error: 2 records (8 faults) can't be used, so none was read:" in done.err
     # Three of a record's faults are told, and the last one says how many more there are.
     told = [line for line in done.err.splitlines() if "runs/r.jsonl:2: record 'q2': " in line]
     assert len(told) == 3
