@@ -15,16 +15,15 @@ from graphkit.analysis.layers import Scorecard, score_layers
 from graphkit.analysis.spot_check_files import kept_checks
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.problems import OnError, Problems
-from graphkit.files.run_files import first_run
+from graphkit.files.problems import Problems
 from graphkit.graph.writing import Progress, quiet
 from graphkit.measures.base import Measure
 from graphkit.measures.registry import DEFAULT_MEASURES, parse_measure, resolve_measures
 from graphkit.records.scores import Score
-from graphkit.records.unanswered import FailedAs
-from graphkit.scoring.evaluate import Engine, evaluate
-from graphkit.scoring.logged_tools import tool_measures
+from graphkit.scoring.evaluate import evaluate_pass
+from graphkit.scoring.options import EvaluationOptions
 from graphkit.scoring.results import Evaluation, Label
+from graphkit.scoring.run_pass import RunPass
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
@@ -55,45 +54,28 @@ class PlannedGates:
 
 @dataclass(frozen=True)
 class EvaluationPlan:
-    """The measures, options and gates of an evaluation.
+    """The options and gates of an evaluation of runs.
 
     Attributes
     ----------
-    names
-        The measures to compute. Without names these are the defaults, those of the layers and, if a run logs its calls
-        of tools, those of :func:`graphkit.scoring.logged_tools.tool_measures`; then each run has a scorecard.
-    k
-        The cut-off of measures that name none.
+    options
+        As in :func:`graphkit.evaluate`. Without measures, these are the defaults, those of the layers and, if a run
+        logs its tool calls, those of :attr:`graphkit.scoring.run_pass.RunPass.tool_measures`; each run then has a
+        scorecard. Rows are kept if anything here needs them, and several runs always have the hash of their gold.
     scores
         Scores that others gave. A gate may name their measures.
-    undirected, unordered
-        Whether edges are compared without their direction, and traversals without their order.
+    undirected
+        Whether to compare edges without their direction.
     by
-        The label by which means are grouped.
-    hash_gold
-        Whether results carry the hash of their gold, which costs a tenth of the time. Several runs always do.
-    keep_rows
-        Whether the value of each question is kept even if nothing here needs it.
-    name, replace, failed_as
-        As in :func:`graphkit.evaluate`.
+        The label by which to group means.
     """
 
-    names: Sequence[str] = ()
-    k: int | None = None
-    engine: Engine = "python"
+    options: EvaluationOptions = field(default_factory=lambda: EvaluationOptions(keep_rows=False))
     config: Config = field(default_factory=Config)
     gates: PlannedGates = field(default_factory=PlannedGates)
     scores: Sequence[Score] = ()
     undirected: bool = False
-    unordered: bool = False
     by: Label | None = None
-    keep_rows: bool = False
-    hash_gold: bool = True
-    name: str | None = None
-    replace: bool = False
-    failed_as: FailedAs = "worst"
-    on_error: OnError = "fail"
-    strict: bool = False
 
     def __post_init__(self) -> None:
         """Refuse unknown measures at once, before anything is read or started."""
@@ -102,7 +84,7 @@ class EvaluationPlan:
     @property
     def layered(self) -> bool:
         """Whether runs get scorecards."""
-        return not self.names
+        return not self.options.measures
 
     @cached_property
     def gated(self) -> dict[str, str]:
@@ -120,7 +102,7 @@ class EvaluationPlan:
         InputError
             A measure is unknown.
         """
-        chosen = self._resolved(self.names or DEFAULT_MEASURES)
+        chosen = self._resolved(self.options.measures or DEFAULT_MEASURES)
         if self.layered:
             chosen += self._resolved(self.config.measures())
         given = {score.measure for score in self.scores}
@@ -132,8 +114,8 @@ class EvaluationPlan:
             return self.config
         return self.config.renamed(lambda name: str(parse_measure(name).undirected()))
 
-    def _resolved(self, names: Sequence[str]) -> list[Measure]:
-        found = resolve_measures(names, k=self.k) if names else ()
+    def _resolved(self, names: Sequence[str | Measure]) -> list[Measure]:
+        found = resolve_measures(names, k=self.options.k) if names else ()
         return [one.undirected() if self.undirected else one for one in found]
 
     def evaluate(
@@ -164,30 +146,21 @@ class EvaluationPlan:
         InputError
             A file can't be used, or two files contain a run of one name.
         """
-        chosen = self._chosen(runs, dataset, notify)
+        passes = [RunPass(Dataset.of_run(one.run, dataset), one.run) for one in runs]
+        options = dataclasses.replace(
+            self.options,
+            measures=self._chosen(passes, notify),
+            keep_rows=bool(self.options.keep_rows or self.layered or self.by or self.scores or store is not None),
+            outcomes=self.layered and not self.undirected,
+            hash_gold=self.options.hash_gold or len(runs) > 1,
+        )
         if len(runs) > 1:
-            _refuse_one_name((one.file, first_run(one.run)) for one in runs)
+            _refuse_one_name((one.file, run.name) for one, run in zip(runs, passes, strict=True))
         results = []
-        for one in runs:
-            problems = Problems(self.on_error, strict=self.strict)
-            result = evaluate(
-                one.run,
-                dataset,
-                measures=chosen,
-                engine=self.engine,
-                store=store,
-                problems=problems,
-                keep_rows=bool(self.keep_rows or self.layered or self.by or self.scores or store is not None),
-                outcomes=self.layered and not self.undirected,
-                scores=self.scores,
-                unordered=self.unordered,
-                name=self.name,
-                replace=self.replace,
-                origin=one.origin,
-                failed_as=self.failed_as,
-                hash_gold=self.hash_gold or len(runs) > 1,
-                progress=progress,
-            )
+        for one, run in zip(runs, passes, strict=True):
+            problems = Problems(options.on_error, strict=options.strict)
+            own = dataclasses.replace(options, origin=one.origin)
+            result = evaluate_pass(run, own, store=store, scores=self.scores, problems=problems, progress=progress)
             on_problems(problems)
             if self.scores:
                 result = dataclasses.replace(result, warnings=(*result.warnings, *warn(one.run, result)))
@@ -196,17 +169,15 @@ class EvaluationPlan:
         cards = [score_layers(result, self._layers) for result in results] if self.layered else []
         return EvaluatedRuns(self, tuple(results), tuple(cards), tuple(self._outcomes(runs, results, cards)))
 
-    def _chosen(
-        self, runs: Sequence[RunSource], dataset: Path | None, notify: Callable[[str], None]
-    ) -> tuple[Measure, ...]:
+    def _chosen(self, runs: Sequence[RunPass], notify: Callable[[str], None]) -> tuple[Measure, ...]:
         """Return the measures with those of tool calls, and notify what is special about them."""
         chosen = self.measures
         if self.undirected:
             notify(f"note: {UNDIRECTED}")
         if self.layered:
-            called = [name for one in runs for name in tool_measures(Dataset.of_run(one.run, dataset), one.run)]
+            called = [name for run in runs for name in run.tool_measures]
             chosen = tuple(dict.fromkeys([*chosen, *(resolve_measures(called) if called else ())]))
-        if self.engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
+        if self.options.engine == "cypher" and (others := [str(each) for each in chosen if each.query is None]):
             notify(f"note: computed in Python, because they have no Cypher query: {', '.join(others)}")
         return chosen
 
@@ -214,7 +185,7 @@ class EvaluationPlan:
         self, runs: Sequence[RunSource], results: Sequence[Evaluation], cards: Sequence[Scorecard]
     ) -> list[GateOutcome]:
         gates, gated = self.gates, self.gated
-        named = map(str, self._resolved(self.names))
+        named = map(str, self._resolved(self.options.measures))
         outcomes = RunGates(
             under=[(gated[text], bound) for text, bound in gates.under],
             over=[(gated[text], bound) for text, bound in gates.over],

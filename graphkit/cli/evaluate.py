@@ -139,24 +139,28 @@ def _plan(
     from graphkit.analysis.config import load_config
     from graphkit.analysis.evaluation_plan import EvaluationPlan, PlannedGates
     from graphkit.files.score_files import read_scores
+    from graphkit.scoring.options import EvaluationOptions
 
-    return EvaluationPlan(
-        names=scoring.measure or (),
+    options = EvaluationOptions(
+        measures=scoring.measure or (),
         k=scoring.k,
         engine=scoring.engine,
+        on_error=reading.on_error,
+        strict=reading.strict,
+        keep_rows=bool(storing.out),
+        unordered=scoring.unordered,
+        name=storing.run_name,
+        replace=storing.replace,
+        failed_as=scoring.failed_as,
+        hash_gold=as_json(),
+    )
+    return EvaluationPlan(
+        options,
         config=load_config(scoring.config),
         gates=PlannedGates(**vars(gates)),
         scores=reading.read(read_scores, given.scores or []),
         undirected=scoring.undirected,
-        unordered=scoring.unordered,
         by=scoring.by,
-        keep_rows=bool(storing.out),
-        hash_gold=as_json(),
-        name=storing.run_name,
-        replace=storing.replace,
-        failed_as=scoring.failed_as,
-        on_error=reading.on_error,
-        strict=reading.strict,
     )
 
 

@@ -7,21 +7,18 @@ path, a mistake), it hands to the models, which accept it or say what is wrong: 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
-from msgspec import UNSET, Meta, Struct
+from msgspec import UNSET, Struct
 
 from graphkit.records.aliases import ANSWER, EDGE, QUESTION, Spellings, fields_by_other_name
-from graphkit.records.structs import AnswerStruct, ArtifactStruct, EdgeStruct, QuestionStruct
+from graphkit.records.structs import AnswerStruct, ArtifactStruct, EdgeStruct, Name, QuestionStruct, RunName
 
 S = TypeVar("S", bound=Struct)
 
 #: What the decoder raises on a line that it doesn't take.
 UNDECODED = (msgspec.MsgspecError, UnicodeError, RecursionError)
-
-#: The type of a field that must not be there: no value fits it, so that the decoder itself refuses the record.
-Nothing = Annotated[str, Meta(min_length=1, max_length=0)]
 
 _SPELLINGS: dict[type[Struct], Spellings] = {
     QuestionStruct: QUESTION,
@@ -48,6 +45,8 @@ class LineDecoder(Generic[S]):
     from the first line that has it. A line that has both spellings, or a third one, is left to the model. So is one
     with unknown fields in its parts; those of the record itself are learnt as well, for :meth:`pop_unknown` to tell.
 
+    It accepts a blank name of a run, which the caller checks: that is quicker than a pattern.
+
     Attributes
     ----------
     known
@@ -66,20 +65,17 @@ class LineDecoder(Generic[S]):
         self._build()
 
     def _build(self) -> None:
-        spelling = self._spelling
-        traps = [name for name in self._others if name not in spelling.values()] + list(spelling)
         # Each field is given anew: msgspec doesn't rename those that are merely inherited.
-        fields: list[Any] = [
-            (field.name, field.type, _default(field)) if not field.required else (field.name, field.type)
-            for field in msgspec.structs.fields(self._kind)
-        ]
-        fields += [(f"trap_{number}", Nothing, UNSET) for number in range(len(traps))]
+        fields: list[Any] = []
+        for field in msgspec.structs.fields(self._kind):
+            kind = Name if field.type == RunName else field.type
+            fields.append((field.name, kind) if field.required else (field.name, kind, _default(field)))
         fields += [(attribute, msgspec.Raw, UNSET) for attribute in self.unknown]
         spelled: Any = msgspec.defstruct(
             f"{self._kind.__name__}Spelled",
             fields,
             bases=(self._kind,),
-            rename={**spelling, **{f"trap_{number}": name for number, name in enumerate(traps)}, **self.unknown},
+            rename={**self._spelling, **self.unknown},
             gc=False,
             forbid_unknown_fields=True,
         )

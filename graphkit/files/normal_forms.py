@@ -52,9 +52,13 @@ class GoldSpelling:
         return {nfc: min(some) for nfc, some in found.items() if len(some) == 1}, form
 
 
+#: As a number, since bytes look for one in a tenth of the time of a text.
+_BACKSLASH = ord("\\")
+
+
 def may_differ(data: bytes) -> bool:
     """Tell whether JSON may hold a character that isn't ASCII."""
-    return not data.isascii() or b"\\u" in data
+    return not data.isascii() or (_BACKSLASH in data and b"\\u" in data)
 
 
 def respell(answer: AnswerStruct, gold: GoldSpelling) -> int:

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -250,6 +250,7 @@ class RecordReader(Generic[S]):
         self._lists: ThreeTexts | None = None
         self.problems = problems
         self._kind = kind
+        self._of_run = kind is AnswerStruct
         self._lines = LineDecoder(kind)
 
     def parse(self, number: int, line: bytes) -> S | None:
@@ -261,8 +262,8 @@ class RecordReader(Generic[S]):
             if not line or line.isspace():
                 return None
             found = lines.learn(line, refusal)
-        if found is None:
-            lists = self.lists if self._kind is AnswerStruct else None
+        if found is None or (self._of_run and cast(AnswerStruct, found).run.isspace()):
+            lists = self.lists if self._of_run else None
             model = parse_record(model_of(self._kind), line, f"{self.path}:{number}", self.problems, lists)
             return struct_of(self._kind, model) if model is not None else None
         if lines.unknown:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -96,9 +95,9 @@ class Case:
         The gold paths that hold a step, in order; what has to be found, each unit one required path or the
         alternatives that share a group, sorted by :meth:`Gold.sort_key`; the distinct edges of all gold paths, optional
         ones included.
-    walked_paths, walked, irregular
-        The retrieved paths as edges in the order of their positions, the distinct edges of all of them, and those paths
-        whose positions aren't 0, 1, 2 and so on.
+    walk_logged, walked_paths, walked, irregular
+        Whether the record has a traversal, be it empty; the retrieved paths as edges in the order of their positions,
+        the distinct edges of all of them, and those paths whose positions aren't 0, 1, 2 and so on.
     common, common_boundary
         The edges, and those between repositories, that both gold and the traversal hold.
     """
@@ -132,11 +131,6 @@ class Case:
         """Whether the record says what was retrieved, be it nothing; one that isn't there says nothing."""
         return self.answer is not None and self.answer.retrieved is not None
 
-    @lazy
-    def walk_logged(self) -> bool:
-        """Whether the record says what was traversed, be it nothing; one that isn't there says nothing."""
-        return self.answer is not None and self.answer.traversal is not None
-
     @property
     def evidence_logged(self) -> bool:
         """Whether the record says what its evidence files are: by their names, or by what was retrieved."""
@@ -161,7 +155,7 @@ class Case:
 
     def _rank(self) -> None:
         chunks = self.chunks
-        ranks = dict(zip(map(_id_of, chunks), count(1)))
+        ranks = {chunk.id: rank for rank, chunk in enumerate(chunks, 1)}
         self.repeats = len(ranks) < len(chunks)
         if self.repeats:
             ranks = {}
@@ -174,18 +168,17 @@ class Case:
             relevant = {node: gain for node, gain in relevant.items() if gain > 0}
             self.gains = gains[: len(relevant)]
         self.hits = sorted([(ranks[node], gain) for node, gain in relevant.items() if node in ranks])
+        self.unranked = None
+        if not self.gains:
+            self.unranked = Unscored(NO_RELEVANT, of_question=True)
+        elif self.answer is None or self.answer.retrieved is None:
+            self.unranked = Unscored(NO_RETRIEVAL)
 
     ranks: dict[str, int] = filled_by(_rank)
     repeats: bool = filled_by(_rank)
     hits: list[tuple[int, float]] = filled_by(_rank)
     gains: list[float] = filled_by(_rank)
-
-    @lazy
-    def unranked(self) -> Unscored | None:
-        """Why the measures of the ranking have no value; None where they have one."""
-        if not self.gains:
-            return Unscored(NO_RELEVANT, of_question=True)
-        return None if self.chunks_logged else Unscored(NO_RETRIEVAL)
+    unranked: Unscored | None = filled_by(_rank)
 
     @lazy
     def duplicates(self) -> list[str]:
@@ -221,7 +214,9 @@ class Case:
     # Traversal -------------------------------------------------------------------------------------------------------
 
     def _read_traversal(self) -> None:
-        steps = list(self.answer.traversal or ()) if self.answer is not None else []
+        logged = self.answer.traversal if self.answer is not None else None
+        self.walk_logged = logged is not None
+        steps = list(logged or ())
         numbers = [step.path for step in steps]
         if numbers != sorted(numbers):
             steps.sort(key=lambda step: step.path)
@@ -248,6 +243,7 @@ class Case:
         """The retrieved paths, each a list of steps in the order of their positions."""
         return [self._steps[start:end] for start, end in self._spans]
 
+    walk_logged: bool = filled_by(_read_traversal)
     walked_paths: list[list[Edge]] = filled_by(_read_traversal)
     walked: set[Edge] = filled_by(_read_traversal)
     _walked_typed: bool = filled_by(_read_traversal)
@@ -425,7 +421,6 @@ _EMPTY = AnswerStruct(
     run="none", question_id="none", retrieved=[], traversal=[], answer="", evidence_files=[], tool_calls=[]
 )
 _commit_of = attrgetter("commit")
-_id_of = attrgetter("id")
 
 #: The positions of a path that is written as one expects: longer paths are looked at closely, too.
 _COUNTING = list(range(1000))

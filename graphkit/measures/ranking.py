@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
-from operator import mul
+from operator import itemgetter, mul
 
 from graphkit.measures.base import NO_RELEVANT, NO_RETRIEVAL, CutMeasure, Measure, Unscored
 from graphkit.measures.case import Case
@@ -24,6 +25,13 @@ def _discounts(ranks: int) -> list[float]:
 
 #: Those of the ranks that rankings are usually cut at.
 _DISCOUNTS = _discounts(1000)
+
+_rank_of = itemgetter(0)
+
+
+def _top(hits: list[tuple[int, float]], k: int) -> list[tuple[int, float]]:
+    """Return the hits of the first k ranks."""
+    return hits if not hits or hits[-1][0] <= k else hits[: bisect_right(hits, k, key=_rank_of)]
 
 
 @dataclass(frozen=True)
@@ -55,8 +63,7 @@ class Recall(CutMeasure):
     def value(self, case: Case) -> float | Unscored:
         if case.unranked is not None:
             return case.unranked
-        k = self.cutoff(case)
-        return len([1 for rank, _ in case.hits if rank <= k]) / len(case.gains)
+        return len(_top(case.hits, self.cutoff(case))) / len(case.gains)
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,7 @@ class P(CutMeasure):
         if case.unranked is not None:
             return case.unranked
         k = self.cutoff(case)
-        return len([1 for rank, _ in case.hits if rank <= k]) / k
+        return len(_top(case.hits, k)) / k
 
 
 @dataclass(frozen=True)
@@ -112,7 +119,7 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
     def value(self, case: Case) -> float | Unscored:
         if not case.question.relevant:
             return Unscored(NO_RELEVANT, of_question=True)
-        if not case.chunks_logged:
+        if case.unranked is not None and not case.chunks_logged:
             return Unscored(NO_RETRIEVAL)
         k = self.cutoff(case)
         discounts = _DISCOUNTS if k <= len(_DISCOUNTS) else _discounts(max(len(case.gains), len(case.chunks)))
@@ -122,7 +129,7 @@ class nDCG(CutMeasure):  # noqa: N801 - the field's own spelling
             return Unscored(LARGE_GAINS, of_question=True)
         if ideal == 0:
             return 0.0
-        return math.fsum([gain * discounts[rank - 1] for rank, gain in case.hits if rank <= k]) / ideal
+        return math.fsum([gain * discounts[rank - 1] for rank, gain in _top(case.hits, k)]) / ideal
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from graphkit.analysis.config import Config
 from graphkit.analysis.layers import score_layers
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
-from graphkit.files.normal_forms import GoldSpelling
 from graphkit.files.problems import Problems
 from graphkit.files.spool import Spool
 from graphkit.measures.base import Measure
@@ -42,12 +41,7 @@ from graphkit.report.escaping import script_json, visible, visible_text
 from graphkit.report.execution_view import executions_on
 from graphkit.report.question import CHUNK_TEXT, CHUNKS, detail
 from graphkit.report.verdict_view import verdicts_on
-from graphkit.scoring.evaluate import known_from_files
-from graphkit.scoring.file_scoring import score_file
-from graphkit.scoring.known_share import known_share
-from graphkit.scoring.logged_tools import tool_measures
-from graphkit.scoring.results import Row
-from graphkit.scoring.scorer import Job
+from graphkit.scoring.run_pass import RunPass, known_from_files
 
 #: Characters of a question in the table.
 LISTED_TEXT = 240
@@ -82,17 +76,19 @@ def gather(
     InputError
         A file can't be used, the runs belong to several datasets, or two of them have the same name.
     """
-    logged = [name for file in runs if file.exists() for name in tool_measures(_dataset(options, file), file)]
+    for file in runs:
+        if not file.exists():
+            raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
+    passes = [RunPass(_dataset(options, file), file) for file in runs]
+    logged = [name for one in passes for name in one.tool_measures]
     computed, config = _measures(options.config, [*logged, *options.measures]), options.config
     if options.undirected:
         computed = tuple(dict.fromkeys(one.undirected() for one in computed))
         config = config.renamed(lambda name: str(parse_measure(name).undirected()))
     data: ReportData | None = None
     dataset_problems = Problems(options.on_error, strict=options.strict)
-    for file, name in zip_longest(runs, options.names):
-        if not file.exists():
-            raise InputError("there is no such file", where=str(file), remedy="Check the path and its spelling.")
-        own = _dataset(options, file)
+    for one, name in zip_longest(passes, options.names):
+        file, own = one.run_file, one.dataset
         if data is not None and own.questions_file.resolve() != data.dataset.questions_file.resolve():
             raise InputError("the run is of another dataset", where=str(file), remedy="Write a page for each dataset.")
         if data is None:
@@ -102,7 +98,7 @@ def gather(
         of_run = Problems(options.on_error, strict=options.strict)
         of_run.merge(dataset_problems)
         details = spools.enter_context(Spool(DetailsBlock, together=1))
-        run = _scored(data, file, name, known, of_run, details, options)
+        run = _scored(data, one, name, known, of_run, details, options)
         _add_records(run, options, file)
         if problems is not None:
             problems.append(of_run)
@@ -125,7 +121,7 @@ def _measures(config: Config, more: Sequence[str]) -> tuple[Measure, ...]:
 
 def _scored(
     data: ReportData,
-    file: Path,
+    run_pass: RunPass,
     name: str | None,
     known: tuple[CommitGraph, dict[str, str]],
     problems: Problems,
@@ -133,29 +129,23 @@ def _scored(
     options: PageOptions,
 ) -> RunData:
     """Score a run and spool the details of its questions, in one pass over the files."""
-    commits, invalid = known
-    rows: list[Row] = []
     run = RunData(details)
     collector = _Collector(data, run)
     records: tuple[Verdict | Execution, ...] = (*options.verdicts, *options.executions)
     dated = frozenset(one.question for one in records if one.answer_hash is not None)
-    job = Job(
-        data.dataset.questions_file,
-        file,
+    result = run_pass.score(
         data.measures,
-        commits,
-        invalid,
+        known,
+        problems,
+        descriptions=collector.add,
         keep_rows=True,
         describe=partial(_describe, undirected=data.undirected, dated=dated),
         unordered=data.unordered,
         versions=True,
         name=name,
-        spelling=GoldSpelling(data.dataset.questions_file),
     )
-    result = score_file(job, dataset=data.dataset.name, problems=problems, sink=rows.extend, descriptions=collector.add)
     collector.flush()
-    share = known_share(data.dataset, file)
-    result = dataclasses.replace(result, rows=tuple(rows), known=share, failed_as=options.failed_as)
+    result = dataclasses.replace(result, failed_as=options.failed_as)
     result = result.with_scores(options.scores)
     run.card = score_layers(result, data.config)
     run.values = {row.question: row.values for row in result.rows}

@@ -56,8 +56,8 @@ def score_run(store: Store, dataset: str, run: str, measures: Sequence[Measure],
     questions = store.read(cypher("read/answers"), {"dataset": dataset, "run": run})
     for index, column in enumerate(columns):
         values = [column[str(question["question"])] for question in questions]
-        totals.take(index, [value for value in values if not isinstance(value, Unscored)])
-        totals.leave_out(index, values)
+        totals.add_values(index, [value for value in values if not isinstance(value, Unscored)])
+        totals.add_unscored(index, values)
     rows = []
     for question in questions:
         name = str(question["question"])

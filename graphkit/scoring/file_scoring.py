@@ -1,7 +1,7 @@
 """Score a run from its files: two streams, joined question by question, on as many processes as there are cores.
 
-Both files are read in lockstep, since a run is usually in the order of its questions: memory then stays flat whatever
-their size. Lines that don't meet their partner in the same batch wait for it.
+It reads both files in lockstep, since a run is usually in the order of its questions; memory then stays flat. A line
+waits for its partner if that is in another batch.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import sys
 import threading
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.files.problems import OnError, Problem, Problems
+from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader
 from graphkit.files.spool import Spool
 from graphkit.records.structs import AnswerStruct, QuestionStruct
@@ -33,9 +33,7 @@ from graphkit.scoring.scorer import Job, Numbered, Part, Scorer
 #: Files smaller than this, in bytes, aren't worth a second process.
 SMALL = 8 << 20
 
-Sink = Callable[[Sequence[Row]], None]
-
-#: Takes (place among the questions, what the job made of it) of one question after the other.
+#: Receives the place of each question among the questions, and its description.
 Descriptions = Callable[[int, Any], None]
 
 
@@ -53,12 +51,12 @@ _unpacker: Unpacker
 
 def _start_worker(pickled: bytes, hash: Callable[[str], int]) -> None:  # noqa: A002
     global _scorer, _unpacker
-    # Standard output is for results. What a user's measure prints isn't, from the moment its module is imported.
+    # Standard output is for results; what a user's measure prints is none, from the import of its module on.
     sys.stdout = sys.stderr
     job: Job = pickle.loads(pickled)  # noqa: S301 - written by the process that started this one
     _scorer = Scorer(job, hash)
     _unpacker = Unpacker(job.questions_file, job.run_file)
-    # What is there stays, and what a batch makes holds no cycles: collecting it over and over is a tenth of the time.
+    # Existing objects stay, and a batch makes no cycles: collecting garbage would take a tenth of the time.
     gc.freeze()
     gc.set_threshold(100_000)
 
@@ -68,22 +66,21 @@ def _work(batch: PackedBatch) -> Part:
 
 
 class _Join:
-    """Takes the parts in order: sums them up, and joins the lines that found no partner in their batch."""
+    """Sums up the parts in order, and joins the lines whose partner is in another batch."""
 
     def __init__(
         self,
         scorer: Scorer,
         problems: Problems,
-        sink: Sink | None,
         answers: Spool[AnswerStruct] | None = None,
         descriptions: Descriptions | None = None,
     ) -> None:
-        self.kept = answers
-        self.descriptions = descriptions
-        self.places: dict[str, int] = {}
         self.scorer = scorer
         self.problems = problems
-        self.sink = sink
+        self.kept_answers = answers
+        self.descriptions = descriptions
+        self.rows: list[Row] = []
+        self.places: dict[str, int] = {}
         self.totals = Totals(len(scorer.measures))
         self.gold = GoldSeen()
         self.questions: dict[str, Numbered] = {}
@@ -91,8 +88,8 @@ class _Join:
         self.hashes = [array("q") for _ in range(16)]
         self.runs: set[str] = set()
 
-    def take(self, part: Part) -> None:
-        """Add one part, and score the questions that meet their answer now."""
+    def add(self, part: Part) -> None:
+        """Add one part, and score the questions whose record is there by now."""
         self.totals.add(part.totals)
         self.gold.merge(part.gold)
         self.problems.merge(part.problems)
@@ -102,13 +99,13 @@ class _Join:
         for hashed in hashes:
             buckets[hashed & 15].append(hashed)
         self.runs |= part.runs
-        if self.kept is not None:
+        if self.kept_answers is not None:
             for message, count in part.answers:
-                self.kept.put_packed(message, count)
+                self.kept_answers.put_packed(message, count)
         for name in part.names:
             self.places.setdefault(name, len(self.places))
         self._emit(part.rows, part.described)
-        for name, numbered in part.lonely_questions.items():
+        for name, numbered in part.questions_without_answer.items():
             if name in self.questions:
                 what = f"the id is already taken by line {self.questions[name][0]}"
                 self._refuse(self.scorer.questions.path, numbered, what, name)
@@ -120,13 +117,12 @@ class _Join:
                 self._refuse(self.scorer.answers.path, numbered, what, name)
             else:
                 self.answers[name] = numbered
-        both = [name for name in part.lonely_questions if name in self.answers]
+        both = [name for name in part.questions_without_answer if name in self.answers]
         both += [name for name, _ in part.answers_without_question if name in self.questions]
         self._score((name, self.questions.pop(name), self.answers.pop(name)) for name in dict.fromkeys(both))
 
     def _emit(self, rows: list[Row], described: list[tuple[str, Any]]) -> None:
-        if self.sink is not None and rows:
-            self.sink(rows)
+        self.rows += rows
         if self.descriptions is not None:
             for name, description in described:
                 self.descriptions(self.places[name], description)
@@ -137,29 +133,29 @@ class _Join:
     def _score(self, pairs: Iterator[tuple[str, Numbered, Numbered | None]]) -> None:
         scorer = self.scorer
         scorer.begin()
-        scorer.questions.problems = scorer.answers.problems = Problems()  # their batches told what is odd about them
+        scorer.questions.problems = scorer.answers.problems = Problems()  # their batches reported these lines
         for count, (_, question, answer) in enumerate(pairs, 1):
             parsed = scorer.questions.parse(*question)
             assert parsed is not None  # its batch has read the line before
             scorer.score(parsed, scorer.answer(*answer) if answer else None, answer[0] if answer else 0)
             if count % SIZE == 0:
-                self._settle()
-        self._settle()
+                self._flush()
+        self._flush()
         self.totals.add(scorer.totals)
         self.gold.merge(scorer.gold)
         self.problems.merge(scorer.problems)
 
-    def _settle(self) -> None:
+    def _flush(self) -> None:
         self._emit(self.scorer.take_rows(), self.scorer.described)
         self.scorer.described = []
 
     def finish(self) -> None:
-        """Score what has no record as missing, and refuse records of unknown questions and repeats of either.
+        """Score questions without a record as missing; refuse unknown questions, and repeats on either side.
 
         Raises
         ------
         InputError
-            A question was scored twice, since both its lines and both its records are far apart.
+            A question was scored twice, because both its lines and both its records are far apart.
         """
         repeated: set[int] = set()
         distinct = 0
@@ -169,7 +165,7 @@ class _Join:
             if different < len(bucket):
                 repeated.update(hashed for hashed, count in Counter(bucket).items() if count > 1)
         if self.answers or repeated:
-            self._refuse_strangers(repeated)
+            self._refuse_unknown(repeated)
         self._score((name, numbered, None) for name, numbered in self.questions.items())
         repeats = self.totals.questions - distinct
         if repeats and self.problems.on_error == "skip":
@@ -179,8 +175,8 @@ class _Join:
                 remedy="Remove the repeats; --on-error fail names them.",
             )
 
-    def _refuse_strangers(self, repeated: set[int]) -> None:
-        """Tell unknown ids from second records, by a second look at the questions."""
+    def _refuse_unknown(self, repeated: set[int]) -> None:
+        """Report unknown ids and second records, which a second look at the questions distinguishes."""
         lines: dict[str, int] = {}
         silent = Problems()
         for number, question in RecordReader(self.scorer.questions.path, QuestionStruct, silent):
@@ -197,83 +193,63 @@ class _Join:
             if name in lines:
                 self._refuse(self.scorer.answers.path, numbered, "the question already has a record", name)
             else:
+                where = f"{self.scorer.answers.path}:{numbered[0]}"
                 what = "the question id is not in the dataset"
-                problem = Problem(
-                    f"{self.scorer.answers.path}:{numbered[0]}", what, record=name, remedy="Check --dataset."
-                )
-                self.problems.add(problem)
+                self.problems.add(Problem(where, what, record=name, remedy="Check --dataset."))
 
 
 def score_file(
     job: Job,
     *,
     dataset: str = "",
-    on_error: OnError = "fail",
     problems: Problems | None = None,
-    sink: Sink | None = None,
     answers: Spool[AnswerStruct] | None = None,
     descriptions: Descriptions | None = None,
     gold: GoldSeen | None = None,
     workers: int | None = None,
 ) -> Evaluation:
-    """Score one run log against its questions.
+    """Score one run log against its questions; the result has rows if the job keeps them.
 
     Parameters
     ----------
-    sink
-        Takes the rows of scored questions, some at a time, where the job keeps them.
     answers
-        Takes the usable records of the run in their order, where the job keeps them.
+        Receives the usable records of the run in order, if the job keeps them.
     descriptions
-        Takes what the job's ``describe`` made of each question, where there is one.
+        Receives the description of each question, if the job has a ``describe``.
     gold
-        Receives which of the ids that the job looks for the gold holds.
+        Receives the ids that the job looks for and the gold holds.
     workers
-        How many processes; by default one a core for large files, and this process alone for small ones.
-
-    Returns
-    -------
-    Evaluation
-        Without rows: those went to ``sink``.
+        The number of processes; by default one per core for large files, and this process alone for small ones.
 
     Raises
     ------
     InputError
-        A file can't be read, or records can't be used and ``on_error`` is ``"fail"``.
+        A file can't be read, or records can't be used and ``problems`` doesn't skip them.
     """
-    problems = problems if problems is not None else Problems(on_error)
-    questions_file, run_file = job.questions_file, job.run_file
-    workers = _processes(workers, run_file)
-    # Forking is quick but unsafe beside other threads.
-    fork = threading.active_count() == 1 and hasattr(os, "fork")
-    if not fork and any(type(measure).__module__ == "__main__" for measure in job.measures):
-        workers = 1  # a process that isn't forked can't find the class: its __main__ is another
-    # Python's own hash costs nothing, but only processes forked from one another agree on it.
-    shared_hash = hash if fork or workers == 1 else digest
-    join = _Join(Scorer(job, shared_hash), problems, sink, answers, descriptions)
-    if workers == 1:
-        parts: Iterator[Part] = map(Scorer(job, shared_hash).batch, batches(questions_file, run_file))
-    else:
-        parts = _parts(
-            (pickle.dumps(job), shared_hash), packed(questions_file, run_file), workers, "fork" if fork else "spawn"
-        )
+    problems = problems if problems is not None else Problems()
+    hashing, parts = _parts(job, workers)
+    join = _Join(Scorer(job, hashing), problems, answers, descriptions)
     for part in parts:
-        join.take(part)
+        join.add(part)
     join.finish()
     if len(join.runs) > 1:
         raise InputError(
             f"the file holds records of {len(join.runs)} runs: {', '.join(sorted(join.runs)[:5])}",
-            where=str(run_file),
+            where=str(job.run_file),
             remedy="Write each run into a file of its own.",
         )
     problems.raise_if_refused(usable=join.totals.questions - join.totals.missing)
     if not join.totals.questions:
-        raise InputError("the file holds no question", where=str(questions_file))
+        raise InputError("the file holds no question", where=str(job.questions_file))
     if not join.runs:
-        raise InputError("the file holds no record", where=str(run_file))
+        raise InputError("the file holds no record", where=str(job.run_file))
     if gold is not None:
         gold.merge(join.gold)
-    totals = join.totals
+    return _evaluation(job, dataset, join)
+
+
+def _evaluation(job: Job, dataset: str, join: _Join) -> Evaluation:
+    totals, names = join.totals, [str(measure) for measure in job.measures]
     return Evaluation(
         run=job.name if job.name is not None else next(iter(join.runs)),
         dataset=dataset,
@@ -281,13 +257,31 @@ def score_file(
         failed=totals.failed,
         missing=totals.missing,
         unanswered=totals.no_answer,
-        measures=totals.summaries([str(measure) for measure in job.measures]),
+        measures=totals.summaries(names),
+        rows=tuple(join.rows),
         invalid=dict(job.invalid),
         efficiency=totals.efficiency.spreads(),
-        unscored=totals.unscored([str(measure) for measure in job.measures]),
+        unscored=totals.unscored(names),
         without_commit=(totals.without_commit, totals.commit_of_artifact) if job.versions else None,
         gold_hash=totals.gold.hexdigest() if job.hash_gold or job.keep_rows else None,
         warnings=totals.doubts.warnings(),
+    )
+
+
+def _parts(job: Job, workers: int | None) -> tuple[Callable[[str], int], Iterator[Part]]:
+    """Return the hash that all processes share, and the part of each batch in order."""
+    workers = _processes(workers, job.run_file)
+    # Forking is quick but unsafe beside other threads.
+    fork = threading.active_count() == 1 and hasattr(os, "fork")
+    if not fork and any(type(measure).__module__ == "__main__" for measure in job.measures):
+        workers = 1  # a process that isn't forked can't find the class: its __main__ is another
+    # Python's own hash costs nothing, but only processes forked from one another agree on it.
+    shared_hash = hash if fork or workers == 1 else digest
+    if workers == 1:
+        return shared_hash, map(Scorer(job, shared_hash).batch, batches(job.questions_file, job.run_file))
+    arguments = pickle.dumps(job), shared_hash
+    return shared_hash, _pooled(
+        arguments, packed(job.questions_file, job.run_file), workers, "fork" if fork else "spawn"
     )
 
 
@@ -298,15 +292,15 @@ def _processes(workers: int | None, run_file: Path) -> int:
     return len(os.sched_getaffinity(0)) if large and hasattr(os, "sched_getaffinity") else 1
 
 
-def _parts(
+def _pooled(
     arguments: tuple[bytes, Callable[[str], int]], packed_batches: Iterator[PackedBatch], workers: int, start: str
 ) -> Iterator[Part]:
-    """Yield the part of each batch, in order, with no more batches under way than keep the workers busy."""
+    """Yield the part of each batch in order, with no more batches in progress than keep the workers busy."""
     with ProcessPoolExecutor(workers, get_context(start), _start_worker, arguments) as pool:
-        under_way: deque[Future[Part]] = deque()
+        in_progress: deque[Future[Part]] = deque()
         for batch in packed_batches:
-            under_way.append(pool.submit(_work, batch))
-            if len(under_way) > 2 * workers:
-                yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
+            in_progress.append(pool.submit(_work, batch))
+            if len(in_progress) > 2 * workers:
+                yield in_progress.popleft().result()
+        while in_progress:
+            yield in_progress.popleft().result()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import islice
-from pathlib import Path
-
 from graphkit.files.dataset import Dataset
 from graphkit.files.jsonl import read_lines
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader
 from graphkit.records.doubts import OPENED_FILES
 from graphkit.records.structs import QuestionStruct
-from graphkit.scoring.first_records import RECORDS, FirstRecords
+from graphkit.scoring.first_records import FirstRecords
 
 #: Computed where a run logs its calls, and those for which the questions must say what is expected.
 OF_CALLS = ("StepsToGold", "Redundancy", "UsedShare")
@@ -24,16 +21,12 @@ OF_FILES = ("EdgeRecall(files=True)",)
 _NAMED = b"tool"
 
 
-def tool_measures(dataset: Dataset, run_file: Path, first: FirstRecords | None = None) -> tuple[str, ...]:
-    """Return the measures of tool calls that score a run by default; none where its first records log no calls.
+def tool_measures(dataset: Dataset, first: FirstRecords | None) -> tuple[str, ...]:
+    """Return the measures of tool calls that score a run by default; none if its first records log no calls.
 
-    A pipe has none, since it can't be read twice. Where an agent opened whole files and gold names symbols, its files
-    are compared as well.
+    A pipe has none, since it can't be read twice. If an agent opened whole files and gold names symbols, its files are
+    compared as well.
     """
-    if first is None:
-        if not run_file.is_file() or all(_NAMED not in line for _, line in islice(read_lines(run_file), RECORDS)):
-            return ()
-        first = FirstRecords.read(dataset, run_file)
     if first is None or all(answer.tool_calls is None for answer in first.answers):
         return ()
     by_file = OF_FILES if any(OPENED_FILES in answer.doubts for answer in first.answers) else ()

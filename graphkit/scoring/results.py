@@ -491,12 +491,12 @@ class Totals:
         self.gold = GoldSum()
         self.doubts = Doubts()
 
-    def take(self, index: int, values: Sequence[float]) -> None:
+    def add_values(self, index: int, values: Sequence[float]) -> None:
         """Add the values of some scored questions, by the measure of that index."""
         self.parts[index] = exact_parts([*values, *self.parts[index]])
         self.scored[index] += len(values)
 
-    def leave_out(self, index: int, values: Iterable[float | str | Unscored]) -> None:
+    def add_unscored(self, index: int, values: Iterable[float | str | Unscored]) -> None:
         """Count why some questions have no value by the measure of that index."""
         found, failed, missing = count_reasons(values)
         before = self.unanswered[index]

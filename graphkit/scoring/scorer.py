@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import sys
-import traceback
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from graphkit.errors import MeasureError
 from graphkit.files.normal_forms import GoldSpelling, may_differ, respell, respelled_in_words
 from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import RecordReader, note_missing_gold, note_symbol_match
@@ -22,21 +17,23 @@ from graphkit.measures.base import Measure, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.outcome import Outcome, outcome
-from graphkit.records.bounds import over, under
 from graphkit.records.commits import CommitGraph
 from graphkit.records.gold import as_hash, gold_number
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.usage import figures_of
 from graphkit.scoring.batches import Batch
+from graphkit.scoring.custom_measures import blame, checked_values
 from graphkit.scoring.known_share import GoldSeen
 from graphkit.scoring.results import Row, Totals
 
 #: A line with its number.
 Numbered = tuple[int, bytes]
 
-
-#: Makes what somebody wants of a question that was scored, from its case, its values and why it is invalid if it is.
+#: Describes a scored question: takes its case, its values, and the reason if the question is invalid.
 Describe = Callable[[Case, Sequence[float | str], str | None], Any]
+
+#: Looks at a scored question: takes its case, its values, and the reason if the question is invalid.
+Observer = Callable[[Case, Sequence[float | Unscored], str | None], None]
 
 
 @dataclass(frozen=True)
@@ -46,25 +43,25 @@ class Job:
     Attributes
     ----------
     invalid
-        The questions that aren't scored whatever the run did, and why.
+        The questions that no run is scored on, and the reason of each.
     keep_rows, outcomes
-        Whether the values of each question are wanted or the sums are enough, and with them how each question went.
+        Whether the values of each question are kept, and with them its outcome; otherwise only the sums are kept.
     keep_answers
-        Whether the records of the run are wanted as they were read, for who writes them elsewhere.
+        Whether the records of the run are kept as they were read.
     describe
-        Is called for each question where it was scored, perhaps in another process; what it returns is handed on.
+        Describes each scored question, perhaps in another process; its result is handed on.
     unordered
         Whether all traversals are sets of edges, whatever the records say.
     versions
-        Whether a measure asks for commits, so that it counts how many chunks name none.
+        Whether to count chunks without a commit, since a measure reads commits.
     name
-        The name that the run goes by, whatever the records say.
+        The name of the run, whatever the records say.
     spelling
-        How the gold spells ids that aren't ASCII: those of the run are compared as it does.
+        The gold's spelling of ids that aren't ASCII.
     hash_gold
-        Whether the hash of the gold of all questions is wanted; with ``keep_rows`` it always is.
+        Whether to hash the gold of all questions; with ``keep_rows`` it is always hashed.
     wanted
-        The ids that are looked for in the gold.
+        The ids to look for in the gold.
     """
 
     questions_file: Path
@@ -91,16 +88,17 @@ class Part:
     Attributes
     ----------
     answers
-        The run's records in their order, packed, and how many: where the job keeps them.
+        The run's records in their order, packed, with their number, if the job keeps them.
     names, described
-        The ids of the batch's questions in their order, and what was made of those scored: where the job describes.
+        If the job describes questions: the ids of the batch's questions in order, and the description of each scored
+        question.
     gold
-        Which of the wanted ids the gold of these questions holds.
+        The wanted ids that the gold of these questions holds.
     """
 
     totals: Totals
     rows: list[Row]
-    lonely_questions: dict[str, Numbered]
+    questions_without_answer: dict[str, Numbered]
     answers_without_question: list[tuple[str, Numbered]]
     problems: Problems
     hashes: bytes
@@ -117,7 +115,7 @@ class Scorer:
     Parameters
     ----------
     hash
-        Tells ids apart, in the same way in every process.
+        Hashes ids in the same way in every process.
     """
 
     def __init__(
@@ -127,21 +125,41 @@ class Scorer:
     ) -> None:
         self.job = job
         self.measures = job.measures
-        #: Where the measures of the user's own are: what they return is checked.
-        self.own = [index for index, measure in enumerate(job.measures) if measure.is_custom()]
-        self.compares_symbols = any(isinstance(measure, SymbolRecall) for measure in job.measures)
+        #: The indexes of the user's own measures, whose values are checked.
+        self.custom = [index for index, measure in enumerate(job.measures) if measure.is_custom()]
         self.hash = hash
         self.problems = Problems()
         self.questions = RecordReader(job.questions_file, QuestionStruct, self.problems)
         self.answers = RecordReader(job.run_file, AnswerStruct, self.problems, job.questions_file)
         self.packer = Packer(AnswerStruct) if job.keep_answers else None
-        self.hash_gold = job.hash_gold or job.keep_rows
         #: The wanted ids that no question had so far.
         self.wanted = set(job.wanted)
+        # Most runs need few of these, and each costs every question a little.
+        needed: dict[Observer, bool] = {
+            self._note_symbol_match: any(isinstance(measure, SymbolRecall) for measure in job.measures),
+            self._look_for_wanted: bool(job.wanted),
+            self._count_versions: job.versions,
+            self._hash_gold: job.hash_gold or job.keep_rows,
+            self._describe: job.describe is not None,
+            self._keep_row: job.keep_rows,
+        }
+        self.observers = [observer for observer, is_needed in needed.items() if is_needed]
         self.begin()
 
+    def begin(self) -> None:
+        """Start anew: drop totals, rows and problems."""
+        self.totals = Totals(len(self.measures), self.job.invalid.values())
+        self.values: list[list[float | Unscored]] = []
+        self.names: list[str] = []
+        self.about: list[tuple[tuple[str | None, ...], Outcome | None, str, str | None]] = []
+        self.described: list[tuple[str, Any]] = []
+        self.runs: set[str] = set()
+        self.gold = GoldSeen()
+        self.gold_number = 0
+        self.problems = self.questions.problems = self.answers.problems = Problems()
+
     def answer(self, number: int, line: bytes) -> AnswerStruct | None:
-        """Return the record of a line by the name that the run goes by, and note which run it says it is of."""
+        """Return the record of a line, with the name of the run and the gold's spelling of ids."""
         found = self.answers.parse(number, line)
         if found is not None:
             self.runs.add(found.run)
@@ -152,91 +170,97 @@ class Scorer:
                 found.run = self.job.name
         return found
 
-    def begin(self) -> None:
-        """Forget what was scored so far: totals, rows and problems start anew."""
-        self.totals = Totals(len(self.measures), self.job.invalid.values())
-        self.values: list[list[float | Unscored]] = []
-        self.names: list[str] = []
-        self.about: list[tuple[tuple[str | None, ...], Outcome | None, str, str | None]] = []
-        self.described: list[tuple[str, Any]] = []
-        self.runs: set[str] = set()
-        self.gold = GoldSeen()
-        self.problems = self.questions.problems = self.answers.problems = Problems()
-
     def score(self, question: QuestionStruct, answer: AnswerStruct | None, number: int = 0) -> None:
-        """Score one question; :meth:`settle` brings the values into the totals and the rows."""
-        job = self.job
+        """Score one question; :meth:`take_rows` adds its values to the totals."""
+        job, totals = self.job, self.totals
         case = Case(question, answer, job.commits, job.unordered)
         if not question.relevant:
             note_missing_gold(question, self.questions.path, self.problems)
-        if question.symbol_match is not None and self.compares_symbols:
-            note_symbol_match(question, self.questions.path, self.problems)
-        if self.wanted:
-            self._look_for_wanted(question)
-        answered = answer is not None and answer.error is None
-        if answer is not None:
-            if answered:
-                if (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
-                    self._note(case, number)
-                if job.versions and answer.retrieved:
-                    self.totals.count_without_commit(*case.without_commit)
-            else:
-                self.totals.failed += 1
+        answered = False
+        if answer is None:
+            totals.missing += 1
+        else:
+            answered = answer.error is None
+            if not answered:
+                totals.failed += 1
+            elif (answer.retrieved and case.repeats) or (answer.traversal and case.irregular):
+                self._note(case, number)
             if answer.doubts:
-                self.totals.doubts.add(answer.doubts)
-            if _figures(answer) != _NO_FIGURES:
-                self.totals.efficiency.add(figures_of(answer))
-        else:
-            self.totals.missing += 1
+                totals.doubts.add(answer.doubts)
+            if (
+                answer.latency_ms is not None
+                or answer.prompt_tokens is not None
+                or answer.output_tokens is not None
+                or answer.model_calls is not None
+                or answer.cost is not None
+            ):
+                totals.efficiency.add(figures_of(answer))
         invalid = job.invalid.get(question.id) if job.invalid else None
-        if invalid is not None:
-            self.values.append([Unscored(invalid)] * len(self.measures))
-        else:
-            try:
-                if answered:
-                    self.values.append([measure.value(case) for measure in self.measures])
-                else:
-                    self.totals.no_answer += 1
-                    self.values.append([measure.score(case) for measure in self.measures])
-            except Exception:
-                blamed = self._blamed(case)
-                if blamed is None:
-                    raise
-                raise blamed from None
+        try:
+            if invalid is not None:
+                values: list[float | Unscored] = [Unscored(invalid)] * len(self.measures)
+            elif answered:
+                values = [measure.value(case) for measure in self.measures]
+            else:
+                totals.no_answer += 1
+                values = [measure.score(case) for measure in self.measures]
+        except Exception:
+            blamed = blame(case, [self.measures[index] for index in self.custom])
+            if blamed is None:
+                raise
+            raise blamed from None
+        self.values.append(values)
         self.names.append(question.id)
-        gold = 0
-        if self.hash_gold:
-            gold = gold_number(question)
-            self.totals.gold.add(question.id, gold)
-        if job.describe is not None:
-            self.described.append((question.id, job.describe(case, _plain(self.values[-1]), invalid)))
-        if job.keep_rows:
-            labels = (question.category, question.difficulty, question.group)
-            self.about.append((labels, outcome(case, invalid) if job.outcomes else None, as_hash(gold), case.failure))
+        for observe in self.observers:
+            observe(case, values, invalid)
 
-    def _look_for_wanted(self, question: QuestionStruct) -> None:
-        """Note which of the wanted ids the gold of a question holds."""
-        found = self.wanted.intersection(question.relevant)
+    def _note_symbol_match(self, case: Case, *_: object) -> None:
+        if case.question.symbol_match is not None:
+            note_symbol_match(case.question, self.questions.path, self.problems)
+
+    def _look_for_wanted(self, case: Case, *_: object) -> None:
+        question, wanted = case.question, self.wanted
+        if not wanted:
+            return
+        found = wanted.intersection(question.relevant)
         for path in question.paths:
-            found |= self.wanted.intersection([step.source for step in path.steps])
-            found |= self.wanted.intersection([step.target for step in path.steps])
-        self.wanted -= found
+            found |= wanted.intersection([step.source for step in path.steps])
+            found |= wanted.intersection([step.target for step in path.steps])
+        wanted -= found
         self.gold.ids |= found
         if question.expected_files:
             self.gold.expects_files = True
 
+    def _count_versions(self, case: Case, *_: object) -> None:
+        if case.failure is None and case.chunks:
+            self.totals.count_without_commit(*case.without_commit)
+
+    def _hash_gold(self, case: Case, *_: object) -> None:
+        self.gold_number = gold_number(case.question)
+        self.totals.gold.add(case.question.id, self.gold_number)
+
+    def _describe(self, case: Case, values: Sequence[float | Unscored], invalid: str | None) -> None:
+        assert self.job.describe is not None
+        self.described.append((case.question.id, self.job.describe(case, _plain(values), invalid)))
+
+    def _keep_row(self, case: Case, _: Sequence[float | Unscored], invalid: str | None) -> None:
+        question = case.question
+        labels = (question.category, question.difficulty, question.group)
+        judged = outcome(case, invalid) if self.job.outcomes else None
+        self.about.append((labels, judged, as_hash(self.gold_number), case.failure))
+
     def take_rows(self) -> list[Row]:
-        """Bring the values since the last call into the totals, and return the rows where they are wanted."""
+        """Add the values since the last call to the totals, and return the rows if the job keeps them."""
         totals = self.totals
         totals.questions += len(self.names)
-        for index in self.own:
-            self._check(index)
+        for index in self.custom:
+            checked_values(self.measures[index], self.names, self.values, index)
         for index, column in enumerate(zip(*self.values, strict=True)):
             if Unscored not in map(type, column):
-                totals.take(index, column)
+                totals.add_values(index, column)
             else:
-                totals.take(index, [value for value in column if type(value) is not Unscored])
-                totals.leave_out(index, column)
+                totals.add_values(index, [value for value in column if type(value) is not Unscored])
+                totals.add_unscored(index, column)
         rows = [
             Row(name, _plain(values), *about)
             for name, values, about in zip(self.names, self.values, self.about, strict=False)
@@ -244,47 +268,8 @@ class Scorer:
         self.values, self.names, self.about = [], [], []
         return rows
 
-    def _blamed(self, case: Case) -> MeasureError | None:
-        """Return what to tell where a measure raised: of the user's own, where and on which question; of ours nothing.
-
-        The measures are asked again one by one, so that nothing is kept of them while all goes well.
-        """
-        for index in self.own:
-            try:
-                self.measures[index].score(case)
-            except Exception as again:
-                frames = traceback.extract_tb(again.__traceback__)
-                home = getattr(sys.modules.get(type(self.measures[index]).__module__), "__file__", None)
-                frame = next((frame for frame in reversed(frames) if frame.filename == home), frames[-1])
-                raised = f"{type(again).__name__}: {again}" if str(again) else type(again).__name__
-                return MeasureError(
-                    f"{self.measures[index]} raised {raised}",
-                    where=f"{frame.filename}:{frame.lineno}: question {case.question.id}",
-                    remedy="Correct the measure; where it has no value, it returns graphkit.Unscored(reason).",
-                )
-        return None
-
-    def _check(self, index: int) -> None:
-        """Make numbers of what a measure of the user's own returned, or refuse it with the question."""
-        measure = self.measures[index]
-        for name, values in zip(self.names, self.values, strict=True):
-            value = values[index]
-            if isinstance(value, Unscored):
-                continue
-            lowest, highest = measure.lowest, measure.highest
-            number = _number(value)
-            if number is None:
-                wrong, remedy = "no finite number", "It returns a number, or graphkit.Unscored(reason)."
-            elif (lowest is not None and under(number, lowest)) or (highest is not None and over(number, highest)):
-                wrong = f"not within its bounds, {lowest} to {highest}"
-                remedy = "Set `lowest` and `highest` of the class, None where there is no bound."
-            else:
-                values[index] = number
-                continue
-            raise MeasureError(f"{measure} returned {value!r}, {wrong}", where=f"question {name}", remedy=remedy)
-
     def _note(self, case: Case, number: int) -> None:
-        """Report what is odd about a record, yet doesn't keep it from being scored."""
+        """Report what is odd about a record that can be scored nonetheless."""
         where = f"{self.answers.path}:{number}"
         if case.repeats:
             what = "the ranking holds an id more than once; each counts at its first rank"
@@ -294,87 +279,85 @@ class Scorer:
             self.problems.note(Problem(where, f"{what} in a retrieved path", record=record))
 
     def batch(self, batch: Batch) -> Part:
-        """Score the questions and answers of a batch that belong together, and hand back those that found no partner.
+        """Score the questions of a batch whose records it holds, and hand back the lines without a partner.
 
-        The two files are read side by side, so that records are let go as soon as both are there.
+        It reads the two files side by side, so that both records of a question are released early.
         """
         self.begin()
-        packer = self.packer
-        packed: list[tuple[bytes, int]] = []
-        waiting: list[AnswerStruct] = []
-        taken: dict[str, int] = {}
+        pack = _Pack(self.packer)
+        numbers: dict[str, int] = {}
         questions: dict[str, tuple[int, QuestionStruct, bytes]] = {}
         answers: dict[str, tuple[int, AnswerStruct, bytes]] = {}
         second_answers: list[tuple[str, Numbered]] = []
         parse_question, parse_answer = self.questions.parse, self.answer
         lines = zip_longest(batch.questions, batch.answers, fillvalue=b"")
         for offset, (question_line, answer_line) in enumerate(lines):
-            place = batch.question_start + offset
+            place, number = batch.question_start + offset, batch.answer_start + offset
             question = parse_question(place, question_line)
-            if question is not None and (first := taken.setdefault(question.id, place)) != place:
+            if question is not None and (first := numbers.setdefault(question.id, place)) != place:
                 what = f"the id is already taken by line {first}"
                 self.problems.add(Problem(f"{self.questions.path}:{place}", what, record=question.id))
                 question = None
-            answer = parse_answer(batch.answer_start + offset, answer_line)
-            if answer is not None and packer is not None:
-                waiting.append(answer)
-                if len(waiting) == TOGETHER:
-                    packed.append((packer.pack(waiting), len(waiting)))
-                    waiting = []
+            answer = parse_answer(number, answer_line)
+            if answer is not None and self.packer is not None:
+                pack.add(answer)
             if question is not None:
                 name = question.id
                 if answer is not None and answer.question_id == name and name not in answers:
-                    self.score(question, answer, batch.answer_start + offset)
+                    self.score(question, answer, number)
                     continue
                 if name in answers:
-                    number, partner, _ = answers.pop(name)
-                    self.score(question, partner, number)
+                    earlier, partner, _ = answers.pop(name)
+                    self.score(question, partner, earlier)
                 else:
-                    questions[name] = (batch.question_start + offset, question, question_line)
+                    questions[name] = (place, question, question_line)
             if answer is not None:
                 name = answer.question_id
-                number = batch.answer_start + offset
                 if name in questions:
                     self.score(questions.pop(name)[1], answer, number)
                 elif name in answers:
                     second_answers.append((name, (number, answer_line)))
                 else:
                     answers[name] = (number, answer, answer_line)
-        lonely_questions = {name: (number, line) for name, (number, _, line) in questions.items()}
-        answers_without_question = [
-            (name, (number, line)) for name, (number, _, line) in answers.items()
-        ] + second_answers
-        hashes = array("q", map(self.hash, taken)).tobytes()
-        if packer is not None and waiting:
-            packed.append((packer.pack(waiting), len(waiting)))
+        alone = [(name, (number, line)) for name, (number, _, line) in answers.items()]
         rows = self.take_rows()
         return Part(
             totals=self.totals,
             rows=rows,
-            lonely_questions=lonely_questions,
-            answers_without_question=answers_without_question,
+            questions_without_answer={name: (number, line) for name, (number, _, line) in questions.items()},
+            answers_without_question=alone + second_answers,
             problems=self.problems,
-            hashes=hashes,
+            hashes=array("q", map(self.hash, numbers)).tobytes(),
             runs=self.runs,
-            answers=packed,
-            names=list(taken) if self.job.describe is not None else [],
+            answers=pack.finish(),
+            names=list(numbers) if self.job.describe is not None else [],
             described=self.described,
             gold=self.gold,
         )
 
 
+class _Pack:
+    """The records of a batch in packed form, some at a time."""
+
+    def __init__(self, packer: Packer[AnswerStruct] | None) -> None:
+        self._packer = packer
+        self._waiting: list[AnswerStruct] = []
+        self._packed: list[tuple[bytes, int]] = []
+
+    def add(self, answer: AnswerStruct) -> None:
+        self._waiting.append(answer)
+        if len(self._waiting) == TOGETHER:
+            self._flush()
+
+    def finish(self) -> list[tuple[bytes, int]]:
+        self._flush()
+        return self._packed
+
+    def _flush(self) -> None:
+        if self._waiting and self._packer is not None:
+            self._packed.append((self._packer.pack(self._waiting), len(self._waiting)))
+            self._waiting = []
+
+
 def _plain(values: Sequence[float | Unscored]) -> tuple[float | str, ...]:
     return tuple([value.reason if isinstance(value, Unscored) else value for value in values])
-
-
-def _number(value: object) -> float | None:
-    """Return a value as a float, also one of numpy's; None where it is no finite number."""
-    try:
-        number = float(value) if not isinstance(value, str | bytes) else math.nan  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-_figures = attrgetter("latency_ms", "model_calls", "prompt_tokens", "output_tokens", "cost")
-_NO_FIGURES = (None,) * 5

@@ -29,8 +29,8 @@ from graphkit.records.model_families import self_evaluation
 from graphkit.records.scores import Score
 from graphkit.records.structs import AnswerStruct, QuestionStruct
 from graphkit.records.verdicts import Verdict, answer_hash
-from graphkit.scoring.evaluate import known_from_files
 from graphkit.scoring.results import Summary
+from graphkit.scoring.run_pass import known_from_files
 
 #: How many answers are judged at the same time where nobody says otherwise.
 CONCURRENCY = 8

@@ -96,7 +96,7 @@ def test_a_mean_equal_to_its_bound_is_on_neither_side(questions: int) -> None:
         for values in (alike, right, alike + right):
             totals = Totals(1)
             for value in values:
-                totals.take(0, [value])
+                totals.add_values(0, [value])
             mean = totals.summaries(["EdgeRecall"])["EdgeRecall"].mean
             assert mean is not None
             assert not under(mean, bound), (n, d, values)
@@ -113,7 +113,7 @@ def test_a_recall_at_the_severe_bound_is_not_severe() -> None:
     """Recall@20 of 3/5 on each of ten questions is .6, which is not below the severe bound of .6."""
     totals = Totals(1)
     for _ in range(10):
-        totals.take(0, [3 / 5])
+        totals.add_values(0, [3 / 5])
     measures = totals.summaries(["Recall@20"])
     card = score_layers(Evaluation("r", "d", questions=10, failed=0, missing=0, measures=measures))
     assert card.alerts == ()
@@ -129,8 +129,8 @@ def test_a_mean_does_not_depend_on_batches_or_order(values: list[float], draw: r
         draw.shuffle(values)
         cut = draw.randint(0, len(values))
         one, two = Totals(1), Totals(1)
-        one.take(0, values[:cut])
-        two.take(0, values[cut:])
+        one.add_values(0, values[:cut])
+        two.add_values(0, values[cut:])
         two.add(one)
         two.questions = len(values)
         assert two.summaries(["RR"])["RR"] == Summary(
@@ -160,7 +160,7 @@ def test_the_means_that_unscored_questions_allow(
 ) -> None:
     """Each unscored question may be worth the lowest or the highest value of its measure."""
     totals = Totals(1)
-    totals.take(0, values)
+    totals.add_values(0, values)
     totals.questions = total
     found = totals.summaries([measure])[measure]
     assert (found.mean, found.lowest, found.highest) == pytest.approx(expected)

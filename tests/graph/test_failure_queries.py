@@ -200,7 +200,7 @@ COMMITS = ("Coherence", "Incoherent")
 
 def coherence(store: Store, file: Path, engine: str) -> dict[str, float | None]:
     """Return the means of the measures of commits, computed by one of the engines in a graph."""
-    found = graphkit.evaluate(file, store=store, measures=COMMITS, engine=engine)  # type: ignore[arg-type]
+    found = graphkit.evaluate(file, store=store, measures=COMMITS, engine=engine)
     return {name: one.mean for name, one in found.measures.items()}
 
 
@@ -335,7 +335,7 @@ def test_a_run_may_be_taken_as_sets_of_edges(empty_store: Store, tmp_path: Path)
     )
     for unordered, engine in ((False, "python"), (True, "python"), (False, "cypher"), (True, "cypher")):
         measures = ["PathPrefix", "EdgeRecall"]
-        result = graphkit.evaluate(file, store=empty_store, measures=measures, engine=engine, unordered=unordered)  # type: ignore[arg-type]
+        result = graphkit.evaluate(file, store=empty_store, measures=measures, engine=engine, unordered=unordered)
         values = {row.question: row.values for row in result.rows}
         assert values["says"] == (NO_ORDER, 1.0)
         # In this order only the first step was followed.

@@ -13,7 +13,7 @@ from graphkit.database.store import Store
 from graphkit.graph.queries import schema_statements
 from graphkit.graph.removal import remove_run
 from graphkit.graph.rows import RESULT
-from graphkit.scoring.evaluate import Engine
+from graphkit.scoring.options import Engine
 from tests.helpers.datasets import write_jsonl
 from tests.helpers.loading import contents
 

@@ -377,7 +377,7 @@ def test_a_class_within_a_function_is_exported(folder: Path) -> None:
     assert (line["value"], line["parameters"]) == (0.25, {"half": 0.25})
     assert line["measure"].endswith(".<locals>.Local(half=0.25)")
     with pytest.raises(MeasureError, match="not its class"):
-        package.evaluate(tiny(folder), measures=[Local])  # type: ignore[list-item]
+        package.evaluate(tiny(folder), measures=[Local])
 
 
 @pytest.mark.parametrize(

@@ -41,14 +41,13 @@ def scored(
     dataset: Path, name: str = "gen5-a.jsonl", workers: int = 1, problems: Problems | None = None
 ) -> tuple[Evaluation, dict[str, Row]]:
     """Score a run, and return the result with the rows of the questions, each of which must come once."""
-    rows: list[Row] = []
     file = Dataset(dataset)
     commits = file.commit_graph(Problems())
     invalid = {min(str(one["id"]) for one in read_jsonl(file.questions_file)): "stale"}
     job = Job(file.questions_file, dataset / "runs" / name, MEASURED, commits, invalid, keep_rows=True, outcomes=True)
-    result = score_file(job, problems=problems, sink=rows.extend, workers=workers)
-    by_question = {row.question: row for row in rows}
-    assert len(by_question) == len(rows)
+    result = score_file(job, problems=problems, workers=workers)
+    by_question = {row.question: row for row in result.rows}
+    assert len(by_question) == len(result.rows)
     return result, by_question
 
 

@@ -1,0 +1,37 @@
+"""Keep the results of a run in the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from graphkit import __version__
+from graphkit.database.store import Store
+from graphkit.graph.score_nodes import Grading, gradings_of, keep_scores, rows_of
+from graphkit.records.scores import GRAPHKIT
+from graphkit.scoring.results import Evaluation
+
+
+def keep_results(store: Store, result: Evaluation, histories: Mapping[str, int]) -> None:
+    """Keep the scores of a result in the graph, computed and given ones.
+
+    Parameters
+    ----------
+    histories
+        For each measure that reads commits, how often the histories had changed before it was computed.
+    """
+    given = {score.measure for score in result.given}
+    computed = [(place, name) for place, name in enumerate(result.measures) if name not in given]
+
+    def rows() -> Iterator[Mapping[str, object]]:
+        for row in result.rows:
+            score = {"question": row.question, "grader": GRAPHKIT, "gold_hash": row.gold_hash}
+            for place, name in computed:
+                value = row.values[place]
+                yield {**score, "measure": name, "reason" if isinstance(value, str) else "value": value}
+        yield from rows_of(result.given)
+
+    gradings = [
+        Grading(name, GRAPHKIT, __version__, history=histories.get(name), gold_hash=result.gold_hash)
+        for _, name in computed
+    ]
+    keep_scores(store, result.run, gradings + gradings_of(result.given), rows())

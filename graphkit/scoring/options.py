@@ -1,0 +1,67 @@
+"""The options of an evaluation, shared by the library, its plans and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from graphkit.files.problems import OnError
+from graphkit.measures.base import Measure
+from graphkit.records.unanswered import FailedAs
+
+Engine = Literal["python", "cypher"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationOptions:
+    """How :func:`graphkit.evaluate` scores a run.
+
+    Attributes
+    ----------
+    measures
+        Names or values. By default those of ``graphkit.measures.registry.DEFAULT_MEASURES`` and, if the run logs its
+        tool calls, those of :meth:`graphkit.scoring.run_pass.RunPass.tool_measures`.
+    k
+        The cut-off of measures that name none; 5 by default.
+    engine
+        ``"cypher"`` lets the database compute every measure that it can; it needs a store.
+    on_error
+        ``"skip"`` ignores records that can't be used; ``"fail"`` refuses their file.
+    strict
+        Refuse fields that graphkit doesn't know. Otherwise the warnings of the result name them.
+    keep_rows
+        Keep the value of each question, not only the means. Kept values also go into the store.
+    outcomes
+        Also say for each kept question whether answer and path are right, and at which stage it ended.
+    unordered
+        Treat each traversal as a set of edges, as a record with ``"ordered": false`` does. Measures that compare the
+        order have no value then.
+    name
+        The name of the run, whatever its records say.
+    replace
+        Replace a run of this name that the store holds from another file. Without it, such a run is refused; the same
+        file or the same content is no other run. Records in memory replace each other with a warning.
+    origin
+        The path or text that a temporary run log was made from; by default the log itself.
+    failed_as
+        How gates, targets and thresholds count questions that failed or have no record: each as the worst value of its
+        measure, or not at all (``"unscored"``). Means always cover the scored questions.
+    hash_gold
+        Compute the hash of the gold, which takes a tenth of the time. A result with rows always has it.
+    """
+
+    measures: Sequence[str | Measure] = ()
+    k: int | None = None
+    engine: Engine = "python"
+    on_error: OnError = "fail"
+    strict: bool = False
+    keep_rows: bool = True
+    outcomes: bool = False
+    unordered: bool = False
+    name: str | None = None
+    replace: bool = False
+    origin: str | Path | None = None
+    failed_as: FailedAs = "worst"
+    hash_gold: bool = True

@@ -1,0 +1,96 @@
+"""One pass over a run and its dataset: scores, id coverage, gold hash and the tool measures that apply."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from graphkit.files.dataset import Dataset
+from graphkit.files.normal_forms import GoldSpelling
+from graphkit.files.problems import Problems
+from graphkit.files.spool import Spool
+from graphkit.files.stale_gold import invalid_reason, stale_gold
+from graphkit.measures.base import Measure
+from graphkit.records.commits import CommitGraph
+from graphkit.records.structs import AnswerStruct
+from graphkit.scoring.file_scoring import Descriptions, score_file
+from graphkit.scoring.first_records import FirstRecords
+from graphkit.scoring.known_share import GoldSeen, known_share
+from graphkit.scoring.logged_tools import tool_measures
+from graphkit.scoring.results import Evaluation
+from graphkit.scoring.scorer import Job
+
+
+@dataclass
+class RunPass:
+    """A run log with its dataset; the first records are read once for all that depends on them."""
+
+    dataset: Dataset
+    run_file: Path
+
+    @cached_property
+    def first(self) -> FirstRecords | None:
+        """The first records of the run; None for a pipe."""
+        return FirstRecords.read(self.dataset, self.run_file)
+
+    @property
+    def name(self) -> str | None:
+        """The name of the run by its first record; None for a pipe, or without a usable record."""
+        return self.first.answers[0].run if self.first is not None and self.first.answers else None
+
+    @cached_property
+    def tool_measures(self) -> tuple[str, ...]:
+        """The measures of tool calls that score this run by default; see :mod:`graphkit.scoring.logged_tools`."""
+        return tool_measures(self.dataset, self.first)
+
+    def score(
+        self,
+        measures: tuple[Measure, ...],
+        context: tuple[CommitGraph, dict[str, str]],
+        problems: Problems,
+        *,
+        answers: Spool[AnswerStruct] | None = None,
+        descriptions: Descriptions | None = None,
+        **options: Any,
+    ) -> Evaluation:
+        """Score the run, and find out how much of it the dataset knows.
+
+        Parameters
+        ----------
+        context
+            The known commits, and the reason of each question that isn't scored.
+        answers, descriptions
+            As in :func:`graphkit.scoring.file_scoring.score_file`.
+        options
+            Further fields of :class:`graphkit.scoring.scorer.Job`.
+        """
+        commits, invalid = context
+        job = Job(
+            self.dataset.questions_file,
+            self.run_file,
+            measures,
+            commits,
+            invalid,
+            spelling=GoldSpelling(self.dataset.questions_file),
+            wanted=frozenset(self.first.ids() if self.first is not None else ()),
+            **options,
+        )
+        gold = GoldSeen()
+        result = score_file(
+            job, dataset=self.dataset.name, problems=problems, answers=answers, descriptions=descriptions, gold=gold
+        )
+        return dataclasses.replace(result, known=known_share(self.dataset, self.run_file, self.first, gold))
+
+
+def known_from_files(
+    dataset: Dataset, measures: Iterable[Measure], problems: Problems
+) -> tuple[CommitGraph, dict[str, str]]:
+    """Return the commits in a dataset's files if a measure reads them, and the reason of each unscored question."""
+    needed = any(measure.needs_commits for measure in measures)
+    commits = dataset.commit_graph(problems) if needed or dataset.graphs else CommitGraph(files=dataset.known_files())
+    stale = stale_gold(dataset, commits, problems)
+    return commits, {name: reason for name, reasons in stale.items() if (reason := invalid_reason(reasons))}
