@@ -254,7 +254,7 @@ def consistency(
 ) -> None:
     """Grade the same answers again: how many grades are stable, and which change."""
     from graphkit.cli.trust_tables import show_consistency
-    from graphkit.trust.consistency import compare_gradings, consistency
+    from graphkit.trust.consistency import compare_repeats, consistency
 
     problems = reading.problems()
     chosen = about.read(how.model, problems)
@@ -263,7 +263,7 @@ def consistency(
         found = _run(consistency(again, repeat))
     else:
         others = [about.given(chosen.run, chosen.judge, [one], None, problems).scores for one in graded or []]
-        found = compare_gradings([chosen.scores, *others])
+        found = compare_repeats([chosen.scores, *others])
     _finish(about, chosen, problems, again, lambda warning: show_consistency(chosen, found, warning))
 
 

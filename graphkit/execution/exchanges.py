@@ -26,21 +26,13 @@ _MOST_OPERATIONS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The code of an answer, with its settings for all tests.
-
-    Attributes
-    ----------
-    files
-        The stand-ins: relative path to source.
-    argv
-        The program that runs it, with its options; empty if a warm interpreter does.
-    """
+    """The code of an answer, with its settings for all tests."""
 
     source: str
     language: Language
-    files: Mapping[str, str]
+    files: Mapping[str, str]  # the stand-ins: relative path to source
     entry_point: str | None
-    argv: tuple[str, ...]
+    argv: tuple[str, ...]  # the program that runs it, with its options; empty if a warm interpreter does
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,31 +41,19 @@ class ExchangeOutcome:
 
     Attributes
     ----------
-    reply
-        The reply to the last call or load; None if the process ended first.
-    verdict
-        The verdict of the assertion, if one was evaluated.
-    forged
-        Why some output wasn't a reply to a request.
     ended, assertion_ended
         How the code's process ended and, if it ended before its verdict, that of the assertion.
     """
 
     ended: Ended
-    reply: CallReply | None = None
-    verdict: AssertionVerdict | None = None
-    forged: str | None = None
+    reply: CallReply | None = None  # the reply to the last call or load; None if the process ended first
+    verdict: AssertionVerdict | None = None  # the verdict of the assertion, if one was evaluated
+    forged: str | None = None  # why some output wasn't a reply to a request
     assertion_ended: Ended | None = None
 
 
 def exchange(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> ExchangeOutcome:
-    """Run one test, and return its outcome.
-
-    Raises
-    ------
-    SandboxError
-        The sandbox broke.
-    """
+    """Run one test, and return its outcome; raise a SandboxError if the sandbox broke."""
     job = job_of(test, code.source, code.files, code.entry_point, sandbox.limits.result // 2)
     stdin = job["stdin"] if code.argv else None
     verdict, assertion_ended = None, None

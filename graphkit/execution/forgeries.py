@@ -25,15 +25,9 @@ _SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Forgery:
-    """One answer that cheats.
+    """One answer that cheats."""
 
-    Attributes
-    ----------
-    aim
-        ``results``, to pass a test, or ``memory``.
-    """
-
-    aim: str
+    aim: str  # ``results``, to pass a test, or ``memory``
     language: Language
     name: str
     what: str
@@ -44,10 +38,7 @@ class Forgery:
     def run(self, sandbox: Sandbox) -> CodeTestResult | None:
         """Return the result of its last test; None if this machine has no program for its language.
 
-        Raises
-        ------
-        SandboxError
-            The sandbox broke.
+        Raise a SandboxError if the sandbox broke.
         """
         argv = self.language.argv(sandbox.limits.memory)
         if argv is None:

@@ -18,18 +18,10 @@ _SHARED = ("/etc/ld.so.cache", "/usr/share/zoneinfo")
 
 @dataclass(frozen=True)
 class HostFiles:
-    """The files and folders that the sandbox shows for reading.
+    """The files and folders that the sandbox shows for reading."""
 
-    Attributes
-    ----------
-    python
-        The interpreter.
-    library
-        The folder of Python's standard library, of which the sandbox shows only ``readable``.
-    """
-
-    python: Path
-    library: Path
+    python: Path  # the interpreter
+    library: Path  # the folder of Python's standard library, of which the sandbox shows only ``readable``
     readable: tuple[Path, ...]
 
 

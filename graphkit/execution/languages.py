@@ -30,42 +30,25 @@ _LONGEST_PART = 200
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language that graphkit runs.
+    """A language that graphkit runs."""
 
-    Attributes
-    ----------
-    name
-        The name in records, such as ``python``.
-    tags
-        The labels of its fenced blocks.
-    runner
-        The file that runs one test inside the sandbox; ``inside/python_tests.py`` describes its requests and replies.
-    asserter
-        The file that evaluates an assertion inside another sandbox; see ``inside/python_assertions.py``.
-    forked
-        Whether both are Python modules whose ``serve`` a warm interpreter calls in a child. If not, they are scripts
-        for :meth:`program`, which read requests on descriptor 3, write replies to 4, close 5 when they have started,
-        and find the job's ``stdin`` on 0.
-    outline, is_code
-        Functions that outline a block, and tell whether a text without a fence is code (given the entry point).
-    named_arguments
-        Whether the language has arguments by name.
-    wrong_assertion
-        Returns why an assertion can't be parsed, or None; always None if only the program can parse it.
-    layout
-        Turns the stand-ins of a question (import path to source) into files (relative path to source). It raises a
-        ``ValueError`` that names an unusable import path and the reason.
-    """
-
-    name: str
-    tags: frozenset[str]
+    name: str  # the name in records, such as ``python``
+    tags: frozenset[str]  # the labels of its fenced blocks
+    #: The file that runs one test inside the sandbox; ``inside/python_tests.py`` describes its requests and replies.
     runner: Path
-    asserter: Path
+    asserter: Path  # the file that evaluates an assertion inside another sandbox; see ``inside/python_assertions.py``
+    #: Whether both are Python modules whose ``serve`` a warm interpreter calls in a child. If not, they are scripts for
+    #: :meth:`program`, which read requests on descriptor 3, write replies to 4, close 5 when they have started, and
+    #: find the job's ``stdin`` on 0.
     forked: bool
-    named_arguments: bool
+    named_arguments: bool  # whether the language has arguments by name
+    #: Functions that outline a block, and tell whether a text without a fence is code (given the entry point).
     outline: Callable[[str], Outline]
     is_code: Callable[[str, str | None], bool]
+    #: Returns why an assertion can't be parsed, or None; always None if only the program can parse it.
     wrong_assertion: Callable[[str], str | None]
+    #: Turns the stand-ins of a question (import path to source) into files (relative path to source). It raises a
+    #: ``ValueError`` that names an unusable import path and the reason.
     layout: Callable[[Mapping[str, str]], dict[str, str]]
     program: Callable[[], Path | None] = field(repr=False)
     flags: Callable[[int], tuple[str, ...]] = field(repr=False)

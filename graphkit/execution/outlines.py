@@ -11,28 +11,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """An outline of the top level of a block.
+    """An outline of the top level of a block."""
 
-    Attributes
-    ----------
-    parsed
-        Whether the block parses; always true for JavaScript, which only Node can parse.
-    empty
-        Whether it has no statement.
-    defined, imported, mentioned
-        The names that it defines (functions, classes and variables), imports, and uses.
-    builds
-        Whether it defines a function or class, or imports something.
-    first
-        Statements that a source has to begin with: the first line, the last line, and the text.
-    """
-
-    parsed: bool
-    empty: bool = False
+    parsed: bool  # whether the block parses; always true for JavaScript, which only Node can parse
+    empty: bool = False  # whether it has no statement
+    #: The names that it defines (functions, classes and variables), imports, and uses.
     defined: frozenset[str] = frozenset()
-    builds: bool = True
     imported: frozenset[str] = frozenset()
     mentioned: frozenset[str] = frozenset()
+    builds: bool = True  # whether it defines a function or class, or imports something
+    #: Statements that a source has to begin with: the first line, the last line, and the text.
     first: tuple[tuple[int, int, str], ...] = ()
 
 

@@ -28,20 +28,12 @@ _VANISHING = 2.0
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """The result of an attempt.
-
-    Attributes
-    ----------
-    escaped
-        Whether the attempt or the witness reports that something got through, or neither can know.
-    said
-        All signs of an escape, or how the attempt ended if there are none.
-    """
+    """The result of an attempt."""
 
     name: str
     what: str
-    escaped: bool
-    said: tuple[str, ...]
+    escaped: bool  # whether the attempt or the witness reports that something got through, or neither can know
+    said: tuple[str, ...]  # all signs of an escape, or how the attempt ended if there are none
     seconds: float
 
 
@@ -50,10 +42,7 @@ def prove(
 ) -> Iterator[AttemptResult]:
     """Run attempts (by default all) behind a wall, one after the other in one interpreter, and yield their results.
 
-    Raises
-    ------
-    SandboxError
-        The wall can't be built on this machine.
+    Raise a SandboxError if the wall can't be built on this machine.
     """
     limits = limits or SandboxLimits()
     files = host_files()
@@ -66,10 +55,7 @@ def prove(
 def prove_results(wall: Wall, limits: SandboxLimits | None = None) -> Iterator[AttemptResult]:
     """Run answers that forge results, or use too much memory, behind a wall, and yield the results.
 
-    Raises
-    ------
-    SandboxError
-        The wall can't be built on this machine.
+    Raise a SandboxError if the wall can't be built on this machine.
     """
     with closing(Sandbox(wall, (), host_files(programs()), limits or SandboxLimits(), 1)) as sandbox:
         for forgery in forgeries():

@@ -44,17 +44,14 @@ def execute_all(
 ) -> dict[str, Execution | Unexecuted]:
     """Run the tests of each question on the code of its answer, and return the outcomes by question.
 
+    Raise a SandboxError if the sandbox broke.
+
     Parameters
     ----------
     wanted
         Questions, each with the text of an answer.
     progress
         A function to call with the number of tests when those of an answer are done.
-
-    Raises
-    ------
-    SandboxError
-        The sandbox broke.
     """
     found: dict[str, Execution | Unexecuted] = {}
     with ThreadPoolExecutor(sandbox.jobs) as pool:
@@ -125,13 +122,7 @@ def _whole(execution: Execution, tests: list[CodeTestResult]) -> Execution:
 
 
 def run_test(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> CodeTestResult:
-    """Run one test of an answer's code, and return its result.
-
-    Raises
-    ------
-    SandboxError
-        The sandbox broke.
-    """
+    """Run one test of an answer's code, and return its result; raise a SandboxError if the sandbox broke."""
     outcome = exchange(test, code, sandbox)
     ended, language = outcome.ended, code.language
     if outcome.forged is not None:

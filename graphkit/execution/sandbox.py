@@ -68,17 +68,14 @@ class Sandbox:
     ) -> Iterator[WorkerSession]:
         """Start a test, yield its session, and end it afterwards; replace an interpreter that is lost.
 
+        Raise a SandboxError if the sandbox broke, so the test has no result.
+
         Parameters
         ----------
         script
             A Python module in ``inside/``, or a script there for the program that ``argv`` names.
         assertion
             Whether this is an assertion rather than the code of an answer.
-
-        Raises
-        ------
-        SandboxError
-            The sandbox broke, so the test has no result.
         """
         idle = self._idle[assertion]
         worker = idle.get()
@@ -99,10 +96,7 @@ class Sandbox:
     def run(self, code: str, function: str, inputs: Sequence[Any], seconds: float) -> Ended:
         """Call a function of some Python code, and return how that ended.
 
-        Raises
-        ------
-        SandboxError
-            The sandbox broke, so the call has no result.
+        Raise a SandboxError if the sandbox broke, so the call has no result.
         """
         with self.session(seconds, "python_tests") as session:
             return call_function(session, code, function, inputs, self.limits.result // 2)
@@ -138,6 +132,8 @@ def open_sandbox(
 ) -> Iterator[Sandbox]:
     """Open the best sandbox that works on this machine, and end everything in it afterwards.
 
+    Raise an InputError if no wall holds on this machine, and ``unsafe`` is false.
+
     Parameters
     ----------
     jobs
@@ -146,11 +142,6 @@ def open_sandbox(
         Interpreters of further languages.
     unsafe
         Use no wall.
-
-    Raises
-    ------
-    InputError
-        No wall holds on this machine, and ``unsafe`` is false.
     """
     chosen_limits = limits or SandboxLimits()
     files = host_files(programs)

@@ -36,10 +36,7 @@ def equal(expected: Any, value: Any, tolerance: float = 1e-6) -> bool:
       public fields.
     - A member of an enumeration counts as its value. NaN equals nothing.
 
-    Raises
-    ------
-    UnusableResultError
-        The value is so entangled that comparing would take too long.
+    Raise an UnusableResultError if the value is so entangled that comparing would take too long.
     """
     return _Comparison(tolerance).equal(expected, value)
 

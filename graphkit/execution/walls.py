@@ -43,10 +43,7 @@ class Wall(Protocol):
     def start(self, files: HostFiles, limits: SandboxLimits) -> Any:
         """Return a context with the :class:`Start` of one warm interpreter, which removes its folder at the end.
 
-        Raises
-        ------
-        ImportError, OSError, RuntimeError
-            The machine lacks a requirement.
+        Raise an ImportError, an OSError or a RuntimeError if the machine lacks a requirement.
         """
         ...
 

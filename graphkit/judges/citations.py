@@ -25,22 +25,14 @@ _FLAGS = re.compile(r"\A\(\?[aimsux]+\)")
 
 @dataclass(frozen=True, slots=True)
 class FoundCitation:
-    """A citation in an answer, with its range of characters and its target.
-
-    Attributes
-    ----------
-    chunks
-        Ids of the retrieved chunks that it refers to.
-    whole
-        Whether it applies to the whole answer: the record lists it, and the text doesn't mark it.
-    """
+    """A citation in an answer, with its range of characters and its target."""
 
     text: str
     target: str
     start: int
     end: int
-    chunks: tuple[str, ...] = ()
-    whole: bool = False
+    chunks: tuple[str, ...] = ()  # ids of the retrieved chunks that it refers to
+    whole: bool = False  # whether it applies to the whole answer: the record lists it, and the text doesn't mark it
 
 
 @dataclass(frozen=True, slots=True)

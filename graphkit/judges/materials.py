@@ -56,34 +56,23 @@ class ShownEdge:
 
 @dataclass(frozen=True)
 class Materials:
-    """Everything that a judge may see of one answer.
-
-    Attributes
-    ----------
-    gold_answer, facts, conflicts
-        From the annotation; None or empty if absent. A conflict is the sources that disagree and its resolution, which
-        may be empty.
-    services
-        The service or repository of each fact, or None.
-    chunks, left_out
-        The chunks that fit into the budget, best first, and the ids of the others: they didn't fit, or have no text.
-    chunks_logged
-        Whether the record logs its retrieved chunks.
-    """
+    """Everything that a judge may see of one answer."""
 
     run: str
     question_id: str
     question: str
     answer: str
+    #: From the annotation; None or empty if absent. A conflict is the sources that disagree and its resolution, which
+    #: may be empty.
     gold_answer: str | None = None
     facts: tuple[str, ...] = ()
     conflicts: tuple[tuple[tuple[str, ...], str], ...] = ()
-    chunks: tuple[ShownChunk, ...] = ()
+    chunks: tuple[ShownChunk, ...] = ()  # those that fit into the budget, best first
     edges: tuple[ShownEdge, ...] = ()
-    left_out: tuple[str, ...] = ()
-    chunks_logged: bool = True
+    left_out: tuple[str, ...] = ()  # ids of the other chunks: they didn't fit, or have no text
+    chunks_logged: bool = True  # whether the record logs its retrieved chunks
     citations: tuple[FoundCitation, ...] = ()
-    services: tuple[str | None, ...] = ()
+    services: tuple[str | None, ...] = ()  # the service or repository of each fact, or None
     case: Case | None = field(default=None, repr=False, compare=False)
 
     @cached_property

@@ -44,10 +44,7 @@ _FORM = (
 def load_rubric(folder: Path) -> Grader:
     """Return the grader of a folder with ``prompt.txt`` and ``schema.json``.
 
-    Raises
-    ------
-    InputError
-        A file is missing or can't be used. The message says which, and what to write.
+    Raise an InputError if a file is missing or can't be used. The message says which, and what to write.
     """
     name = folder.resolve().name
     if not folder.is_dir():

@@ -31,26 +31,16 @@ _FOLDER = Path(__file__).parent / "prompts"
 
 @dataclass(frozen=True)
 class Prompt:
-    """The question to a judge about one answer.
+    """The question to a judge about one answer."""
 
-    Attributes
-    ----------
-    grader, digest
-        The grader, and the SHA-256 of its words (without the text under judgement).
-    system
-        The rules for every grader: the role of the judge, and that the text between delimiters is data.
-    parts
-        Name and delimited text of each part, in front of the instruction.
-    unusable
-        Earlier opinions on the same prompt that couldn't be used, each with the reason.
-    """
-
+    #: The grader, and the SHA-256 of its words (without the text under judgement).
     grader: str
     digest: str
-    system: str
-    parts: tuple[tuple[str, str], ...]
+    system: str  # the rules for every grader: the role of the judge, and that the text between delimiters is data
+    parts: tuple[tuple[str, str], ...]  # name and delimited text of each part, in front of the instruction
     instruction: str
     materials: Materials
+    #: Earlier opinions on the same prompt that couldn't be used, each with the reason.
     unusable: tuple[tuple[str, str], ...] = ()
 
     @property

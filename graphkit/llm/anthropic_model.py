@@ -70,6 +70,8 @@ class Received:
 class AnthropicModel:
     """Any model of the Anthropic API. The client reads its key and address from its own environment variables.
 
+    Raise an InputError if the client isn't installed, or has no credentials.
+
     Parameters
     ----------
     concurrency
@@ -83,11 +85,6 @@ class AnthropicModel:
         Seconds for all attempts at one request with their pauses, except those that the rate limit asks for.
     user
         The name of the feature that asks, for messages.
-
-    Raises
-    ------
-    InputError
-        The client isn't installed, or has no credentials.
     """
 
     def __init__(
@@ -171,12 +168,8 @@ class AnthropicModel:
     async def ask(self, request: Request) -> Reply:
         """Return the reply, even a refused or truncated one; its stop reason says so.
 
-        Raises
-        ------
-        ModelError
-            No attempt got a reply, or the server rejects the request.
-        InputError
-            No request can get a reply: the credentials, the address or the name of the model are wrong.
+        Raise a ModelError if no attempt got a reply, or the server rejects the request. Raise an InputError if no
+        request can get a reply: the credentials, the address or the name of the model are wrong.
         """
         body = parameters(request)
 
@@ -200,12 +193,8 @@ class AnthropicModel:
         Unless ``repeatable``, nothing is sent twice that the server may have done: such a failure raises an error at
         once, with ``lost`` 1. ``timeout`` is for calls that take longer than a reply.
 
-        Raises
-        ------
-        ModelError
-            The server sent none, with its message or that of the network; the error of the client is the cause.
-        InputError
-            As :meth:`ask`.
+        Raise a ModelError if the server sent none, with its message or that of the network; the error of the client is
+        the cause. Raise an InputError as :meth:`ask`.
         """
         attempt = lost = 0
         left = max(self._deadline, timeout or 0.0)
@@ -267,10 +256,7 @@ class AnthropicModel:
     def failure(self, error: Exception) -> ModelError:
         """Return the failure of a request for an error of the client or the network.
 
-        Raises
-        ------
-        InputError
-            As :meth:`ask`.
+        Raise an InputError as :meth:`ask`.
         """
         found = self._failure(error)
         return ModelError(found.what, lost=found.lost)
@@ -394,10 +380,7 @@ def _wait(headers: Mapping[str, str]) -> float | None:
 def parameters(request: Request) -> dict[str, Any]:
     """Return a request as the parameters of ``messages.create``.
 
-    Raises
-    ------
-    InputError
-        The API can't accept the schema.
+    Raise an InputError if the API can't accept the schema.
     """
     breakpoints = _breakpoints(request)
     system = _content(request.system, breakpoints)
@@ -457,10 +440,7 @@ def _clean(text: str) -> str:
 def sendable(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a JSON Schema that the API accepts: limits that it refuses (such as minimum) move to the description.
 
-    Raises
-    ------
-    InputError
-        A value in the schema has no type.
+    Raise an InputError if a value in the schema has no type.
     """
     import anthropic
 
@@ -490,13 +470,7 @@ def _with_one_type(schema: Any) -> Any:
 
 
 def reply_of(message: Any, attempts: int = 1, lost: int = 0, batch: bool = False) -> Reply:
-    """Return the reply in a message of the API.
-
-    Raises
-    ------
-    ValueError
-        The message has another form.
-    """
+    """Return the reply in a message of the API; raise a ValueError if the message has another form."""
     if not isinstance(message, Mapping) or message.get("type", "message") != "message":
         raise ValueError(f"it has another form: {json.dumps(message)[:200]}")
     content, usage = message.get("content"), message.get("usage")

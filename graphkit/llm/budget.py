@@ -17,10 +17,7 @@ _TOLERANCE = 1e-9
 class Budget:
     """An amount of money, with the part that is spent and the part reserved for requests under way.
 
-    Raises
-    ------
-    InputError
-        The limit is no amount, or a model has no price.
+    Raise an InputError if the limit is no amount, or a model has no price.
     """
 
     def __init__(self, limit: float, prices: PriceTable, models: Iterable[str]) -> None:
@@ -38,10 +35,7 @@ class Budget:
     def maximum_cost(self, request: Request, batch: bool = False) -> float:
         """Return the maximum cost of a request, sent once.
 
-        Raises
-        ------
-        InputError
-            The price of its model is unknown.
+        Raise an InputError if the price of its model is unknown.
         """
         cost = self.prices.maximum_cost(request, batch)
         if cost is None:
@@ -97,12 +91,8 @@ class BudgetedModel:
 
         An attempt whose reply got lost may have been charged, so it counts at its maximum cost.
 
-        Raises
-        ------
-        ModelError
-            The request could pass the limit (``over_budget``), or got no reply.
-        InputError
-            The price of its model is unknown.
+        Raise a ModelError if the request could pass the limit (``over_budget``), or got no reply. Raise an InputError
+        if the price of its model is unknown.
         """
         budget = self._budget
         maximum = budget.maximum_cost(request)

@@ -73,28 +73,18 @@ class ModelStats:
 
 @dataclass(frozen=True, slots=True)
 class CacheStats:
-    """The content of a file of replies.
-
-    Attributes
-    ----------
-    size
-        Bytes on disk; the ``bytes`` of a model are those of its requests and replies.
-    oldest, newest
-        The times of the first and the last reply, in seconds since 1970; None if there is none.
-    hits, misses
-        How many replies of the last grading came from here, and how many from a model; None if unknown.
-    batches
-        The number of batches under way.
-    """
+    """The content of a file of replies."""
 
     path: Path
-    size: int
+    size: int  # bytes on disk; the ``bytes`` of a model are those of its requests and replies
     models: dict[str, ModelStats]
+    #: The times of the first and the last reply, in seconds since 1970; None if there is none.
     oldest: float | None = None
     newest: float | None = None
+    #: How many replies of the last grading came from here, and how many from a model; None if unknown.
     hits: int | None = None
     misses: int | None = None
-    batches: int = 0
+    batches: int = 0  # the number of batches under way
 
     @property
     def entries(self) -> int:
@@ -107,15 +97,13 @@ class ReplyCache:
 
     Each reply has its own transaction, so a killed process loses no reply that it has put.
 
+    Raise an InputError if the file is damaged, comes from a later graphkit, can't be created, or is missing though it
+    must exist.
+
     Parameters
     ----------
     path
         The file; created if missing, unless ``must_exist``.
-
-    Raises
-    ------
-    InputError
-        The file is damaged, comes from a later graphkit, can't be created, or is missing though it must exist.
     """
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
@@ -379,13 +367,7 @@ class CachedModel:
         self.misses = 0
 
     async def ask(self, request: Request) -> Reply:
-        """Return the reply from the cache, or ask the model and keep it.
-
-        Raises
-        ------
-        ModelError
-            There is no reply.
-        """
+        """Return the reply from the cache, or ask the model and keep it; raise a ModelError if there is no reply."""
         digest = request.digest
         while (other := self._under_way.get(digest)) is not None:
             await asyncio.wait({other})

@@ -44,27 +44,14 @@ _READINGS = 4
 
 @dataclass
 class BatchOutcome:
-    """The outcome of requests in batches.
+    """The outcome of requests in batches."""
 
-    Attributes
-    ----------
-    cached
-        The number of requests with an earlier reply.
-    joined
-        The number of requests that were already under way, in a batch of an earlier or another process.
-    submitted
-        The number of requests sent now.
-    succeeded
-        The number of replies read, including those to other requests in the same batches.
-    failures
-        The errors of requests, by digest. Each wanted request has a reply in the cache or an error here, and may then
-        be submitted again.
-    """
-
-    cached: int = 0
-    joined: int = 0
-    submitted: int = 0
-    succeeded: int = 0
+    cached: int = 0  # the number of requests with an earlier reply
+    joined: int = 0  # the number of requests that were already under way, in a batch of an earlier or another process
+    submitted: int = 0  # the number of requests sent now
+    succeeded: int = 0  # the number of replies read, including those to other requests in the same batches
+    #: The errors of requests, by digest. Each wanted request has a reply in the cache or an error here, and may then be
+    #: submitted again.
     failures: dict[str, ModelError] = field(default_factory=dict)
 
 
@@ -118,12 +105,8 @@ class Batches:
 
         After a kill at any moment, a second call with the same requests resumes.
 
-        Raises
-        ------
-        InputError
-            No request can get a reply: the credentials or the address are wrong.
-        ModelError
-            The server is unreachable; the batches stay under way, and the next call reads them.
+        Raise an InputError if no request can get a reply: the credentials or the address are wrong. Raise a ModelError
+        if the server is unreachable; the batches stay under way, and the next call reads them.
         """
         outcome = BatchOutcome()
         wanted = {request.digest: request for request in requests}
@@ -393,10 +376,7 @@ class Batches:
     async def _results(self, batch: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
         """Yield all results of a batch that has ended. If they break off, read them again, so some come twice.
 
-        Raises
-        ------
-        ModelError
-            The results break off each time.
+        Raise a ModelError if the results break off each time.
         """
         if not batch.get("results_url"):
             return  # the server keeps results for some weeks

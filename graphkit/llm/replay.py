@@ -27,10 +27,7 @@ class RecordedModel:
     async def ask(self, request: Request) -> Reply:
         """Return the recorded reply, even one that was unusable.
 
-        Raises
-        ------
-        InputError
-            There is none; the error shows the nearest recorded request, and the differences.
+        Raise an InputError if there is none; the error shows the nearest recorded request, and the differences.
         """
         found = self._cache.get(request.digest, unusable=True)
         if found is not None:

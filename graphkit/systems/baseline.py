@@ -32,10 +32,7 @@ class NoAnswerError(Exception):
 def read_prompt(path: Path | None) -> str:
     """Return the prompt of a file, or the default one, with ``{question}`` as the place of the question.
 
-    Raises
-    ------
-    InputError
-        The file can't be read, or has no place for the question.
+    Raise an InputError if the file can't be read, or has no place for the question.
     """
     if path is None:
         return DEFAULT_PROMPT
@@ -54,10 +51,7 @@ def baseline(
 
     It repeats a request that the server's rate limit refused, after the requested pause.
 
-    Raises
-    ------
-    InputError
-        The client isn't installed, or has no credentials.
+    Raise an InputError if the client isn't installed, or has no credentials.
     """
     # The runner limits the concurrency.
     client = AnthropicModel(concurrency=_MANY, timeout=timeout, user=f"the condition {TRAINING}")

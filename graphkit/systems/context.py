@@ -24,10 +24,7 @@ class Meter:
     def add(self, model_calls: int, prompt_tokens: int, output_tokens: int, cost: float | None) -> None:
         """Add the figures of some calls.
 
-        Raises
-        ------
-        ValueError, TypeError
-            A figure doesn't fit a record; then nothing is counted.
+        Raise a ValueError or a TypeError if a figure doesn't fit a record; then nothing is counted.
         """
         given = {"model_calls": model_calls, "prompt_tokens": prompt_tokens, "output_tokens": output_tokens}
         with self._lock:
@@ -87,9 +84,6 @@ class Context:
     ) -> None:
         """Count model calls for this question, even if the system fails afterwards.
 
-        Raises
-        ------
-        ValueError, TypeError
-            A figure doesn't fit a record.
+        Raise a ValueError or a TypeError if a figure doesn't fit a record.
         """
         self.meter.add(model_calls, prompt_tokens, output_tokens, cost)

@@ -17,21 +17,12 @@ _NOTATION = "A system is written package.module:callable, or name=package.module
 
 @dataclass(frozen=True)
 class System:
-    """A callable under evaluation.
+    """A callable under evaluation."""
 
-    Attributes
-    ----------
-    name
-        The name of its run.
-    call
-        Gets the question, and the context if ``takes_context``; returns the answer or an awaitable of it.
-    source
-        The origin, which distinguishes two systems of one name.
-    """
-
-    name: str
+    name: str  # the name of its run
+    #: Gets the question, and the context if ``takes_context``; returns the answer or an awaitable of it.
     call: Callable[..., Any]
-    source: str
+    source: str  # the origin, which distinguishes two systems of one name
     takes_context: bool = False
     is_async: bool = False
 
@@ -39,10 +30,7 @@ class System:
 def run_name(name: str) -> str:
     """Check and return the name of a run, which becomes the name of a file.
 
-    Raises
-    ------
-    InputError
-        It contains a character that a file name should not.
+    Raise an InputError if it contains a character that a file name should not.
     """
     if not _RUN_NAME.match(name) or ".jsonl" in name:
         raise InputError(
@@ -54,10 +42,7 @@ def run_name(name: str) -> str:
 def load_system(text: str) -> System:
     """Import the system ``[name=]package.module:callable``, also from the working folder.
 
-    Raises
-    ------
-    InputError
-        The text has another form, the module can't be imported, or it has no such callable.
+    Raise an InputError if the text has another form, the module can't be imported, or it has no such callable.
     """
     name, equals, target = text.rpartition("=")
     module_name, colon, attribute = target.partition(":")
@@ -75,10 +60,7 @@ def load_system(text: str) -> System:
 def system_of(name: str, call: Callable[..., Any], source: str) -> System:
     """Return the system of a callable, after a check of its signature.
 
-    Raises
-    ------
-    InputError
-        It can't be called with a question, or with a question and a context.
+    Raise an InputError if it can't be called with a question, or with a question and a context.
     """
     # An object with an async __call__ is async too; Python looks the method up on the type.
     is_async = inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__)
@@ -86,13 +68,7 @@ def system_of(name: str, call: Callable[..., Any], source: str) -> System:
 
 
 def unique(systems: Iterable[System]) -> list[System]:
-    """Return systems, whose names must differ.
-
-    Raises
-    ------
-    InputError
-        Two systems have the same name.
-    """
+    """Return systems, whose names must differ; raise an InputError if two systems have the same name."""
     found: dict[str, System] = {}
     for system in systems:
         if system.name in found:

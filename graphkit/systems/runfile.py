@@ -74,10 +74,7 @@ class RunFile:
     def append(self, answer: Answer) -> None:
         """Write a record.
 
-        Raises
-        ------
-        InputError
-            The disk is full or fails; the file ends with the previous record.
+        Raise an InputError if the disk is full or fails; the file ends with the previous record.
         """
         line = line_of(answer)
         try:
@@ -189,10 +186,7 @@ def _adjoining(places: list[tuple[int, int]], end: int) -> bool:
 def _locked(path: Path) -> int:
     """Open a file for reading and appending, and lock it against other runs.
 
-    Raises
-    ------
-    InputError
-        Another process writes it, or it isn't a regular file.
+    Raise an InputError if another process writes it, or it isn't a regular file.
     """
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from graphkit.records.words import counted
-from graphkit.trust.label_scales import GradeScale
+from graphkit.trust.label_scales import LabelScale
 
 #: With fewer labels than these, the advice is to grade more answers.
 FEW = 15
 
 
-def advice(scale: GradeScale, person: Sequence[str], judge: Sequence[str]) -> tuple[str, ...]:
+def advice(scale: LabelScale, person: Sequence[str], judge: Sequence[str]) -> tuple[str, ...]:
     """Return the suggested changes, most important first, from labels of the same answers."""
     pairs = [(one, two) for one, two in zip(person, judge, strict=True) if one != two]
     higher = sum(scale.categories.index(two) > scale.categories.index(one) for one, two in pairs) if scale.labels else 0
@@ -44,7 +44,7 @@ def _leaning(higher: int, apart: int, lower_is_better: bool) -> list[str]:
     return []
 
 
-def _confused(scale: GradeScale, pairs: Sequence[tuple[str, str]], labelled: int) -> list[str]:
+def _confused(scale: LabelScale, pairs: Sequence[tuple[str, str]], labelled: int) -> list[str]:
     """Advise on the pair of labels that is confused most, unless it is a single case or there are only two labels."""
     counts = Counter(pairs)
     if not scale.ordered or not counts:

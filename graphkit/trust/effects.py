@@ -14,32 +14,17 @@ from graphkit.trust.rejudge_contract import by_measure, values
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The difference of a second grading from a first by one measure.
+    """The difference of a second grading from a first by one measure."""
 
-    Attributes
-    ----------
-    of
-        The variation, such as ``"swapped"`` or the names of two judges.
-    first, second
-        The means over the questions with a value in both.
-    difference
-        Second minus first, with its interval.
-    changed
-        The share of questions whose value changed.
-    versions
-        The judges and versions of the two.
-    unpaired
-        The number of questions with a value in only one.
-    """
-
-    of: str
+    of: str  # the variation, such as ``"swapped"`` or the names of two judges
     measure: str
+    #: The means over the questions with a value in both.
     first: float | None
     second: float | None
-    difference: Estimate
-    changed: Estimate
-    versions: tuple[str, str]
-    unpaired: int
+    difference: Estimate  # second minus first, with its interval
+    changed: Estimate  # the share of questions whose value changed
+    versions: tuple[str, str]  # the judges and versions of the two
+    unpaired: int  # the number of questions with a value in only one
 
     @property
     def shows(self) -> bool:

@@ -16,7 +16,7 @@ from graphkit.files.jsonl import whole
 from graphkit.records.scores import Score
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import shortened
-from graphkit.trust.label_scales import GradeScale
+from graphkit.trust.label_scales import LabelScale
 
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
@@ -141,7 +141,7 @@ def labels_of(
     sheet: Sequence[tuple[str, dict[str, str]]],
     run: str,
     measure: str,
-    scale: GradeScale,
+    scale: LabelScale,
     answers: dict[str, str | None],
 ) -> Labels:
     """Return a person's labels of a run's answers by a measure.

@@ -20,7 +20,7 @@ from graphkit.records.bounds import over, under
 from graphkit.records.scores import Score
 from graphkit.trust.advice import advice
 from graphkit.trust.inflation import Inflation, inflation
-from graphkit.trust.label_scales import NEAR, GradeScale, numbers_in, persons_scale
+from graphkit.trust.label_scales import NEAR, LabelScale, numbers_in, persons_scale
 
 #: The default number of answers.
 SIZE = 15
@@ -56,53 +56,32 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class SpotCheck:
-    """The result of a spot check.
-
-    Attributes
-    ----------
-    judged
-        The number of answers that the judge graded.
-    agreement
-        The share of equal labels; for numbers from 0 to 1, the share of those at most 0.1 apart.
-    kappa, weighted_kappa
-        Cohen's; weighted linearly if the labels are ordered.
-    ac1, ac2, alpha
-        Gwet's, the second weighted linearly; Krippendorff's, ordinal for ordered labels, interval for numbers.
-    sensitivity, specificity
-        The judge as a test for right answers.
-    confusion
-        Counts by the person's label and then the judge's.
-    disagreements
-        The widest apart first, then by the judge's confidence.
-    advice
-        Suggested changes, if any.
-    needed
-        By figure, how many labels in all an interval of the wanted ``width`` takes.
-    scale
-        The scale of the grades.
-    """
+    """The result of a spot check."""
 
     run: str
     measure: str
     judge: str
     version: str | int | None
-    judged: int
+    judged: int  # the number of answers that the judge graded
     labelled: int
-    agreement: Estimate
+    agreement: Estimate  # the share of equal labels; for numbers from 0 to 1, the share of those at most 0.1 apart
+    #: Cohen's; weighted linearly if the labels are ordered.
     kappa: Estimate
     weighted_kappa: Estimate | None
+    #: Gwet's, the second weighted linearly; Krippendorff's, ordinal for ordered labels, interval for numbers.
     ac1: Estimate
     ac2: Estimate | None
     alpha: Estimate
+    #: The judge as a test for right answers.
     sensitivity: Estimate | None
     specificity: Estimate | None
-    confusion: Mapping[str, Mapping[str, int]]
-    disagreements: Sequence[Disagreement]
+    confusion: Mapping[str, Mapping[str, int]]  # counts by the person's label and then the judge's
+    disagreements: Sequence[Disagreement]  # the widest apart first, then by the judge's confidence
     inflation: Inflation
-    advice: Sequence[str]
+    advice: Sequence[str]  # suggested changes, if any
     width: float
-    needed: Mapping[str, int | None]
-    scale: GradeScale
+    needed: Mapping[str, int | None]  # by figure, how many labels in all an interval of the wanted ``width`` takes
+    scale: LabelScale  # the scale of the grades
 
     @property
     def figures(self) -> dict[str, Estimate]:
@@ -168,12 +147,14 @@ def check(
     labels: Mapping[str, str],
     *,
     notes: Mapping[str, str] | None = None,
-    scale: GradeScale | None = None,
+    scale: LabelScale | None = None,
     width: float = WIDTH,
 ) -> SpotCheck:
     """Compare one judge's scores of one run by one measure with a person's labels, by question.
 
     A label of an answer that the judge didn't grade counts nowhere.
+
+    Raise an InputError if no person can be asked on the scale of these values.
 
     Parameters
     ----------
@@ -181,11 +162,6 @@ def check(
         All that the judge gave by this measure: those that nobody looked at count for the calibrated accuracy.
     width
         Of an interval, for how many labels it takes.
-
-    Raises
-    ------
-    InputError
-        No person can be asked on the scale of these values.
     """
     if not scores:
         raise ValueError("a spot check needs scores of a judge")
@@ -223,7 +199,7 @@ def check(
     )
 
 
-def _as_a_test(scale: GradeScale, person: list[str], own: list[str]) -> dict[str, Estimate | None]:
+def _as_a_test(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, Estimate | None]:
     """Return sensitivity and specificity of the judge as a test for right answers."""
     if not scale.right:
         return {"sensitivity": None, "specificity": None}
@@ -233,7 +209,7 @@ def _as_a_test(scale: GradeScale, person: list[str], own: list[str]) -> dict[str
     return {"sensitivity": sensitivity(hits, right), "specificity": specificity(rejected, len(pairs) - right)}
 
 
-def _coefficients(scale: GradeScale, person: list[str], own: list[str]) -> dict[str, Estimate | None]:
+def _coefficients(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, Estimate | None]:
     """Return the figures of agreement that the scale allows, by name."""
     pairs, names = list(zip(person, own, strict=True)), scale.categories
     if not names:
@@ -255,7 +231,7 @@ def _coefficients(scale: GradeScale, person: list[str], own: list[str]) -> dict[
     }
 
 
-def _confusion(scale: GradeScale, person: list[str], own: list[str]) -> dict[str, dict[str, int]]:
+def _confusion(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, dict[str, int]]:
     """Return the counts of each pair of labels; empty for numbers."""
     if not scale.labels:
         return {}
@@ -265,7 +241,7 @@ def _confusion(scale: GradeScale, person: list[str], own: list[str]) -> dict[str
 
 
 def _disagreements(
-    scale: GradeScale,
+    scale: LabelScale,
     both: Sequence[str],
     scores: Sequence[Score],
     judged: Mapping[str, str],

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from graphkit.errors import InputError
 from graphkit.trust.advice import advice
 from graphkit.trust.inflation import inflation
-from graphkit.trust.label_scales import RUBRIC, GradeScale, scale_of
+from graphkit.trust.label_scales import RUBRIC, LabelScale, scale_of
 from graphkit.trust.labels import SheetRow, labels_of, read_sheet, rows_of, write_sheet
 from graphkit.trust.spot_check import check, draw
 from tests.helpers.datasets import STOREFRONT, read_jsonl
@@ -25,7 +25,7 @@ from tests.helpers.judged import HUMAN_GRADES, LENIENT, RUN, VALUES, graded, hum
 TENS = tuple(map(str, range(11)))
 RIGHT_OF_TEN = TENS[7:]
 
-BINARY = GradeScale({"0": 0.0, "1": 1.0}, frozenset({"1"}))
+BINARY = LabelScale({"0": 0.0, "1": 1.0}, frozenset({"1"}))
 
 
 # The fixture -------------------------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def test_advice_by_where_they_disagree() -> None:
     assert advice(BINARY, person, ["1"] * 3 + ["0"] * 7 + ["0"] * 3 + ["1"] * 7) == ()  # as often either way
     same = advice(BINARY, person, ["1"] * 20)
     assert "calls 20 of 20 answers 1" in same[1]
-    rubric = GradeScale(RUBRIC, frozenset({"fully_correct"}))
+    rubric = LabelScale(RUBRIC, frozenset({"fully_correct"}))
     confused = advice(rubric, ["wrong"] * 5 + ["fully_correct"] * 15, ["unsupported"] * 5 + ["fully_correct"] * 15)
     assert "5 answers that the person calls wrong the judge calls unsupported" in confused[1]
     assert "2 labels show little" in advice(BINARY, ["0", "0"], ["1", "1"])[-1]
