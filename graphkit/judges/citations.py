@@ -76,10 +76,7 @@ def pattern_text(pattern: re.Pattern[str]) -> str:
 
 
 def find_citations(
-    answer: str,
-    listed: Sequence[str] = (),
-    known: Collection[str] = (),
-    pattern: re.Pattern[str] | None = None,
+    answer: str, listed: Sequence[str] = (), known: Collection[str] = (), pattern: re.Pattern[str] | None = None
 ) -> list[FoundCitation]:
     """Return the citations of an answer in order.
 

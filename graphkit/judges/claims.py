@@ -132,12 +132,7 @@ def reading_of(verdict: ClaimsVerdict, materials: Materials) -> Reading:
         *_citation_findings(claims, citations, materials),
         *_context_findings(gold, materials),
     ]
-    return Reading(
-        findings,
-        tuple(_record(claim, materials) for claim in claims),
-        tuple(citations),
-        tuple(notes),
-    )
+    return Reading(findings, tuple(_record(claim, materials) for claim in claims), tuple(citations), tuple(notes))
 
 
 # Checking the verdict ------------------------------------------------------------------------------------------------

@@ -8,16 +8,7 @@ from pydantic import Field
 from pydantic.types import StrictInt
 
 from graphkit.judges.contract import Finding, Grader, Reading, UnusableVerdictError
-from graphkit.judges.forms import (
-    NEITHER,
-    NO_GOLD_ANSWER,
-    Bit,
-    Unit,
-    VerdictForm,
-    Words,
-    needs_gold,
-    unscored_if_unseen,
-)
+from graphkit.judges.forms import NEITHER, NO_GOLD_ANSWER, Bit, Unit, VerdictForm, Words, needs_gold, unscored_if_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 

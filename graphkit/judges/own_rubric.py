@@ -49,9 +49,7 @@ def load_rubric(folder: Path) -> Grader:
     name = folder.resolve().name
     if not folder.is_dir():
         raise InputError(
-            "there is no such folder",
-            where=str(folder),
-            remedy="A rubric is a folder with prompt.txt and schema.json.",
+            "there is no such folder", where=str(folder), remedy="A rubric is a folder with prompt.txt and schema.json."
         )
     if not _NAME.match(name):
         raise InputError(

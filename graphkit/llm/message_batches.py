@@ -285,10 +285,7 @@ class Batches:
         while True:
 
             async def send(after: dict[str, str] = after) -> bytes:
-                page = await self._model.client.messages.batches.with_raw_response.list(
-                    limit=100,
-                    extra_query=after,
-                )
+                page = await self._model.client.messages.batches.with_raw_response.list(limit=100, extra_query=after)
                 return page.http_response.content
 
             page = (await self._model.call(send)).value
