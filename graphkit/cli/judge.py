@@ -319,8 +319,7 @@ def drift(
 ) -> None:
     """Grade recorded answers again, and see how far the judge has moved since."""
     from graphkit.cli.trust_tables import show_effects
-    from graphkit.trust.drift import drift
-    from graphkit.trust.effects import effects
+    from graphkit.trust.effects import drift, effects
 
     problems = reading.problems()
     chosen = about.read(how.model, problems)

@@ -28,7 +28,7 @@ class Attempt:
     what: str  # a sentence on what it tries
     code: str
     ends: frozenset[str] = frozenset({"exited"})  # the ways in which it may end
-    held: str | None = None  # why it fails even without a wall; None where it succeeds then
+    held: str | None = None  # why it fails even without a wall; None if it succeeds then
     seconds: float = 10.0  # its time limit
 
     @property

@@ -23,7 +23,7 @@ _LONGEST_TEXT = 2_000
 _MOST_NAMES = 100
 _MOST_ATTEMPTS = 5
 
-#: The status of a test by the kind of its reply, except where a comparison decides.
+#: The status of a test by the kind of its reply, unless a comparison decides.
 _STATUS: Mapping[str, ExecutionStatus] = {
     "raised": "runtime_error",
     "refused": "refused",

@@ -42,7 +42,7 @@ class Language:
     #: find the job's ``stdin`` on 0.
     forked: bool
     named_arguments: bool  # whether the language has arguments by name
-    #: Functions that outline a block, and tell whether a text without a fence is code (given the entry point).
+    #: Functions that outline a block, and return whether a text without a fence is code (given the entry point).
     outline: Callable[[str], Outline]
     is_code: Callable[[str, str | None], bool]
     #: Returns why an assertion can't be parsed, or None; always None if only the program can parse it.
@@ -215,7 +215,7 @@ def _stem(path: str) -> str:
 
 
 def is_module(source: str, path: str = "") -> bool:
-    """Tell whether a JavaScript source is a module: by its import or export statements, or by its name."""
+    """Return whether a JavaScript source is a module: by its import or export statements, or by its name."""
     return path.endswith(".mjs") or (not path.endswith(".cjs") and _MODULE_SYNTAX.search(source) is not None)
 
 

@@ -1,4 +1,4 @@
-"""Outlines code, and tells whether a text is code: Python by its syntax tree, JavaScript by the beginnings of lines."""
+"""Outlines code, and recognises it: Python by its syntax tree, JavaScript by the beginnings of lines."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _top_level(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def is_python(source: str, entry_point: str | None) -> bool:
-    """Tell whether a text without a fence is Python: read as a whole, and doing what no sentence does.
+    """Return whether a text without a fence is Python: read as a whole, and doing what no sentence does.
 
     A word, ``Answer: yes`` and ``pass`` are read as Python, too; a definition, an import, an assignment, a loop and a
     call such as ``print(1)`` are what makes a text code.
@@ -161,5 +161,5 @@ def javascript_outline(source: str) -> Outline:
 
 
 def is_javascript(source: str, entry_point: str | None) -> bool:
-    """Tell whether a text without a fence is JavaScript: whether it begins like no sentence."""
+    """Return whether a text without a fence is JavaScript: whether it begins like no sentence."""
     return _JAVASCRIPT_BEGINS.match(_after_comments(source)) is not None

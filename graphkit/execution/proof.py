@@ -33,7 +33,7 @@ class AttemptResult:
     name: str
     what: str
     escaped: bool  # whether the attempt or the witness reports that something got through, or neither can know
-    said: tuple[str, ...]  # all signs of an escape, or how the attempt ended if there are none
+    signs: tuple[str, ...]  # all signs of an escape, or how the attempt ended if there are none
     seconds: float
 
 
@@ -63,13 +63,13 @@ def prove_results(wall: Wall, limits: SandboxLimits | None = None) -> Iterator[A
             try:
                 result = forgery.run(sandbox)
             except SandboxError as error:  # without a wall it may break its own runner, and gains nothing by that
-                escaped, said = False, str(error)
+                escaped, signs = False, str(error)
             else:
                 if result is None:  # this machine has no program for its language
                     continue
-                escaped, said = forgery.succeeded(result), f"{result.status}: {result.message or 'it passed'}"
+                escaped, signs = forgery.succeeded(result), f"{result.status}: {result.message or 'it passed'}"
             name = f"{forgery.aim}, {forgery.language.name}: {forgery.name}"
-            yield AttemptResult(name, forgery.what, escaped, (said,), time.monotonic() - started)
+            yield AttemptResult(name, forgery.what, escaped, (signs,), time.monotonic() - started)
 
 
 def _attempt_result(attempt: Attempt, sandbox: Sandbox, witness: Witness) -> AttemptResult:

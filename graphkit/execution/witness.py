@@ -222,7 +222,7 @@ class Witness:
         text = ended.result + ended.printed.encode()
         found = [f"the secret of the {name} came out" for name, one in self._secrets.items() if one.encode() in text]
         if ended.memory > self._limits.memory:
-            found.append(f"took {ended.memory} bytes of memory")
+            found.append(f"used {ended.memory} bytes of memory")
         if len(ended.result) > self._limits.result or len(ended.printed) > self._limits.kept:
             found.append("more came out than may be kept")
         return found

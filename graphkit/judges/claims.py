@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from graphkit.judges.citations import FoundCitation
 from graphkit.judges.contract import Finding, Grader, Reading
-from graphkit.judges.forms import NO_GOLD_ANSWER, VerdictForm, Words, occurs, plain
+from graphkit.judges.forms import NO_GOLD_ANSWER, VerdictForm, Words, occurs, plain, unscored
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
 from graphkit.judges.sentences import Sentence
@@ -100,7 +100,7 @@ class _Claim:
     joint: frozenset[str]
     parts: frozenset[str]
     edge: WalkedEdge | None
-    said: ClaimVerdict
+    verdict: ClaimVerdict
     mismatch: str | None
     cited: tuple[int, ...] = ()
     alone: frozenset[str] = field(default=frozenset())
@@ -116,9 +116,9 @@ def reading_of(verdict: ClaimsVerdict, materials: Materials) -> Reading:
     places = _places(materials)
     listed = {(one.sentence, plain(one.text).casefold()): one for one in reversed(verdict.claims) if not one.hedged}
     claims = [_checked(one, materials, places, notes) for one in reversed(listed.values())]
-    said = sum(not one.hedged for one in verdict.claims)
-    if said > len(claims):
-        notes.append(f"{counted(said - len(claims), 'claim')} listed again in the same sentence, counted once")
+    statements = sum(not one.hedged for one in verdict.claims)
+    if statements > len(claims):
+        notes.append(f"{counted(statements - len(claims), 'claim')} listed again in the same sentence, counted once")
     if hedged := sum(one.hedged for one in verdict.claims):
         notes.append(f"{counted(hedged, 'hedged statement')} not counted as claims")
     silent = {one.key for one in materials.sentences} - {one.sentence for one in verdict.claims}
@@ -163,14 +163,16 @@ def _places(materials: Materials) -> dict[str, tuple[int, ...]]:
     return {one.key: tuple(numbers) for one, numbers in zip(sentences, at, strict=True)}
 
 
-def _checked(said: ClaimVerdict, materials: Materials, places: dict[str, tuple[int, ...]], notes: list[str]) -> _Claim:
+def _checked(
+    verdict: ClaimVerdict, materials: Materials, places: dict[str, tuple[int, ...]], notes: list[str]
+) -> _Claim:
     wrong: list[str] = []
-    sentence = next((one for one in materials.sentences if one.key == said.sentence), None)
+    sentence = next((one for one in materials.sentences if one.key == verdict.sentence), None)
     if sentence is None:
-        wrong.append(f"there is no sentence {shortened(said.sentence)}")
+        wrong.append(f"there is no sentence {shortened(verdict.sentence)}")
     evidence: list[Evidence] = []
     broken = False
-    for one in said.evidence:
+    for one in verdict.evidence:
         chunk = materials.chunk_by_key.get(one.chunk)
         if chunk is None:
             wrong.append(f"there is no chunk {shortened(one.chunk)}")
@@ -182,50 +184,50 @@ def _checked(said: ClaimVerdict, materials: Materials, places: dict[str, tuple[i
             wrong.append(f"the quote {shortened(one.quote)!r} doesn't occur in {chunk.id}")
             broken = broken or not one.alone
     edge = None
-    if said.edge is not None:
-        walked = materials.edge_by_key.get(said.edge)
-        if walked is None:
-            wrong.append(f"there is no edge {shortened(said.edge)}")
+    if verdict.edge is not None:
+        traversed = materials.edge_by_key.get(verdict.edge)
+        if traversed is None:
+            wrong.append(f"there is no edge {shortened(verdict.edge)}")
         else:
             edge = WalkedEdge(
-                source=walked.source, relation=walked.relation, target=walked.target, in_gold=walked.in_gold
+                source=traversed.source, relation=traversed.relation, target=traversed.target, in_gold=traversed.in_gold
             )
-    if said.support == "UNSUPPORTED" and evidence:
-        notes.append(f"{shortened(said.text)!r} is called unsupported: the evidence that stands there isn't counted")
+    if verdict.support == "UNSUPPORTED" and evidence:
+        notes.append(f"{shortened(verdict.text)!r} is called unsupported: the evidence that stands there isn't counted")
         evidence = []
-    support = _support(said, evidence, edge)
+    support = _support(verdict, evidence, edge)
     valid = [one for one in evidence if one.occurs]
     parts = frozenset[str]() if broken else frozenset(one.chunk for one in valid if not one.alone)
     mismatch = "; ".join(wrong) or None
     if mismatch is not None:
-        notes.append(f"{shortened(said.text)!r}: {mismatch}")
+        notes.append(f"{shortened(verdict.text)!r}: {mismatch}")
     return _Claim(
-        text=said.text,
+        text=verdict.text,
         sentence=sentence,
         support=support,
         evidence=tuple(evidence),
-        joint=parts if said.together else frozenset(),
-        parts=parts if said.together or edge is not None else frozenset(),
+        joint=parts if verdict.together else frozenset(),
+        parts=parts if verdict.together or edge is not None else frozenset(),
         edge=edge,
-        said=said,
+        verdict=verdict,
         mismatch=mismatch,
         cited=places[sentence.key] if sentence is not None else (),
         alone=frozenset(one.chunk for one in valid if one.alone),
     )
 
 
-def _support(said: ClaimVerdict, evidence: Iterable[Evidence], edge: WalkedEdge | None) -> Support:
+def _support(verdict: ClaimVerdict, evidence: Iterable[Evidence], edge: WalkedEdge | None) -> Support:
     """Return the support that remains: none without a quote that occurs or an edge that was traversed."""
-    if said.support != "UNSUPPORTED" and (edge is not None or any(one.occurs for one in evidence)):
-        return said.support
+    if verdict.support != "UNSUPPORTED" and (edge is not None or any(one.occurs for one in evidence)):
+        return verdict.support
     return "INFERRED" if edge is not None else "UNSUPPORTED"
 
 
-def _checked_gold(said: GoldClaimVerdict, materials: Materials, notes: list[str]) -> frozenset[str]:
+def _checked_gold(verdict: GoldClaimVerdict, materials: Materials, notes: list[str]) -> frozenset[str]:
     """Return the keys of the chunks that support a claim of the gold answer."""
-    there = frozenset(said.chunks) & materials.chunk_by_key.keys()
-    if strange := sorted(set(said.chunks) - there):
-        notes.append(f"{shortened(said.text)!r}: there is no chunk {shortened(', '.join(strange))}")
+    there = frozenset(verdict.chunks) & materials.chunk_by_key.keys()
+    if strange := sorted(set(verdict.chunks) - there):
+        notes.append(f"{shortened(verdict.text)!r}: there is no chunk {shortened(', '.join(strange))}")
     return there
 
 
@@ -238,7 +240,7 @@ def _means(numbers: Iterable[int], citations: Sequence[FoundCitation]) -> set[st
 
 def _record(claim: _Claim, materials: Materials) -> AnswerClaim:
     citations = materials.citations
-    gold = claim.said.gold if materials.gold_answer is not None else None
+    gold = claim.verdict.gold if materials.gold_answer is not None else None
     return AnswerClaim(
         text=claim.text,
         sentence=int(claim.sentence.key[1:]) if claim.sentence is not None else None,
@@ -286,13 +288,13 @@ def _needs(claim: _Claim, number: int, citations: Sequence[FoundCitation]) -> bo
 # Measures ------------------------------------------------------------------------------------------------------------
 
 
-def _support_findings(claims: Sequence[_Claim], materials: Materials) -> list[Finding]:
+def _support_findings(claims: Sequence[_Claim], materials: Materials) -> Sequence[Finding]:
     measures = ("Groundedness", "HallucinationRate", "Faithfulness")
     if not claims:
-        return [Finding(measure, None, NO_CLAIMS) for measure in measures]
+        return unscored(measures, NO_CLAIMS)
     supported = sum(claim.support != "UNSUPPORTED" for claim in claims)
     if supported < len(claims) and materials.incomplete:
-        return [Finding(measure, None, materials.unseen) for measure in measures]
+        return unscored(measures, materials.unseen)
     explanation = f"{supported} of {counted(len(claims), 'claim')} supported"
     share = supported / len(claims)
     return [
@@ -303,20 +305,20 @@ def _support_findings(claims: Sequence[_Claim], materials: Materials) -> list[Fi
 
 
 def _citation_findings(claims: Sequence[_Claim], citations: Sequence[Citation], materials: Materials) -> list[Finding]:
-    findings = []
+    recall = _citation_recall(claims, materials)
     judged = [one for one in citations if one.correct is not None]
     why = NO_CITED_CLAIMS if citations else NO_CITATIONS
     unseen = any(one.reason in (NOT_SHOWN, NO_RETRIEVAL) for one in citations)
     if unseen or not judged:
-        findings.append(Finding("Attribution", None, materials.unseen if unseen else why))
-        findings.append(Finding("CitationPrecision", None, materials.unseen if unseen else why))
-    else:
-        correct, needed = sum(one.correct is True for one in judged), sum(one.needed is True for one in judged)
-        of = counted(len(judged), "citation")
-        findings.append(Finding("Attribution", correct / len(judged), explanation=f"{correct} of {of} correct"))
-        findings.append(Finding("CitationPrecision", needed / len(judged), explanation=f"{needed} of {of} needed"))
-    findings.insert(1, _citation_recall(claims, materials))
-    return findings
+        attribution, precision = unscored(("Attribution", "CitationPrecision"), materials.unseen if unseen else why)
+        return [attribution, recall, precision]
+    correct, needed = sum(one.correct is True for one in judged), sum(one.needed is True for one in judged)
+    of = counted(len(judged), "citation")
+    return [
+        Finding("Attribution", correct / len(judged), explanation=f"{correct} of {of} correct"),
+        recall,
+        Finding("CitationPrecision", needed / len(judged), explanation=f"{needed} of {of} needed"),
+    ]
 
 
 def _citation_recall(claims: Sequence[_Claim], materials: Materials) -> Finding:
@@ -333,11 +335,11 @@ def _citation_recall(claims: Sequence[_Claim], materials: Materials) -> Finding:
     return Finding("CitationRecall", supported / len(claims), explanation=explanation)
 
 
-def _context_findings(gold: Sequence[frozenset[str]], materials: Materials) -> list[Finding]:
+def _context_findings(gold: Sequence[frozenset[str]], materials: Materials) -> Sequence[Finding]:
     """Return how well the chunks serve the gold answer; a chunk is relevant if it supports one of its claims."""
     why = NO_GOLD_ANSWER if materials.gold_answer is None else None if gold else NO_GOLD_CLAIMS
     if why is not None:
-        return [Finding("ContextPrecision", None, why), Finding("ContextRecall", None, why)]
+        return unscored(("ContextPrecision", "ContextRecall"), why)
     relevant = frozenset[str]().union(*gold)
     precisions, found = [], 0
     for rank, chunk in enumerate(materials.chunks, 1):

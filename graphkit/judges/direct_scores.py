@@ -45,7 +45,7 @@ def _read_binary(verdict: BinaryVerdict, materials: Materials) -> Reading:
 
 
 def _mark_finding(measure: str, mark: Mark | None, lack: str | None = None) -> Finding:
-    """Return the value of a mark; a mark with nothing to compare with has none, whatever the judge said."""
+    """Return the value of a mark; a mark with nothing to compare with has none, whatever the judge returned."""
     if lack is not None:
         return Finding(measure, None, lack)
     if mark is None:

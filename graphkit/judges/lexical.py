@@ -15,7 +15,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -182,7 +182,7 @@ class _Findings:
                 continue
             if len(wanted & chunk.content) < THRESHOLD * len(wanted):
                 continue
-            line, shared = _best_line(chunk, wanted)
+            line, shared = _most_shared(chunk.lines, wanted)
             if shared:
                 quotes[chunk.key] = line
                 if shared >= THRESHOLD * len(wanted):
@@ -198,12 +198,8 @@ class _Findings:
 
     def quote_of(self, wanted: frozenset[str]) -> str:
         """Return the sentence of the answer with most of these words."""
-        best, most = "", 0
-        for one in self.materials.sentences:
-            shared = len(wanted & content_words(one.text))
-            if shared > most:
-                best, most = one.text[:_LONGEST_QUOTE], shared
-        return best
+        sentences = ((one.text, content_words(one.text)) for one in self.materials.sentences)
+        return _most_shared(sentences, wanted)[0][:_LONGEST_QUOTE]
 
 
 def _prepared(chunk: ShownChunk) -> _Chunk:
@@ -216,13 +212,11 @@ def _prepared(chunk: ShownChunk) -> _Chunk:
     return _Chunk(chunk.key, whole, words_of(whole), frozenset(_WORD.findall(folded(whole))), lines)
 
 
-def _best_line(chunk: _Chunk, wanted: frozenset[str]) -> tuple[str, int]:
-    best, most = "", 0
-    for line, words in chunk.lines:
-        shared = len(wanted & words)
-        if shared > most:
-            best, most = line, shared
-    return best, most
+def _most_shared(texts: Iterable[tuple[str, frozenset[str]]], wanted: frozenset[str]) -> tuple[str, int]:
+    """Return the first text with most of the wanted words, and how many it has."""
+    shared = ((text, len(wanted & words)) for text, words in texts)
+    best = max(shared, key=lambda pair: pair[1], default=("", 0))
+    return best if best[1] else ("", 0)
 
 
 @dataclass(frozen=True)

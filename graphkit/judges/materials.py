@@ -171,9 +171,9 @@ def _chunks(case: Case, budget: int) -> tuple[tuple[ShownChunk, ...], tuple[str,
 
 
 def _edges(case: Case) -> tuple[ShownEdge, ...]:
-    walked: dict[Edge, None] = dict.fromkeys(edge for path in case.walked_paths for edge in path)
-    gold = contained(walked, case.gold_edges, case.untyped) if case.gold_edges else None
+    traversed: dict[Edge, None] = dict.fromkeys(edge for path in case.walked_paths for edge in path)
+    gold = contained(traversed, case.gold_edges, case.untyped) if case.gold_edges else None
     return tuple(
         ShownEdge(f"e{number}", source, relation, target, None if gold is None else (source, relation, target) in gold)
-        for number, (source, relation, target) in enumerate(walked, 1)
+        for number, (source, relation, target) in enumerate(traversed, 1)
     )

@@ -80,13 +80,13 @@ class ModelJudge:
         data = [Block(text, shared=place == len(prompt.parts)) for place, (_, text) in enumerate(prompt.parts, 1)]
         turns = [Turn("user", (*data, Block(prompt.instruction)))]
         room = self.max_tokens
-        for said, reason in prompt.unusable:
+        for earlier, reason in prompt.unusable:
             if reason == TRUNCATED:
                 room *= 2
                 continue
             again = Block(_AGAIN.format(reason=reason))
-            if said.strip():
-                turns += [Turn("assistant", (Block(said),)), Turn("user", (again,))]
+            if earlier.strip():
+                turns += [Turn("assistant", (Block(earlier),)), Turn("user", (again,))]
             else:  # a turn can't be empty
                 turns[-1] = Turn("user", (*turns[-1].blocks, again))
         return Request(

@@ -83,13 +83,13 @@ async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
             break
         opinions.append(opinion)
         try:
-            said, reading = read(grader, materials, opinion)
+            content, reading = read(grader, materials, opinion)
         except _FailureError as error:
             failure, reason = error.label, shortened(error.what, _LONGEST_REASON)
             blamed += [opinion.request] if opinion.request is not None else []
             prompt = replace(prompt, unusable=(*prompt.unusable, (opinion.text, reason)))
             continue
-        verdict = _verdict(grader, materials, judge, prompt, opinions, said, reading)
+        verdict = _verdict(grader, materials, judge, prompt, opinions, content, reading)
         return Judged(tuple(reading.findings), verdict)
     verdict = _verdict(grader, materials, judge, prompt, opinions, None, Reading(()))
     verdict = verdict.model_copy(
@@ -138,7 +138,7 @@ def _verdict(
     judge: Judge,
     prompt: Prompt,
     opinions: list[Opinion],
-    said: dict[str, Any] | None,
+    content: dict[str, Any] | None,
     reading: Reading,
 ) -> Verdict:
     """Return the record of a verdict, with the usage and cost of all tries."""
@@ -155,7 +155,7 @@ def _verdict(
         judge=judge.name,
         model=last.model if last else None,
         prompt_hash=prompt.digest,
-        verdict=said,
+        verdict=content,
         grade=whole.grade,
         label=whole.label,
         explanation=whole.explanation,

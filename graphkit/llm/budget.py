@@ -43,7 +43,7 @@ class Budget:
         return cost
 
     def reserve(self, amount: float) -> bool:
-        """Reserve an amount unless that passes the limit, and tell whether it is reserved."""
+        """Reserve an amount unless that passes the limit, and return whether it is reserved."""
         if self.spent + self.reserved + amount > self.limit + _TOLERANCE:
             return False
         self.reserved += amount

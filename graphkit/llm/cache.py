@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 #: The environment variable that names the file.
 CACHE_VARIABLE = "GRAPHKIT_REPLIES"
 FILE_NAME = "replies.sqlite"
+_DAMAGED = (
+    "Move it away, with the files of its name that end in -wal and -shm: its replies will be asked for again. "
+    "`sqlite3 FILE .recover` may save some of it."
+)
+_NAME_ANOTHER = f"Name another: --cache FILE, or {CACHE_VARIABLE}."
 
 #: The version of the schema; graphkit refuses a file with a later one.
 _VERSION = 1
@@ -151,11 +156,8 @@ class ReplyCache:
             if connection.execute("PRAGMA user_version").fetchone()[0] == _VERSION:
                 return  # another process has just created it
             if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                raise InputError(
-                    "this is no file of replies but some other database",
-                    where=str(self.path),
-                    remedy=f"Name another: --cache FILE, or {CACHE_VARIABLE}.",
-                )
+                what = "this is no file of replies but some other database"
+                raise InputError(what, where=str(self.path), remedy=_NAME_ANOTHER)
             for statement in _TABLES.split(";"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {_VERSION}")
@@ -166,25 +168,15 @@ class ReplyCache:
         try:
             yield
         except OSError as error:
-            raise InputError(
-                f"the file of replies can't be used: {error.strerror}",
-                where=str(self.path),
-                remedy=f"Name another: --cache FILE, or {CACHE_VARIABLE}.",
-            ) from None
+            raise self._unusable(f"can't be used: {error.strerror}", _NAME_ANOTHER) from None
         except sqlite3.OperationalError as error:
-            raise InputError(
-                f"the file of replies can't be used: {error}",
-                where=str(self.path),
-                remedy="Make room, or give the right to write there, or name another: "
-                f"--cache FILE, or {CACHE_VARIABLE}.",
-            ) from None
+            remedy = f"Make room, or give the right to write there. {_NAME_ANOTHER}"
+            raise self._unusable(f"can't be used: {error}", remedy) from None
         except sqlite3.DatabaseError as error:
-            raise InputError(
-                f"the file of replies is damaged: {error}",
-                where=str(self.path),
-                remedy="Move it away, with the files of its name that end in -wal and -shm: what it held is asked "
-                "anew. `sqlite3 FILE .recover` may save some of it.",
-            ) from None
+            raise self._unusable(f"is damaged: {error}", _DAMAGED) from None
+
+    def _unusable(self, what: str, remedy: str) -> InputError:
+        return InputError(f"the file of replies {what}", where=str(self.path), remedy=remedy)
 
     @contextlib.contextmanager
     def transaction(self, durable: bool = False) -> Iterator[sqlite3.Connection]:

@@ -199,7 +199,7 @@ class Batches:
         return _Intent(number, None, now, len(requests))
 
     async def _send(self, intent: _Intent, bodies: list[dict[str, Any]], outcome: BatchOutcome) -> bool:
-        """Submit a batch, and tell whether that succeeded; if it may have arrived, search for it before a retry."""
+        """Submit a batch, and return whether that succeeded; if it may have arrived, search for it before a retry."""
 
         async def send() -> bytes:
             batches = self._model.client.messages.batches.with_raw_response
@@ -255,7 +255,7 @@ class Batches:
                 self._drop(intent)
 
     async def _found(self, intent: _Intent) -> bool:
-        """Tell whether the server has the batch of an intent, and confirm it then.
+        """Return whether the server has the batch of an intent, and confirm it then.
 
         Only its results show which requests a batch has. So this waits for each unknown batch with the same number of
         requests that is newer than the intent.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.records.references import imported
+from graphkit.records.references import imported_callable, is_async
 
 _RUN_NAME = re.compile(r"[^\W_][\w.@+-]*\Z")
 _NOTATION = "A system is written package.module:callable, or name=package.module:callable."
@@ -45,14 +45,10 @@ def load_system(text: str) -> System:
     Raise an InputError if the text has another form, the module can't be imported, or it has no such callable.
     """
     name, equals, target = text.rpartition("=")
-    module_name, colon, attribute = target.partition(":")
-    if not colon or not module_name.strip() or not attribute.strip() or (equals and not name):
+    if equals and not name:
         raise InputError(f"{text!r} names no system", remedy=_NOTATION)
-    found = imported(module_name, attribute, _NOTATION)
-    if inspect.isclass(found):
-        raise InputError(f"{target} is a class", remedy="Name a function, or an instance that can be called.")
-    if not callable(found):
-        raise InputError(f"{target} can't be called: it is of type {type(found).__name__}", remedy=_NOTATION)
+    found = imported_callable(target, "system", _NOTATION)
+    attribute = target.partition(":")[2]
     chosen = name or getattr(found, "__name__", None) or attribute.rpartition(".")[2]
     return system_of(run_name(chosen if chosen != "<lambda>" else attribute), found, target)
 
@@ -62,9 +58,7 @@ def system_of(name: str, call: Callable[..., Any], source: str) -> System:
 
     Raise an InputError if it can't be called with a question, or with a question and a context.
     """
-    # An object with an async __call__ is async too; Python looks the method up on the type.
-    is_async = inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__)
-    return System(name, call, source, _takes_context(call, source), is_async)
+    return System(name, call, source, _takes_context(call, source), is_async(call))
 
 
 def unique(systems: Iterable[System]) -> list[System]:
@@ -81,7 +75,7 @@ def unique(systems: Iterable[System]) -> list[System]:
 
 
 def _takes_context(call: Callable[..., Any], source: str) -> bool:
-    """Tell whether a callable accepts a second positional argument; False if it can't be inspected."""
+    """Return whether a callable accepts a second positional argument; False if it can't be inspected."""
     try:
         signature = inspect.signature(call)
     except (TypeError, ValueError):

@@ -67,7 +67,7 @@ class RunFile:
         os.close(self._file)
 
     def finished(self, question: str, retry_failed: bool = False) -> bool:
-        """Tell whether a question needs no further attempt."""
+        """Return whether a question needs no further attempt."""
         found = self.figures.get(question)
         return found is not None and not (found.failed is not None and retry_failed)
 
@@ -174,7 +174,7 @@ class RunFile:
 
 
 def _adjoining(places: list[tuple[int, int]], end: int) -> bool:
-    """Tell whether the file holds just these records, in this order."""
+    """Return whether the file holds just these records, in this order."""
     position = 0
     for offset, length in places:
         if offset != position:

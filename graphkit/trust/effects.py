@@ -1,15 +1,15 @@
-"""Differences between two gradings of the same answers, paired by question."""
+"""Differences between two gradings of the same answers, paired by question; the drift of a judge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.estimates import Estimate, fields_of, proportion
 from graphkit.records.scores import Score
 from graphkit.trust.inflation import mean_difference
-from graphkit.trust.rejudge_contract import by_measure, values
+from graphkit.trust.rejudge_contract import Rejudge, by_measure, values
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,12 @@ def effects(of: str, first: Iterable[Score], second: Iterable[Score]) -> list[Ef
     """Compare two gradings by each measure that both have."""
     one, two = by_measure(first), by_measure(second)
     return [_effect(of, measure, one[measure], two[measure]) for measure in one if measure in two]
+
+
+async def drift(recorded: Sequence[Score], rejudge: Rejudge) -> list[Effect]:
+    """Grade the recorded answers again, and return how far each measure has moved."""
+    questions = list(dict.fromkeys(score.question for score in recorded))
+    return effects("drift", recorded, await rejudge(questions, variant="same"))
 
 
 def _effect(of: str, measure: str, first: dict[str, Score], second: dict[str, Score]) -> Effect:

@@ -41,8 +41,8 @@ def own_kind(
         return self_evaluations(judges, [known])
     beside = [verdicts for file in score_files if (verdicts := verdicts_beside(file)).is_file()]
     runs = {score.run for score in given}
-    said = read_verdicts(beside, Problems("skip"))
-    return self_evaluations(judges, (one.answered_by for one in said if one.run in runs))
+    found = read_verdicts(beside, Problems("skip"))
+    return self_evaluations(judges, (one.answered_by for one in found if one.run in runs))
 
 
 def between_judges(first: Iterable[Score], second: Iterable[Score]) -> list[Effect]:

@@ -97,13 +97,13 @@ class LabelScale:
 
 
 def scale_of(
-    measure: str, scores: Iterable[Score], said: Iterable[float] = (), grades: range | None = None
+    measure: str, scores: Iterable[Score], person_grades: Iterable[float] = (), grades: range | None = None
 ) -> LabelScale:
     """Return the scale of a measure: of its grades in words if it has them, else of its values.
 
     Parameters
     ----------
-    said
+    person_grades
         A person's grades, which also decide the scale.
     grades
         The whole grades of the scale, if the user names them.
@@ -120,7 +120,7 @@ def scale_of(
         best = min(known.values()) if lower else max(known.values())
         return LabelScale(known, frozenset(label for label, value in known.items() if value == best), lower)
     values = [score.number for score in given if score.number is not None]
-    found = grades or scales.grades_of(measure, [*values, *(said if values else ())])
+    found = grades or scales.grades_of(measure, [*values, *(person_grades if values else ())])
     if found is None:
         return LabelScale({}, lower=lower)
     labels = {str(value): float(value) for value in found}
@@ -130,7 +130,7 @@ def scale_of(
 
 
 def persons_scale(
-    measure: str, scores: Iterable[Score], said: Iterable[float] = (), grades: range | None = None
+    measure: str, scores: Iterable[Score], person_grades: Iterable[float] = (), grades: range | None = None
 ) -> LabelScale:
     """Return the scale of a measure for a person's grades; the parameters are those of :func:`scale_of`.
 
@@ -138,7 +138,7 @@ def persons_scale(
     a known scale.
     """
     given = [score for score in scores if score.number is not None]
-    scale = scale_of(measure, given, said, grades)
+    scale = scale_of(measure, given, person_grades, grades)
     for score in given:
         number = score.number or 0.0
         if grades is not None and number not in grades:

@@ -39,7 +39,7 @@ NO_CATEGORIES = "the grades are numbers, not categories; see alpha"
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """An answer that judge and person grade differently, ``distance`` steps of the scale apart, and what each said."""
+    """An answer that judge and person grade differently, ``distance`` steps of the scale apart, and what each wrote."""
 
     question: str
     judge: str
@@ -249,14 +249,14 @@ def _disagreements(
     notes: Mapping[str, str],
 ) -> list[Disagreement]:
     """Return the answers with different grades, worst first."""
-    said = {score.question: score for score in scores}
+    by_question = {score.question: score for score in scores}
     places = {label: place for place, label in enumerate(scale.categories)}
     found = []
     for question in both:
         one, two = judged[question], labels[question]
         apart = abs(places[one] - places[two]) if places else abs(float(one) - float(two))
         if one != two and (places or over(apart, NEAR)):
-            score = said[question]
+            score = by_question[question]
             note = notes.get(question)
             found.append(Disagreement(question, one, two, apart, score.confidence, note, score.explanation))
     return sorted(found, key=lambda one: (-one.distance, -(one.confidence or 0.0), one.question))

@@ -17,8 +17,7 @@ from graphkit.records.model_families import family_of, self_evaluation, self_eva
 from graphkit.records.scores import Score
 from graphkit.trust.bias import Swapped, bias, padded, swapped
 from graphkit.trust.consistency import compare_repeats, consistency
-from graphkit.trust.drift import drift
-from graphkit.trust.effects import effects
+from graphkit.trust.effects import drift, effects
 from graphkit.trust.families import answering_model, between_judges
 from graphkit.trust.rejudge_contract import Variant
 from tests.helpers.judged import graded, values

@@ -116,7 +116,8 @@ class _Test:
             assert self.holding is not None
             return {"kind": "returned", "value": self.holding.operate(request, self.module.__dict__)}
         except _UnreadableError as error:
-            return {"kind": "syntax_error", "message": error.message, "line": error.line}
+            message, line = error.args
+            return {"kind": "syntax_error", "message": message, "line": line}
         except _NoEntryPointError as error:
             return {"kind": "no_entry_point", "message": str(error)}
         except MissingError:
@@ -227,11 +228,7 @@ class _Printed(io.RawIOBase):
 
 
 class _UnreadableError(Exception):
-    """The answer's code can't be compiled."""
-
-    def __init__(self, message: str, line: int | None) -> None:
-        self.message = message
-        self.line = line
+    """The answer's code can't be compiled; the message and the line."""
 
 
 def _compiled(source: str) -> CodeType:

@@ -173,6 +173,6 @@ _NEVER_FIELDS = ("function", "method", "builtin_function_or_method")
 
 
 def is_member(kind: type) -> bool:
-    """Tell whether the values of a type are members of an enumeration."""
+    """Return whether the values of a type are members of an enumeration."""
     enum = sys.modules.get("enum")
     return enum is not None and issubclass(kind, getattr(enum, "Enum", ()))
