@@ -70,9 +70,9 @@ class SubjectOptions:
         from graphkit.trust.subjects import subject
 
         found = subject(self.run, run, judge, files or [], problems, model)
-        if found.strangers:
-            what = "is of another run and isn't used" if found.strangers == 1 else "are of other runs and aren't used"
-            say(f"note: {counted(found.strangers, 'score')} {what}")
+        if found.ignored:
+            what = "is of another run and isn't used" if found.ignored == 1 else "are of other runs and aren't used"
+            say(f"note: {counted(found.ignored, 'score')} {what}")
         return found
 
     def warning(self, scores: Iterable[Score]) -> str | None:

@@ -133,12 +133,12 @@ class _AssertionEndedError(Exception):
         self.ended = ended
 
 
+@dataclass
 class _AnswerProcess:
     """The process of an answer's code."""
 
-    def __init__(self, session: WorkerSession) -> None:
-        self.session = session
-        self.attempts: tuple[str, ...] = ()
+    session: WorkerSession
+    attempts: tuple[str, ...] = ()
 
     def ask(self, request: Mapping[str, Any], what: str) -> CallReply:
         """Send a request under a new number, and return the reply."""

@@ -78,7 +78,7 @@ def _attempt_result(attempt: Attempt, sandbox: Sandbox, witness: Witness) -> Att
     started = time.monotonic()
     try:
         ended = sandbox.run(attempt.source, "attempt", [given], attempt.seconds)
-        found = [*_claims(attempt, ended), *witness.saw(ended), *_left_processes(before, witness)]
+        found = [*_claims(attempt, ended), *witness.signs(ended), *_left_processes(before, witness)]
         how = f"ended by {ended.how}" + (f" {ended.code}" if ended.how == "signal" else "")
     except SandboxError as error:
         found, how = [str(error)], ""

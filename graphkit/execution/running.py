@@ -40,12 +40,8 @@ def execute_all(
 
     Raise a SandboxError if the sandbox broke.
 
-    Parameters
-    ----------
-    wanted
-        Questions, each with the text of an answer.
-    progress
-        A function to call with the number of tests when those of an answer are done.
+    ``wanted`` are questions, each with the text of an answer. ``progress`` is called with the number of tests
+    when those of an answer are done.
     """
     found: dict[str, Execution | Unexecuted] = {}
     with ThreadPoolExecutor(sandbox.jobs) as pool:

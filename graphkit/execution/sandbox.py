@@ -70,12 +70,8 @@ class Sandbox:
 
         Raise a SandboxError if the sandbox broke, so the test has no result.
 
-        Parameters
-        ----------
-        script
-            A Python module in ``inside/``, or a script there for the program that ``argv`` names.
-        assertion
-            Whether this is an assertion rather than the code of an answer.
+        ``script`` is a Python module in ``inside/``, or a script there for the program that ``argv`` names.
+        ``assertion`` runs an assertion rather than the code of an answer.
         """
         idle = self._idle[assertion]
         worker = idle.get()
@@ -134,14 +130,8 @@ def open_sandbox(
 
     Raise an InputError if no wall holds on this machine, and ``unsafe`` is false.
 
-    Parameters
-    ----------
-    jobs
-        The number of tests that run at the same time; by default the number of processors.
-    programs
-        Interpreters of further languages.
-    unsafe
-        Use no wall.
+    ``jobs`` tests run at the same time, by default as many as there are processors. ``programs`` are interpreters of
+    further languages. ``unsafe`` uses no wall.
     """
     chosen_limits = limits or SandboxLimits()
     files = host_files(programs)

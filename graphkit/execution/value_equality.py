@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -41,12 +42,12 @@ def equal(expected: Any, value: Any, tolerance: float = 1e-6) -> bool:
     return _Comparison(tolerance).equal(expected, value)
 
 
+@dataclass
 class _Comparison:
     """One comparison, with a limit on its steps."""
 
-    def __init__(self, tolerance: float) -> None:
-        self.tolerance = tolerance
-        self.steps = 0
+    tolerance: float
+    steps: int = 0
 
     def step(self) -> None:
         self.steps += 1

@@ -28,12 +28,7 @@ class CallableJudge:
     """A judge that calls a function with the prompt as one text and the JSON Schema of the verdict.
 
     The function returns the verdict as an object or as JSON, or an awaitable of either. One that isn't async runs in
-    its own thread.
-
-    Parameters
-    ----------
-    version
-        By default the function's attribute ``version``, if it has one.
+    its own thread. The default version is the function's attribute ``version``, if it has one.
     """
 
     def __init__(self, call: Callable[..., Any], name: str, version: str | None = None) -> None:

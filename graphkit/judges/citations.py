@@ -125,11 +125,11 @@ def resolved(citations: Iterable[FoundCitation], retrieved: Sequence[Place]) -> 
     by_target: dict[str, tuple[str, ...]] = {}
     for one in citations:
         if one.target not in by_target:
-            by_target[one.target] = tuple(dict.fromkeys(_meant(one.target, retrieved)))
+            by_target[one.target] = tuple(dict.fromkeys(_chunks_of(one.target, retrieved)))
     return tuple(replace(one, chunks=by_target[one.target]) for one in citations)
 
 
-def _meant(target: str, retrieved: Sequence[Place]) -> list[str]:
+def _chunks_of(target: str, retrieved: Sequence[Place]) -> list[str]:
     if exact := [place.id for place in retrieved if place.id == target]:
         return exact
     bare = _LINE.sub("", target)

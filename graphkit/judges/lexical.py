@@ -93,11 +93,11 @@ class _Stated:
         return bool(self.quotes) or self.edge is not None
 
 
+@dataclass(eq=False)
 class _Findings:
     """The findings on one answer; each part is computed once."""
 
-    def __init__(self, materials: Materials) -> None:
-        self.materials = materials
+    materials: Materials
 
     @cached_property
     def chunks(self) -> list[_Chunk]:

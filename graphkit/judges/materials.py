@@ -119,10 +119,7 @@ def materials_of(
     Chunks are shown whole or not at all: best first, each that still fits into ``context_tokens``, and once if
     retrieved twice. Edges are shown once each, in the order of the traversal.
 
-    Parameters
-    ----------
-    pattern
-        An additional pattern of citations, see :func:`graphkit.judges.citations.citation_pattern`.
+    ``pattern`` is an additional pattern of citations, see :func:`graphkit.judges.citations.citation_pattern`.
     """
     question, record = case.question, case.answer
     answer = (record.answer if record is not None else None) or ""

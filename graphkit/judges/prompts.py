@@ -92,12 +92,7 @@ def prompt_for(
 ) -> Prompt:
     """Return the prompt of a grader about one answer.
 
-    Parameters
-    ----------
-    digest
-        See :func:`digest_of`.
-    instruction
-        The words of a grader without a file.
+    ``digest`` is that of :func:`digest_of`; ``instruction`` holds the words of a grader without a file.
     """
     system, asked = text_of("system"), instruction if instruction is not None else text_of(grader)
     nonce = nonce_of(materials)

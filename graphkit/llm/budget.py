@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from graphkit.errors import InputError
 from graphkit.llm.prices import PriceTable
@@ -79,12 +80,12 @@ class Budget:
         return True
 
 
+@dataclass
 class BudgetedModel:
     """A model behind a budget."""
 
-    def __init__(self, model: Model, budget: Budget) -> None:
-        self._model = model
-        self._budget = budget
+    model: Model
+    budget: Budget
 
     async def ask(self, request: Request) -> Reply:
         """Reserve the maximum cost, and return the reply.
@@ -94,7 +95,7 @@ class BudgetedModel:
         Raise a ModelError if the request could pass the limit (``over_budget``), or got no reply. Raise an InputError
         if the price of its model is unknown.
         """
-        budget = self._budget
+        budget = self.budget
         maximum = budget.maximum_cost(request)
         if not await budget.reserve_when_free(maximum):
             raise ModelError(budget.refusal(maximum), label="over_budget", attempts=0)
@@ -111,7 +112,7 @@ class BudgetedModel:
 
         token = BEFORE_REPEAT.set(again)
         try:
-            reply = await self._model.ask(request)
+            reply = await self.model.ask(request)
             spent = budget.prices.cost(request.model, reply.usage) or 0.0
             spent += (reply.lost - charged) * maximum
         except ModelError as error:

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,10 +105,7 @@ class ReplyCache:
     Raise an InputError if the file is damaged, comes from a later graphkit, can't be created, or is missing though it
     must exist.
 
-    Parameters
-    ----------
-    path
-        The file; created if missing, unless ``must_exist``.
+    The file is created if it is missing, unless ``must_exist``.
     """
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
@@ -300,12 +297,8 @@ class ReplyCache:
     ) -> int:
         """Delete the replies that meet all given conditions, the oldest first, and return their number.
 
-        Parameters
-        ----------
-        older_than
-            The minimum age in seconds.
-        to_bytes
-            Stop when the rest, of all models, has at most this many bytes.
+        ``older_than`` is the minimum age in seconds. With ``to_bytes``, stop when the rest, of all models, has at most
+        this many bytes.
         """
         if older_than is None and model is None and to_bytes is None and not everything:
             return 0
@@ -345,18 +338,18 @@ class ReplyCache:
             return connection.execute("DELETE FROM batches WHERE ended_at IS NULL").rowcount
 
 
+@dataclass
 class CachedModel:
     """A model behind a cache.
 
     Identical requests at the same time are sent once. ``hits`` counts replies from the cache, ``misses`` the others.
     """
 
-    def __init__(self, model: Model, cache: ReplyCache) -> None:
-        self._model = model
-        self._cache = cache
-        self._under_way: dict[str, asyncio.Future[Reply]] = {}
-        self.hits = 0
-        self.misses = 0
+    model: Model
+    cache: ReplyCache
+    hits: int = 0
+    misses: int = 0
+    _under_way: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
 
     async def ask(self, request: Request) -> Reply:
         """Return the reply from the cache, or ask the model and keep it; raise a ModelError if there is no reply."""
@@ -367,15 +360,15 @@ class CachedModel:
                 reply = other.result()
                 self.hits += 1
                 return replace(reply, cached=True)
-        found = self._cache.get(digest)
+        found = self.cache.get(digest)
         if found is not None:
             self.hits += 1
             return found
         self.misses += 1
         waiting = self._under_way[digest] = asyncio.get_running_loop().create_future()
         try:
-            reply = await self._model.ask(request)
-            self._cache.put(request, reply)
+            reply = await self.model.ask(request)
+            self.cache.put(request, reply)
         except Exception as error:
             waiting.set_exception(error)
             waiting.exception()  # mark it as retrieved, since nothing else may wait for it
@@ -389,4 +382,4 @@ class CachedModel:
 
     def forget(self, digest: str) -> None:
         """Mark a reply as unusable, so that it is asked for again next time."""
-        self._cache.forget(digest)
+        self.cache.forget(digest)

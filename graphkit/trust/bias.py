@@ -24,10 +24,7 @@ async def bias(
 ) -> list[Effect]:
     """Grade the same answers with each variation, and return how far that moves each measure.
 
-    Parameters
-    ----------
-    plain
-        The grading to compare with; by default a new one.
+    ``plain`` is the grading to compare with; by default a new one.
     """
     first = plain if plain is not None else await rejudge(questions, variant="same")
     return [one for variant in variants for one in effects(variant, first, await rejudge(questions, variant=variant))]

@@ -26,12 +26,7 @@ def own_kind(
 ) -> tuple[str, ...]:
     """Return warnings if the judge of some scores and the answering model are of one family.
 
-    Parameters
-    ----------
-    scores
-        The scores of this run.
-    score_files
-        Files whose verdicts may name the answering model if neither the user nor a note does.
+    The verdicts beside ``score_files`` may name the answering model if neither the user nor a note does.
     """
     given = list(scores)
     judges = [name for name in judges_of(given) if family_of(name) is not None]

@@ -39,10 +39,8 @@ class Inflation:
 def inflation(scale: LabelScale, judged: Mapping[str, str], labels: Mapping[str, str]) -> Inflation:
     """Return by how much a judge inflates.
 
-    Parameters
-    ----------
-    judged, labels
-        The judge's and the person's label by question; answers without a judge's label don't count.
+    ``judged`` and ``labels`` are the judge's and the person's label by question; answers without a judge's label don't
+    count.
     """
     both = [question for question in labels if question in judged]
     others = [question for question in judged if question not in labels]

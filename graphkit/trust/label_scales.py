@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from graphkit.analysis import scales
 from graphkit.errors import InputError
+from graphkit.judges.rubric import GRADES
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.scores import Score
 
 #: The grades of the rubric with their values, lowest first.
-RUBRIC = {"wrong": 0.0, "unsupported": 0.0, "partially_correct": 0.5, "fully_correct": 1.0}
+RUBRIC = dict(reversed(GRADES.items()))
 
 #: A person's words for right and wrong.
 _YES = frozenset({"1", "1.0", "y", "yes", "true", "right"})
@@ -101,12 +102,7 @@ def scale_of(
 ) -> LabelScale:
     """Return the scale of a measure: of its grades in words if it has them, else of its values.
 
-    Parameters
-    ----------
-    person_grades
-        A person's grades, which also decide the scale.
-    grades
-        The whole grades of the scale, if the user names them.
+    ``person_grades`` also decide the scale. ``grades`` are the whole grades of the scale, if the user names them.
     """
     given = [score for score in scores if score.number is not None]
     words = {score.grade: float(score.number or 0.0) for score in given if score.grade is not None}

@@ -156,12 +156,8 @@ def check(
 
     Raise an InputError if no person can be asked on the scale of these values.
 
-    Parameters
-    ----------
-    scores
-        All that the judge gave by this measure: those that nobody looked at count for the calibrated accuracy.
-    width
-        Of an interval, for how many labels it takes.
+    ``scores`` are all that the judge gave by this measure: those without a label count for the calibrated accuracy.
+    ``width`` is that of the interval for which the number of needed labels is computed.
     """
     if not scores:
         raise ValueError("a spot check needs scores of a judge")

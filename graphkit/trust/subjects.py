@@ -27,7 +27,7 @@ class Subject:
     run: str
     judge: str
     scores: tuple[Score, ...] = field(repr=False)  # by all measures
-    strangers: int = 0  # the number of scores of other runs in the files
+    ignored: int = 0  # the number of scores of other runs in the files
 
     def measure(self, name: str | None) -> str:
         """Return the named measure, else the rubric's grade, else the only one.
@@ -63,12 +63,8 @@ def subject(
 
     Raise an InputError if there are no files or no scores of this run, or several judges or models to choose from.
 
-    Parameters
-    ----------
-    files
-        Files of scores; by default those beside the run.
-    model
-        The model, if several models of the judge gave the same measure.
+    ``files`` hold scores; by default they are those beside the run. ``model`` is needed if several models of the judge
+    gave the same measure.
     """
     read = list(files) or graded_files(run_file, SCORES)
     if not read:
