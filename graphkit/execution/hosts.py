@@ -9,6 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+#: The folder of the scripts that run behind the wall.
+INSIDE = Path(__file__).resolve().parent / "inside"
+
 #: Folders of a Python installation that no answer needs: installed packages, tests and tools.
 _NOT_SHOWN = ("site-packages", "dist-packages", "test", "idlelib", "ensurepip", "turtledemo")
 
@@ -25,9 +28,14 @@ class HostFiles:
     readable: tuple[Path, ...]
 
 
+def interpreter() -> Path:
+    """Return the interpreter itself, not the link in a virtual environment."""
+    return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
+
+
 def host_files(programs: Iterable[Path] = ()) -> HostFiles:
     """Return the files that this interpreter and some other programs need."""
-    python = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
+    python = interpreter()
     library = Path(os.__file__).resolve().parent
     modules = [
         path
@@ -37,11 +45,6 @@ def host_files(programs: Iterable[Path] = ()) -> HostFiles:
     found = [python, *modules, *_libraries(), *(Path(program).resolve() for program in programs)]
     found += [path for path in map(Path, _SHARED) if path.exists()]
     return HostFiles(python, library, tuple(dict.fromkeys(found)))
-
-
-def inside() -> Path:
-    """Return the folder of the scripts that run behind the wall."""
-    return Path(__file__).resolve().parent / "inside"
 
 
 def _libraries() -> Iterator[Path]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
+from graphkit.execution.hosts import INSIDE, interpreter
 from graphkit.execution.outlines import (
     Outline,
     is_javascript,
@@ -21,8 +22,6 @@ from graphkit.execution.outlines import (
     python_outline,
     python_tree,
 )
-
-_INSIDE = Path(__file__).parent / "inside"
 
 #: The longest name of a file or folder, in bytes.
 _LONGEST_PART = 200
@@ -80,11 +79,6 @@ def language_named(name: str | None) -> Language | None:
 # --- Python ---------------------------------------------------------------------------------------------------------
 
 
-def _python() -> Path | None:
-    # The interpreter itself, not the link in a virtual environment.
-    return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
-
-
 def _python_layout(context: Mapping[str, str]) -> dict[str, str]:
     """Lay out ``a.b.c`` as ``a/b/c.py``, with its packages; a module that is also a package becomes a package."""
     packages: set[tuple[str, ...]] = set()
@@ -123,15 +117,15 @@ PYTHON = Language(
     tags=frozenset(
         {"python", "py", "python3", "py3", "python2", "python3.10", "python3.11", "python3.12", "python3.13"}
     ),
-    runner=_INSIDE / "python_tests.py",
-    asserter=_INSIDE / "python_assertions.py",
+    runner=INSIDE / "python_tests.py",
+    asserter=INSIDE / "python_assertions.py",
     forked=True,
     named_arguments=True,
     outline=python_outline,
     is_code=is_python,
     wrong_assertion=_wrong_python,
     layout=_python_layout,
-    program=_python,
+    program=interpreter,
     flags=lambda memory: ("-I", "-S", "-B", "-u", "-X", "utf8"),
 )
 
@@ -222,8 +216,8 @@ def is_module(source: str, path: str = "") -> bool:
 JAVASCRIPT = Language(
     name="javascript",
     tags=frozenset({"javascript", "js", "mjs", "cjs", "node", "nodejs", "ecmascript"}),
-    runner=_INSIDE / "javascript_tests.js",
-    asserter=_INSIDE / "javascript_assertions.js",
+    runner=INSIDE / "javascript_tests.js",
+    asserter=INSIDE / "javascript_assertions.js",
     forked=False,
     named_arguments=False,
     outline=javascript_outline,

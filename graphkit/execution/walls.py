@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graphkit.execution import seccomp
-from graphkit.execution.hosts import HostFiles, inside
+from graphkit.execution.hosts import INSIDE, HostFiles
 from graphkit.execution.limits import SandboxLimits
 from graphkit.records.executions import Mechanism
 
@@ -78,7 +78,7 @@ class Bubblewrap:
         command = [
             *(program, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
             *(part for path in files.readable for part in ("--ro-bind", str(path), str(path))),
-            *("--ro-bind", str(inside()), "/inside", "--dev-bind", "/dev/null", "/dev/null"),
+            *("--ro-bind", str(INSIDE), "/inside", "--dev-bind", "/dev/null", "/dev/null"),
             *("--size", str(limits.disk), "--tmpfs", _SCRATCH, "--remount-ro", "/", "--chdir", _SCRATCH),
             *("--setenv", "PYTHONHASHSEED", "0", str(files.python), *FLAGS, "/inside/warm.py"),
         ]
@@ -97,8 +97,8 @@ class Landlock:
         with _scratch() as scratch, _processes() as processes:
             ruleset = _ruleset(files, scratch)
             try:
-                command = [str(files.python), *FLAGS, str(inside() / "warm.py")]
-                setup = _setup(str(scratch), str(inside()), processes, ruleset)
+                command = [str(files.python), *FLAGS, str(INSIDE / "warm.py")]
+                setup = _setup(str(scratch), str(INSIDE), processes, ruleset)
                 yield Start(command, setup, (ruleset, processes))
             finally:
                 os.close(ruleset)
@@ -113,8 +113,8 @@ class NoWall:
     def start(self, files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
         """Yield a start in a scratch folder."""
         with _scratch() as scratch, _processes() as processes:
-            command = [str(files.python), *FLAGS, str(inside() / "warm.py")]
-            setup = _setup(str(scratch), str(inside()), processes, None, walled=False)
+            command = [str(files.python), *FLAGS, str(INSIDE / "warm.py")]
+            setup = _setup(str(scratch), str(INSIDE), processes, None, walled=False)
             yield Start(command, setup, (processes,))
 
 
@@ -169,7 +169,7 @@ def _ruleset(files: HostFiles, scratch: Path) -> int:
         for path, allowed in (
             *((path, read) for path in files.readable),
             (scratch, use),
-            (inside(), read),
+            (INSIDE, read),
             (null, use),
         ):
             opened = os.open(path, os.O_PATH | os.O_CLOEXEC)

@@ -130,6 +130,16 @@ class _Findings:
         """The share of supported claims; 0 without claims."""
         return sum(one.supported for one in self.claims) / len(self.claims) if self.claims else 0.0
 
+    @property
+    def supported(self) -> str:
+        """The number of supported claims, in words."""
+        return f"{sum(one.supported for one in self.claims)} of {len(self.claims)} claims supported"
+
+    @property
+    def points(self) -> str:
+        """The number of claims of the gold answer that the answer has, in words."""
+        return f"{sum(self.stated)} of {len(self.stated)} points"
+
     @cached_property
     def gold(self) -> list[str]:
         """The claims of the gold answer: the facts, else its sentences."""
@@ -279,8 +289,7 @@ def _claims(found: _Findings) -> dict[str, Any]:
 
 
 def _rubric(found: _Findings) -> dict[str, Any]:
-    supported = f"{sum(one.supported for one in found.claims)} of {len(found.claims)} claims supported"
-    reasoning = f"By key terms {sum(found.stated)} of {len(found.stated)} points of the gold answer; {supported}."
+    reasoning = f"By key terms {found.points} of the gold answer; {found.supported}."
     all_supported = found.support == 1
     if found.agreement == 1 and all_supported:
         grade, failure = "fully_correct", None
@@ -304,12 +313,11 @@ def _missing(found: _Findings) -> str:
 
 
 def _binary(found: _Findings) -> dict[str, Any]:
-    points = f"{sum(found.stated)} of {len(found.stated)} points by key terms"
-    supported = f"{sum(one.supported for one in found.claims)} of {len(found.claims)} claims supported"
+    points = f"{found.points} by key terms"
     comparable = found.materials.gold_answer is not None
     return {
         "correctness": _mark(found.agreement == 1, points) if comparable else None,
-        "faithfulness": _mark(all(one.supported for one in found.claims), supported),
+        "faithfulness": _mark(all(one.supported for one in found.claims), found.supported),
         "relevance": _mark(found.on_topic > 0, "words of the question occur" if found.on_topic else "none occur"),
         "completeness": _mark(found.agreement == 1, points) if comparable or found.materials.facts else None,
     }
@@ -343,8 +351,7 @@ def _graded(found: _Findings) -> dict[str, Any]:
 
 def _scale(found: _Findings) -> dict[str, Any]:
     score = round(8 * found.agreement + 2 * found.support * (found.agreement > 0))
-    points = f"{sum(found.stated)} of {len(found.stated)} points by key terms"
-    return {"reasoning": f"{points}; {found.support:.0%} of the claims supported.", "score": score}
+    return {"reasoning": f"{found.points} by key terms; {found.support:.0%} of the claims supported.", "score": score}
 
 
 def _aggregation(found: _Findings) -> dict[str, Any]:

@@ -15,9 +15,8 @@ from __future__ import annotations
 import builtins
 import sys
 
-from python_channel import Channel
+from python_common import LONGEST_MESSAGE, Channel, message_of, text_of, type_name
 from python_crossing import CrossingError, CrossingReader, Writer, stand_ins_of
-from python_texts import LONGEST_MESSAGE, message_of, text_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

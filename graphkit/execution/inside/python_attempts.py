@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from python_texts import text_of
+from python_common import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

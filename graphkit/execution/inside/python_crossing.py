@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import sys
 
-from python_texts import home_of, text_of, type_name
+from python_common import home_of, text_of, type_name
 from python_values import Encoder, fields_of, is_member
 
 TYPE_CHECKING = False

@@ -43,9 +43,8 @@ import os
 import sys
 
 from python_attempts import Watch
-from python_channel import Channel
+from python_common import Channel, home_of, message_of, type_name
 from python_holding import Holding, MissingError, wait_for
-from python_texts import home_of, message_of, type_name
 from python_values import Endless, TooLargeError, encode
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from python_texts import home_of, text_of, type_name
+from python_common import home_of, text_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
