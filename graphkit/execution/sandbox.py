@@ -17,7 +17,7 @@ from graphkit.errors import InputError
 from graphkit.execution.hosts import HostFiles, host_files
 from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.snippets import snippet
-from graphkit.execution.walls import WALLS, NoWall, Wall
+from graphkit.execution.walls import NO_WALL, WALLS, Wall
 from graphkit.execution.workers import Ended, ForgedError, SandboxError, StoppedError, Worker, WorkerSession
 
 #: The time limit of a trial, in seconds.
@@ -136,7 +136,7 @@ def open_sandbox(
     chosen_limits = limits or SandboxLimits()
     files = host_files(programs)
     trials: list[Trial] = []
-    wall: Wall | None = NoWall() if unsafe else None
+    wall: Wall | None = NO_WALL if unsafe else None
     for each in () if unsafe else walls:
         trials.append(Trial(each, failure_of(each, files, chosen_limits)))
         if trials[-1].failure is None:

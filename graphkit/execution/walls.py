@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from graphkit.execution import seccomp
 from graphkit.execution.hosts import INSIDE, HostFiles
@@ -32,20 +32,16 @@ class Start:
     descriptors: Sequence[int] = ()
 
 
-class Wall(Protocol):
-    """A wall between code and the machine."""
+@dataclass(frozen=True)
+class Wall:
+    """A wall between code and the machine.
 
-    @property
-    def name(self) -> Mechanism:
-        """Return the name in records."""
-        ...
+    ``start`` returns a context with the :class:`Start` of one warm interpreter, which removes its folder at the end. It
+    raises an ImportError, an OSError or a RuntimeError if the machine lacks a requirement.
+    """
 
-    def start(self, files: HostFiles, limits: SandboxLimits) -> Any:
-        """Return a context with the :class:`Start` of one warm interpreter, which removes its folder at the end.
-
-        Raise an ImportError, an OSError or a RuntimeError if the machine lacks a requirement.
-        """
-        ...
+    name: Mechanism
+    start: Callable[[HostFiles, SandboxLimits], AbstractContextManager[Start]]
 
 
 def _setup(scratch: str, scripts: str, processes: int, landlock: int | None, walled: bool = True) -> dict[str, Any]:
@@ -64,62 +60,55 @@ def _setup(scratch: str, scripts: str, processes: int, landlock: int | None, wal
     }
 
 
-class Bubblewrap:
-    """Namespaces by bubblewrap: another file system, no network, no other process; seccomp behind it."""
+@contextmanager
+def _bubblewrap(files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
+    """Yield a start in namespaces, with seccomp behind them.
 
-    name: Mechanism = "bubblewrap"
-
-    @contextmanager
-    def start(self, files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
-        """Yield a start in a file system with only the interpreter and a scratch folder in memory."""
-        program = shutil.which("bwrap")
-        if program is None:
-            raise OSError("bubblewrap isn't installed (no program bwrap)")
-        command = [
-            *(program, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
-            *(part for path in files.readable for part in ("--ro-bind", str(path), str(path))),
-            *("--ro-bind", str(INSIDE), "/inside", "--dev-bind", "/dev/null", "/dev/null"),
-            *("--size", str(limits.disk), "--tmpfs", _SCRATCH, "--remount-ro", "/", "--chdir", _SCRATCH),
-            *("--setenv", "PYTHONHASHSEED", "0", str(files.python), *FLAGS, "/inside/warm.py"),
-        ]
-        with _processes() as processes:
-            yield Start(command, _setup(_SCRATCH, "/inside", processes, None), (processes,))
+    The file system holds only the interpreter and a scratch folder in memory. There is no network and no other process.
+    """
+    program = shutil.which("bwrap")
+    if program is None:
+        raise OSError("bubblewrap isn't installed (no program bwrap)")
+    command = [
+        *(program, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
+        *(part for path in files.readable for part in ("--ro-bind", str(path), str(path))),
+        *("--ro-bind", str(INSIDE), "/inside", "--dev-bind", "/dev/null", "/dev/null"),
+        *("--size", str(limits.disk), "--tmpfs", _SCRATCH, "--remount-ro", "/", "--chdir", _SCRATCH),
+        *("--setenv", "PYTHONHASHSEED", "0", str(files.python), *FLAGS, "/inside/warm.py"),
+    ]
+    with _processes() as processes:
+        yield Start(command, _setup(_SCRATCH, "/inside", processes, None), (processes,))
 
 
-class Landlock:
-    """Landlock for the files of the host, seccomp for everything else; it needs no namespaces."""
+@contextmanager
+def _landlock(files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
+    """Yield a start with Landlock for the files of the host, and seccomp for everything else; it needs no namespaces.
 
-    name: Mechanism = "landlock"
-
-    @contextmanager
-    def start(self, files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
-        """Yield a start with a scratch folder on disk; the warm interpreter itself is outside the wall."""
-        with _scratch() as scratch, _processes() as processes:
-            ruleset = _ruleset(files, scratch)
-            try:
-                command = [str(files.python), *FLAGS, str(INSIDE / "warm.py")]
-                setup = _setup(str(scratch), str(INSIDE), processes, ruleset)
-                yield Start(command, setup, (ruleset, processes))
-            finally:
-                os.close(ruleset)
+    The scratch folder is on disk, and the warm interpreter itself is outside the wall.
+    """
+    with _scratch() as scratch, _processes() as processes:
+        ruleset = _ruleset(files, scratch)
+        try:
+            setup = _setup(str(scratch), str(INSIDE), processes, ruleset)
+            yield Start(_on_host(files), setup, (ruleset, processes))
+        finally:
+            os.close(ruleset)
 
 
-class NoWall:
-    """Nothing but limits: the code has all the user's permissions."""
-
-    name: Mechanism = "none"
-
-    @contextmanager
-    def start(self, files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
-        """Yield a start in a scratch folder."""
-        with _scratch() as scratch, _processes() as processes:
-            command = [str(files.python), *FLAGS, str(INSIDE / "warm.py")]
-            setup = _setup(str(scratch), str(INSIDE), processes, None, walled=False)
-            yield Start(command, setup, (processes,))
+@contextmanager
+def _no_wall(files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
+    """Yield a start in a scratch folder, with nothing but limits: the code has all the user's permissions."""
+    with _scratch() as scratch, _processes() as processes:
+        yield Start(_on_host(files), _setup(str(scratch), str(INSIDE), processes, None, walled=False), (processes,))
 
 
 #: The walls, in the order of trial.
-WALLS: tuple[Wall, ...] = (Bubblewrap(), Landlock())
+WALLS = (Wall("bubblewrap", _bubblewrap), Wall("landlock", _landlock))
+NO_WALL = Wall("none", _no_wall)
+
+
+def _on_host(files: HostFiles) -> list[str]:
+    return [str(files.python), *FLAGS, str(INSIDE / "warm.py")]
 
 
 @contextmanager

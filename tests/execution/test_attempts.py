@@ -10,11 +10,11 @@ import pytest
 
 from graphkit.execution.attempts import Attempt, attempts
 from graphkit.execution.proof import AttemptResult, prove
-from graphkit.execution.walls import WALLS, NoWall, Wall
+from graphkit.execution.walls import NO_WALL, WALLS, Wall
 from graphkit.records.executions import Mechanism
 from tests.helpers.sandboxes import wall_here
 
-NAMED: dict[Mechanism, Wall] = {wall.name: wall for wall in (*WALLS, NoWall())}
+NAMED: dict[Mechanism, Wall] = {wall.name: wall for wall in (*WALLS, NO_WALL)}
 
 #: Attempts that the machine may refuse whoever makes them, each with what tells that it does.
 _REFUSED_BY_THE_MACHINE = {
