@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from graphkit.judges.citations import FoundCitation
 from graphkit.judges.contract import Finding, Grader, Reading
 from graphkit.judges.forms import NO_GOLD_ANSWER, VerdictForm, Words, occurs, plain, unscored
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
-from graphkit.judges.sentences import Sentence
 from graphkit.measures.base import NO_RETRIEVAL
 from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, GoldSupport, Support, WalkedEdge
 from graphkit.records.words import counted, shortened
@@ -87,23 +86,12 @@ class ClaimsVerdict(VerdictForm):
 
 @dataclass(frozen=True)
 class _Claim:
-    """A claim that isn't hedged, with its statements checked.
+    """A claim that isn't hedged, with its statements checked, and the chunks that support it."""
 
-    ``joint`` are the chunks that support it only together; empty if one of them doesn't count. ``parts`` are the
-    chunks that support it together with each other or with the traversed edge, on the same condition.
-    """
-
-    text: str
-    sentence: Sentence | None
-    support: Support
-    evidence: tuple[Evidence, ...]
-    joint: frozenset[str]
-    parts: frozenset[str]
-    edge: WalkedEdge | None
-    verdict: ClaimVerdict
-    mismatch: str | None
-    cited: tuple[int, ...] = ()
-    alone: frozenset[str] = field(default=frozenset())
+    record: AnswerClaim
+    alone: frozenset[str]  # those that support it without any other
+    joint: frozenset[str]  # those that support it only together; empty if one of them doesn't count
+    parts: frozenset[str]  # those that support it with each other or with the traversed edge, on the same condition
 
     def supported_by(self, chunks: Collection[str]) -> bool:
         """Return whether these chunks support the claim: one of them alone, or all of the joint set."""
@@ -132,7 +120,7 @@ def reading_of(verdict: ClaimsVerdict, materials: Materials) -> Reading:
         *_citation_findings(claims, citations, materials),
         *_context_findings(gold, materials),
     ]
-    return Reading(findings, tuple(_record(claim, materials) for claim in claims), tuple(citations), tuple(notes))
+    return Reading(findings, tuple(claim.record for claim in claims), tuple(citations), tuple(notes))
 
 
 # Checking the verdict ------------------------------------------------------------------------------------------------
@@ -167,8 +155,7 @@ def _checked(
     verdict: ClaimVerdict, materials: Materials, places: dict[str, tuple[int, ...]], notes: list[str]
 ) -> _Claim:
     wrong: list[str] = []
-    sentence = next((one for one in materials.sentences if one.key == verdict.sentence), None)
-    if sentence is None:
+    if verdict.sentence not in places:
         wrong.append(f"there is no sentence {shortened(verdict.sentence)}")
     evidence: list[Evidence] = []
     broken = False
@@ -195,25 +182,29 @@ def _checked(
     if verdict.support == "UNSUPPORTED" and evidence:
         notes.append(f"{shortened(verdict.text)!r} is called unsupported: the evidence that stands there isn't counted")
         evidence = []
-    support = _support(verdict, evidence, edge)
     valid = [one for one in evidence if one.occurs]
     parts = frozenset[str]() if broken else frozenset(one.chunk for one in valid if not one.alone)
     mismatch = "; ".join(wrong) or None
     if mismatch is not None:
         notes.append(f"{shortened(verdict.text)!r}: {mismatch}")
-    return _Claim(
+    cited = places.get(verdict.sentence, ())
+    record = AnswerClaim(
         text=verdict.text,
-        sentence=sentence,
-        support=support,
+        sentence=int(verdict.sentence[1:]) if verdict.sentence in places else None,
+        support=_support(verdict, evidence, edge),
         evidence=tuple(evidence),
-        joint=parts if verdict.together else frozenset(),
-        parts=parts if verdict.together or edge is not None else frozenset(),
         edge=edge,
-        verdict=verdict,
+        gold=verdict.gold if materials.gold_answer is not None else None,
+        cited=cited,
         mismatch=mismatch,
-        cited=places[sentence.key] if sentence is not None else (),
-        alone=frozenset(one.chunk for one in valid if one.alone),
     )
+    alone = frozenset(one.chunk for one in valid if one.alone)
+    joint = parts if verdict.together else frozenset[str]()
+    claim = _Claim(record, alone, joint, parts if edge is not None else joint)
+    if not cited:
+        return claim
+    supported = claim.supported_by(_means(cited, materials.citations))
+    return replace(claim, record=record.model_copy(update={"cited_support": supported}))
 
 
 def _support(verdict: ClaimVerdict, evidence: Iterable[Evidence], edge: WalkedEdge | None) -> Support:
@@ -238,25 +229,9 @@ def _means(numbers: Iterable[int], citations: Sequence[FoundCitation]) -> set[st
     return {chunk for number in numbers for chunk in citations[number].chunks}
 
 
-def _record(claim: _Claim, materials: Materials) -> AnswerClaim:
-    citations = materials.citations
-    gold = claim.verdict.gold if materials.gold_answer is not None else None
-    return AnswerClaim(
-        text=claim.text,
-        sentence=int(claim.sentence.key[1:]) if claim.sentence is not None else None,
-        support=claim.support,
-        evidence=claim.evidence,
-        edge=claim.edge,
-        gold=gold,
-        cited=claim.cited,
-        cited_support=claim.supported_by(_means(claim.cited, citations)) if claim.cited else None,
-        mismatch=claim.mismatch,
-    )
-
-
 def _citation(number: int, found: FoundCitation, claims: Sequence[_Claim], materials: Materials) -> Citation:
     """Return a citation with whether it is correct, and whether a claim needs it."""
-    at = [claim for claim in claims if number in claim.cited]
+    at = [claim for claim in claims if number in claim.record.cited]
     correct, reason = _correct(found, at, materials)
     needed = None if correct is None else any(_needs(claim, number, materials.citations) for claim in at)
     return Citation(
@@ -281,8 +256,8 @@ def _needs(claim: _Claim, number: int, citations: Sequence[FoundCitation]) -> bo
     """Return whether a citation supports a claim alone, or the claim's citations don't support it without this one."""
     if claim.supported_by(citations[number].chunks):
         return True
-    others = _means((other for other in claim.cited if other != number), citations)
-    return claim.supported_by(_means(claim.cited, citations)) and not claim.supported_by(others)
+    others = _means((other for other in claim.record.cited if other != number), citations)
+    return claim.supported_by(_means(claim.record.cited, citations)) and not claim.supported_by(others)
 
 
 # Measures ------------------------------------------------------------------------------------------------------------
@@ -292,7 +267,7 @@ def _support_findings(claims: Sequence[_Claim], materials: Materials) -> Sequenc
     measures = ("Groundedness", "HallucinationRate", "Faithfulness")
     if not claims:
         return unscored(measures, NO_CLAIMS)
-    supported = sum(claim.support != "UNSUPPORTED" for claim in claims)
+    supported = sum(claim.record.support != "UNSUPPORTED" for claim in claims)
     if supported < len(claims) and materials.incomplete:
         return unscored(measures, materials.unseen)
     explanation = f"{supported} of {counted(len(claims), 'claim')} supported"
@@ -326,10 +301,10 @@ def _citation_recall(claims: Sequence[_Claim], materials: Materials) -> Finding:
         return Finding("CitationRecall", None, NO_CLAIMS)
     left_out, supported = set(materials.left_out), 0
     for claim in claims:
-        means = _means(claim.cited, materials.citations)
+        means = _means(claim.record.cited, materials.citations)
         if claim.supported_by(means):
             supported += 1
-        elif not left_out.isdisjoint(means) or (claim.cited and not materials.chunks_logged):
+        elif not left_out.isdisjoint(means) or (claim.record.cited and not materials.chunks_logged):
             return Finding("CitationRecall", None, materials.unseen)
     explanation = f"{supported} of {counted(len(claims), 'claim')} supported by their citations"
     return Finding("CitationRecall", supported / len(claims), explanation=explanation)
