@@ -31,9 +31,6 @@ WIDTH = 0.2
 #: Below this agreement the spot check advises to change the judge.
 ENOUGH = 0.8
 
-#: The figures of agreement, by their names.
-_FIGURES = ("agreement", "kappa", "weighted_kappa", "ac1", "ac2", "alpha", "sensitivity", "specificity")
-
 NO_CATEGORIES = "the grades are numbers, not categories; see alpha"
 
 
@@ -64,17 +61,7 @@ class SpotCheck:
     version: str | int | None
     judged: int  # the number of answers that the judge graded
     labelled: int
-    agreement: Estimate  # the share of equal labels; for numbers from 0 to 1, the share of those at most 0.1 apart
-    #: Cohen's; weighted linearly if the labels are ordered.
-    kappa: Estimate
-    weighted_kappa: Estimate | None
-    #: Gwet's, the second weighted linearly; Krippendorff's, ordinal for ordered labels, interval for numbers.
-    ac1: Estimate
-    ac2: Estimate | None
-    alpha: Estimate
-    #: The judge as a test for right answers.
-    sensitivity: Estimate | None
-    specificity: Estimate | None
+    figures: Mapping[str, Estimate]  # those of agreement that the scale allows, by name; see :func:`_figures`
     confusion: Mapping[str, Mapping[str, int]]  # counts by the person's label and then the judge's
     disagreements: Sequence[Disagreement]  # the widest apart first, then by the judge's confidence
     inflation: Inflation
@@ -84,15 +71,9 @@ class SpotCheck:
     scale: LabelScale  # the scale of the grades
 
     @property
-    def figures(self) -> dict[str, Estimate]:
-        """The figures that have an estimate, by name."""
-        named = {name: getattr(self, name) for name in _FIGURES}
-        return {name: one for name, one in named.items() if one is not None}
-
-    @property
     def gated(self) -> Estimate:
         """The kappa that gates use: weighted if the labels are ordered."""
-        return self.kappa if self.weighted_kappa is None else self.weighted_kappa
+        return self.figures.get("weighted_kappa", self.figures["kappa"])
 
     def as_json(self) -> dict[str, Any]:
         """Return everything, as it is kept and printed."""
@@ -166,10 +147,9 @@ def check(
     judged = {score.question: label for score in scores if (label := scale.label_of(score)) is not None}
     both = [question for question in labels if question in judged]
     person, own = [labels[question] for question in both], [judged[question] for question in both]
-    found = _coefficients(scale, person, own)
-    agreement = found["agreement"]
-    assert agreement is not None
-    gated = ("agreement", "weighted_kappa" if scale.ordered else "kappa")
+    figures = _figures(scale, person, own)
+    agreement = figures["agreement"].value
+    gated = ["agreement", *(["weighted_kappa" if scale.ordered else "kappa"] if scale.labels else [])]
     return SpotCheck(
         run=first.run,
         measure=first.measure,
@@ -177,54 +157,45 @@ def check(
         version=first.version,
         judged=len(judged),
         labelled=len(both),
-        agreement=agreement,
-        kappa=found["kappa"] or Estimate(None, reason=NO_CATEGORIES, size=len(both)),
-        weighted_kappa=found["weighted_kappa"],
-        ac1=found["ac1"] or Estimate(None, reason=NO_CATEGORIES, size=len(both)),
-        ac2=found["ac2"],
-        alpha=found["alpha"] or Estimate(None, reason="no item has two grades"),
-        sensitivity=found["sensitivity"],
-        specificity=found["specificity"],
+        figures=figures,
         confusion=_confusion(scale, person, own),
         disagreements=_disagreements(scale, both, scores, judged, labels, notes or {}),
         inflation=inflation(scale, judged, labels),
-        advice=advice(scale, person, own) if agreement.value is not None and under(agreement.value, ENOUGH) else (),
+        advice=advice(scale, person, own) if agreement is not None and under(agreement, ENOUGH) else (),
         width=width,
-        needed={name: needed(one, width) for name in gated if (one := found[name]) is not None},
+        needed={name: needed(figures[name], width) for name in gated},
         scale=scale,
     )
 
 
-def _as_a_test(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, Estimate | None]:
-    """Return sensitivity and specificity of the judge as a test for right answers."""
-    if not scale.right:
-        return {"sensitivity": None, "specificity": None}
-    pairs = [(one in scale.right, two in scale.right) for one, two in zip(person, own, strict=True)]
-    right = sum(truth for truth, _ in pairs)
-    hits, rejected = pairs.count((True, True)), pairs.count((False, False))
-    return {"sensitivity": sensitivity(hits, right), "specificity": specificity(rejected, len(pairs) - right)}
+def _figures(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, Estimate]:
+    """Return the figures of agreement that the scale allows, by name.
 
-
-def _coefficients(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, Estimate | None]:
-    """Return the figures of agreement that the scale allows, by name."""
+    ``agreement`` is the share of equal labels; for numbers from 0 to 1, that of those at most 0.1 apart. ``kappa`` is
+    Cohen's, ``ac1`` Gwet's; ``weighted_kappa`` and ``ac2`` are weighted linearly, for ordered labels. ``alpha`` is
+    Krippendorff's, ordinal for ordered labels, interval for numbers. ``sensitivity`` and ``specificity`` are those of
+    the judge as a test for right answers.
+    """
     pairs, names = list(zip(person, own, strict=True)), scale.categories
     if not names:
-        near = sum(not over(abs(float(one) - float(two)), NEAR) for one, two in pairs)
-        found: dict[str, Estimate | None] = dict.fromkeys(_FIGURES)
         numbers = [(float(one), float(two)) for one, two in pairs]
-        return found | {
-            "agreement": proportion(near, len(pairs), "no item was graded by both"),
-            "alpha": alpha(numbers, "interval"),
-        }
-    return {
-        **_as_a_test(scale, person, own),
-        "agreement": raw_agreement(person, own),
-        "kappa": kappa(person, own, names),
-        "weighted_kappa": kappa(person, own, names, "linear") if scale.ordered else None,
-        "ac1": gwet(person, own, names),
-        "ac2": gwet(person, own, names, "linear") if scale.ordered else None,
-        "alpha": alpha(pairs, "ordinal" if scale.ordered else "nominal", names),
-    }
+        near = sum(not over(abs(one - two), NEAR) for one, two in numbers)
+        none = Estimate(None, reason=NO_CATEGORIES, size=len(pairs))
+        agreement = proportion(near, len(pairs), "no item was graded by both")
+        return {"agreement": agreement, "kappa": none, "ac1": none, "alpha": alpha(numbers, "interval")}
+    found = {"agreement": raw_agreement(person, own), "kappa": kappa(person, own, names)}
+    if scale.ordered:
+        found["weighted_kappa"] = kappa(person, own, names, "linear")
+    found["ac1"] = gwet(person, own, names)
+    if scale.ordered:
+        found["ac2"] = gwet(person, own, names, "linear")
+    found["alpha"] = alpha(pairs, "ordinal" if scale.ordered else "nominal", names)
+    if scale.right:
+        called = [(one in scale.right, two in scale.right) for one, two in pairs]
+        right = sum(truth for truth, _ in called)
+        found["sensitivity"] = sensitivity(called.count((True, True)), right)
+        found["specificity"] = specificity(called.count((False, False)), len(called) - right)
+    return found
 
 
 def _confusion(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, dict[str, int]]:
