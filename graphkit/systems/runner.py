@@ -7,7 +7,7 @@ import inspect
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -111,14 +111,7 @@ class Runner:
 
     def _measured(self, answer: Answer, outcome: _Outcome, context: Context) -> Answer:
         """Add the figures that the answer lacks: measured, counted, the cost by prices, the time of a failure."""
-        meter = context.meter
-        found: dict[str, Any] = {
-            "latency_ms": round(outcome.seconds * 1000, 3),
-            "model_calls": meter.model_calls,
-            "prompt_tokens": meter.prompt_tokens,
-            "output_tokens": meter.output_tokens,
-            "cost": meter.cost,
-        }
+        found: dict[str, Any] = {"latency_ms": round(outcome.seconds * 1000, 3), **asdict(context.meter)}
         known = {name: value for name in found if (value := getattr(answer, name)) is not None}
         values = {**found, **known}
         prompt, output = values["prompt_tokens"], values["output_tokens"]
