@@ -86,14 +86,14 @@ def _prepared(
         language=language.name,
         mechanism=sandbox.wall.name if code is not None else None,
         entry_point=question.entry_point,
-        code=code.source if code is not None else None,
+        code=code,
         answer_hash=answer_hash(answer),
     )
 
     def run_one(test: CodeTestStruct) -> CodeTestResult:
         if code is None:
             return failed_test(test, "no_code", "the answer holds no code", language)
-        return run_test(test, Code(code.source, language, files, question.entry_point, argv), sandbox)
+        return run_test(test, Code(code, language, files, question.entry_point, argv), sandbox)
 
     return execution, run_one
 
