@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.execution.hosts import HostFiles, host_files
+from graphkit.execution.hosts import host_files
 from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.snippets import snippet
 from graphkit.execution.walls import NO_WALL, WALLS, Wall
@@ -39,22 +39,25 @@ class Trial:
     failure: str | None
 
 
+@dataclass(eq=False)
 class Sandbox:
     """Warm interpreters behind a wall. Up to ``jobs`` threads may run tests at the same time."""
 
-    def __init__(self, wall: Wall, trials: Sequence[Trial], files: HostFiles, limits: SandboxLimits, jobs: int) -> None:
-        self.wall = wall
-        self.trials = tuple(trials)
-        self.limits = limits
-        self.jobs = jobs
-        self._files = files
+    wall: Wall
+    trials: Sequence[Trial]
+    files: Sequence[Path]
+    limits: SandboxLimits
+    jobs: int
+
+    def __post_init__(self) -> None:
+        """Prepare the interpreters; each starts on first use."""
         # A wall may end with the thread that built it, so one thread lasts as long as the sandbox.
         self._builder = ThreadPoolExecutor(1)
         # The code of an answer and an assertion never run in copies of the same interpreter.
         self._idle: dict[bool, SimpleQueue[Worker | None]] = {False: SimpleQueue(), True: SimpleQueue()}
         for queue in self._idle.values():
-            for _ in range(jobs):
-                queue.put(None)  # starts on first use
+            for _ in range(self.jobs):
+                queue.put(None)
 
     @contextmanager
     def session(
@@ -80,7 +83,7 @@ class Sandbox:
                 if worker is not None:
                     worker.close()
                 worker = None
-                worker = self._builder.submit(Worker, self.wall, self._files, self.limits).result()
+                worker = self._builder.submit(Worker, self.wall, self.files, self.limits).result()
             session = worker.start(seconds, argv, script, stdin)
             try:
                 yield session
@@ -172,7 +175,7 @@ def call_function(session: WorkerSession, code: str, function: str, inputs: Sequ
         return session.stop()
 
 
-def failure_of(wall: Wall, files: HostFiles, limits: SandboxLimits) -> str | None:
+def failure_of(wall: Wall, files: Sequence[Path], limits: SandboxLimits) -> str | None:
     """Run code that tries to get out of a wall, and return why it doesn't hold; None if it holds."""
     try:
         with tempfile.TemporaryDirectory(prefix="graphkit-trial-") as folder:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.execution import seccomp
-from graphkit.execution.hosts import INSIDE, HostFiles
+from graphkit.execution.hosts import INSIDE, interpreter
 from graphkit.execution.limits import SandboxLimits
 from graphkit.records.executions import Mechanism
 
@@ -41,7 +41,11 @@ class Wall:
     """
 
     name: Mechanism
-    start: Callable[[HostFiles, SandboxLimits], AbstractContextManager[Start]]
+    start: Callable[[Sequence[Path], SandboxLimits], AbstractContextManager[Start]]
+
+
+def _command(scripts: Path) -> tuple[str, ...]:
+    return (str(interpreter()), *FLAGS, str(scripts / "warm.py"))
 
 
 def _setup(scratch: str, scripts: str, processes: int, landlock: int | None, walled: bool = True) -> dict[str, Any]:
@@ -61,7 +65,7 @@ def _setup(scratch: str, scripts: str, processes: int, landlock: int | None, wal
 
 
 @contextmanager
-def _bubblewrap(files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
+def _bubblewrap(files: Sequence[Path], limits: SandboxLimits) -> Iterator[Start]:
     """Yield a start in namespaces, with seccomp behind them.
 
     The file system holds only the interpreter and a scratch folder in memory. There is no network and no other process.
@@ -71,17 +75,17 @@ def _bubblewrap(files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
         raise OSError("bubblewrap isn't installed (no program bwrap)")
     command = [
         *(program, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
-        *(part for path in files.readable for part in ("--ro-bind", str(path), str(path))),
+        *(part for path in files for part in ("--ro-bind", str(path), str(path))),
         *("--ro-bind", str(INSIDE), "/inside", "--dev-bind", "/dev/null", "/dev/null"),
         *("--size", str(limits.disk), "--tmpfs", _SCRATCH, "--remount-ro", "/", "--chdir", _SCRATCH),
-        *("--setenv", "PYTHONHASHSEED", "0", str(files.python), *FLAGS, "/inside/warm.py"),
+        *("--setenv", "PYTHONHASHSEED", "0", *_command(Path("/inside"))),
     ]
     with _processes() as processes:
         yield Start(command, _setup(_SCRATCH, "/inside", processes, None), (processes,))
 
 
 @contextmanager
-def _landlock(files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
+def _landlock(files: Sequence[Path], limits: SandboxLimits) -> Iterator[Start]:
     """Yield a start with Landlock for the files of the host, and seccomp for everything else; it needs no namespaces.
 
     The scratch folder is on disk, and the warm interpreter itself is outside the wall.
@@ -90,25 +94,21 @@ def _landlock(files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
         ruleset = _ruleset(files, scratch)
         try:
             setup = _setup(str(scratch), str(INSIDE), processes, ruleset)
-            yield Start(_on_host(files), setup, (ruleset, processes))
+            yield Start(_command(INSIDE), setup, (ruleset, processes))
         finally:
             os.close(ruleset)
 
 
 @contextmanager
-def _no_wall(files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
+def _no_wall(files: Sequence[Path], limits: SandboxLimits) -> Iterator[Start]:
     """Yield a start in a scratch folder, with nothing but limits: the code has all the user's permissions."""
     with _scratch() as scratch, _processes() as processes:
-        yield Start(_on_host(files), _setup(str(scratch), str(INSIDE), processes, None, walled=False), (processes,))
+        yield Start(_command(INSIDE), _setup(str(scratch), str(INSIDE), processes, None, walled=False), (processes,))
 
 
 #: The walls, in the order of trial.
 WALLS = (Wall("bubblewrap", _bubblewrap), Wall("landlock", _landlock))
 NO_WALL = Wall("none", _no_wall)
-
-
-def _on_host(files: HostFiles) -> list[str]:
-    return [str(files.python), *FLAGS, str(INSIDE / "warm.py")]
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def _processes() -> Iterator[int]:
         os.close(opened)
 
 
-def _ruleset(files: HostFiles, scratch: Path) -> int:
+def _ruleset(files: Sequence[Path], scratch: Path) -> int:
     """Return a ruleset that allows reading and executing the interpreter's files, and using the scratch folder."""
     from py_landlock import AccessFs, PathBeneathAttr, RulesetAttr, add_rule, create_ruleset, get_abi_version
     from py_landlock.abi import get_supported_fs, get_supported_net, get_supported_scope
@@ -156,7 +156,7 @@ def _ruleset(files: HostFiles, scratch: Path) -> int:
     of_file = AccessFs.READ_FILE | AccessFs.WRITE_FILE | AccessFs.EXECUTE
     try:
         for path, allowed in (
-            *((path, read) for path in files.readable),
+            *((path, read) for path in files),
             (scratch, use),
             (INSIDE, read),
             (null, use),

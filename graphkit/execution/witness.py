@@ -17,11 +17,12 @@ import sys
 import tempfile
 import threading
 import tty
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
-from graphkit.execution.hosts import HostFiles
+from graphkit.execution.hosts import interpreter
 from graphkit.execution.inside.watching import LOOK
 from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.workers import Ended
@@ -50,7 +51,7 @@ class Witness:
         The input of an attempt: where the targets are, but not their content.
     """
 
-    def __init__(self, mechanism: Mechanism, files: HostFiles, limits: SandboxLimits) -> None:
+    def __init__(self, mechanism: Mechanism, files: Sequence[Path], limits: SandboxLimits) -> None:
         self._secrets = {
             name: secrets.token_hex(16) for name in ("file", "environment", "memory", "segment", "message")
         }
@@ -64,12 +65,12 @@ class Witness:
             "token": token,
             "key": secrets.randbelow(1 << 30) + 1,
             "pid": os.getpid(),
-            "python": str(files.python),
+            "python": str(interpreter()),
             "look": 4 * LOOK,
             "limits": {name: getattr(limits, name) for name in SandboxLimits.__dataclass_fields__},
             "calls": _call_numbers(),
             "of_the_wall": sorted(
-                {"dev", "null", "inside", "graphkit-scratch", *(part for path in files.readable for part in path.parts)}
+                {"dev", "null", "inside", "graphkit-scratch", *(part for path in files for part in path.parts)}
             ),
         }
 

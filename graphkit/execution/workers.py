@@ -14,10 +14,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from graphkit.errors import GraphkitError
-from graphkit.execution.hosts import HostFiles
 from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.walls import Wall
 
@@ -51,7 +51,7 @@ class Worker:
     Raise a SandboxError if it doesn't start.
     """
 
-    def __init__(self, wall: Wall, files: HostFiles, limits: SandboxLimits) -> None:
+    def __init__(self, wall: Wall, files: Sequence[Path], limits: SandboxLimits) -> None:
         self._limits = limits
         with ExitStack() as stack:
             try:

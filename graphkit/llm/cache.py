@@ -12,13 +12,10 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.llm.requests import Model, Reply, Request, Usage
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 #: The environment variable that names the file.
 CACHE_VARIABLE = "GRAPHKIT_REPLIES"
@@ -213,9 +210,7 @@ class ReplyCache:
     def __enter__(self) -> ReplyCache:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # Replies

@@ -90,7 +90,7 @@ class Batches:
         outcome = BatchOutcome()
         wanted = {request.digest: request for request in requests}
         async with self._alone():
-            await self._resolve(outcome)
+            await self._resolve()
             await self._submit(wanted, outcome)
         await self._finish(outcome)
         for digest in wanted:
@@ -224,7 +224,7 @@ class Batches:
 
     # Intents without an id
 
-    async def _resolve(self, outcome: BatchOutcome) -> None:
+    async def _resolve(self) -> None:
         """Search for the batch of each intent without an id; forget the intents without a batch."""
         for intent in self._intents("id IS NULL"):
             self.report(

@@ -236,7 +236,7 @@ def _child(
     try:
         os.setsid()
         random.seed(0)  # repeatable results; the library has seeded it anew at the fork
-        started = _take_descriptors(setup, wanted, printed, status, given)
+        started = _take_descriptors(setup, printed, status, given)
         number = os.readlink("self", dir_fd=setup["processes"]).encode()
         _give_up(setup, wanted, started)
         os.write(started, number + b"+")
@@ -256,9 +256,7 @@ def _child(
         os._exit(exit_status)
 
 
-def _take_descriptors(
-    setup: dict[str, Any], wanted: dict[str, Any], printed: int, status: socket.socket, given: list[int]
-) -> int:
+def _take_descriptors(setup: dict[str, Any], printed: int, status: socket.socket, given: list[int]) -> int:
     """Keep only a child's descriptors and those that build the wall; return the one for its status."""
     stdin, requests, replies = given
     given.clear()
