@@ -208,7 +208,7 @@ def _stem(path: str) -> str:
     return str(PurePosixPath(path).with_suffix("")) if path.endswith(_NODE_SUFFIXES) else path
 
 
-def is_module(source: str, path: str = "") -> bool:
+def is_module(source: str, path: str) -> bool:
     """Return whether a JavaScript source is a module: by its import or export statements, or by its name."""
     return path.endswith(".mjs") or (not path.endswith(".cjs") and _MODULE_SYNTAX.search(source) is not None)
 

@@ -37,27 +37,24 @@ class AttemptResult:
     seconds: float
 
 
-def prove(
-    wall: Wall, chosen: Sequence[Attempt] | None = None, limits: SandboxLimits | None = None
-) -> Iterator[AttemptResult]:
+def prove(wall: Wall, chosen: Sequence[Attempt] | None = None) -> Iterator[AttemptResult]:
     """Run attempts (by default all) behind a wall, one after the other in one interpreter, and yield their results.
 
     Raise a SandboxError if the wall can't be built on this machine.
     """
-    limits = limits or SandboxLimits()
-    files = host_files()
+    limits, files = SandboxLimits(), host_files()
     with Witness(wall.name, files, limits) as witness, closing(Sandbox(wall, (), files, limits, 1)) as sandbox:
         _check_clean(sandbox)  # the wall stands, and the first attempt finds nothing left
         for attempt in attempts() if chosen is None else chosen:
             yield _attempt_result(attempt, sandbox, witness)
 
 
-def prove_results(wall: Wall, limits: SandboxLimits | None = None) -> Iterator[AttemptResult]:
+def prove_results(wall: Wall) -> Iterator[AttemptResult]:
     """Run answers that forge results, or use too much memory, behind a wall, and yield the results.
 
     Raise a SandboxError if the wall can't be built on this machine.
     """
-    with closing(Sandbox(wall, (), host_files(programs()), limits or SandboxLimits(), 1)) as sandbox:
+    with closing(Sandbox(wall, (), host_files(programs()), SandboxLimits(), 1)) as sandbox:
         for forgery in forgeries():
             started = time.monotonic()
             try:

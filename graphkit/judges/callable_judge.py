@@ -28,15 +28,15 @@ class CallableJudge:
     """A judge that calls a function with the prompt as one text and the JSON Schema of the verdict.
 
     The function returns the verdict as an object or as JSON, or an awaitable of either. One that isn't async runs in
-    its own thread. The default version is the function's attribute ``version``, if it has one.
+    its own thread. Its version is the function's attribute ``version``, if it has one.
     """
 
-    def __init__(self, call: Callable[..., Any], name: str, version: str | None = None) -> None:
+    def __init__(self, call: Callable[..., Any], name: str) -> None:
         self._call = call
         self._is_async = is_async(call)
         self.name = name
         own = getattr(call, "version", None)
-        self.version = version if version is not None else str(own) if isinstance(own, str | int) else None
+        self.version = str(own) if isinstance(own, str | int) else None
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
         """Call the function, and return its verdict as JSON; raise a ModelError if it raises an exception."""

@@ -108,7 +108,8 @@ def _same_begin(one: str, other: str) -> int:
     return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
 
 
-def _around(text: str, place: int, before: int = 40, most: int = 160) -> str:
+def _around(text: str, place: int) -> str:
+    before, most = 40, 160
     begin = max(0, place - before) if len(text) > most else 0
     end = "…" if len(text) > begin + most else ""
     return f"{'…' if begin else ''}{text[begin : begin + most]}{end}"

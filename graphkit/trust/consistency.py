@@ -36,11 +36,9 @@ class Consistency:
         return {**fields_of(self), "flips": as_plain(dict(self.flips))}
 
 
-async def consistency(
-    rejudge: Rejudge, repeat: int = REPEAT, questions: Sequence[str] | None = None
-) -> list[Consistency]:
+async def consistency(rejudge: Rejudge, repeat: int) -> list[Consistency]:
     """Grade the same answers several times, one after the other, and compare."""
-    return compare_repeats([await rejudge(questions, variant="same") for _ in range(repeat)])
+    return compare_repeats([await rejudge(None, variant="same") for _ in range(repeat)])
 
 
 def compare_repeats(gradings: Sequence[Sequence[Score]]) -> list[Consistency]:
