@@ -36,7 +36,7 @@ class Consistency:
         return {**fields_of(self), "flips": as_plain(dict(self.flips))}
 
 
-async def consistency(rejudge: Rejudge, repeat: int) -> list[Consistency]:
+async def consistency(rejudge: Rejudge, repeat: int = REPEAT) -> list[Consistency]:
     """Grade the same answers several times, one after the other, and compare."""
     return compare_repeats([await rejudge(None, variant="same") for _ in range(repeat)])
 
