@@ -47,20 +47,14 @@ def load_rubric(folder: Path) -> Grader:
     Raise an InputError if a file is missing or can't be used. The message says which, and what to write.
     """
     name = folder.resolve().name
-    if not folder.is_dir():
-        raise InputError(
-            "there is no such folder", where=str(folder), remedy="A rubric is a folder with prompt.txt and schema.json."
-        )
-    if not _NAME.match(name):
-        raise InputError(
-            f"{name!r} can't be the name of a measure",
-            where=str(folder),
-            remedy="Give the folder a name of letters, digits and '_'.",
-        )
-    if name in prompt_names():
-        raise InputError(f"{name!r} is the name of a built-in grader", where=str(folder), remedy="Rename the folder.")
-    if measure_class(name) is not None:
-        raise InputError(f"{name!r} is the name of a measure", where=str(folder), remedy="Rename the folder.")
+    for wrong, what, remedy in (
+        (not folder.is_dir(), "there is no such folder", "A rubric is a folder with prompt.txt and schema.json."),
+        (not _NAME.match(name), f"{name!r} can't be the name of a measure", "Use a name of letters, digits and '_'."),
+        (name in prompt_names(), f"{name!r} is the name of a built-in grader", "Rename the folder."),
+        (measure_class(name) is not None, f"{name!r} is the name of a measure", "Rename the folder."),
+    ):
+        if wrong:
+            raise InputError(what, where=str(folder), remedy=remedy)
     instruction = read_text(folder / "prompt.txt", "It holds the question to the judge, in plain words.").strip()
     if not instruction:
         raise InputError(
