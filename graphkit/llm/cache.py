@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import os
 import sqlite3
 import threading
@@ -297,34 +298,26 @@ class ReplyCache:
         """
         if older_than is None and model is None and to_bytes is None and not everything:
             return 0
-        condition, values = "1", list[Any]()
-        if older_than is not None:
-            condition, values = f"{condition} AND kept_at < ?", [*values, time.time() - older_than]
-        if model is not None:
-            condition, values = f"{condition} AND model = ?", [*values, model]
+        before = math.inf if older_than is None else time.time() - older_than
+        size = "length(CAST(request AS BLOB)) + length(CAST(text AS BLOB))"
+        chosen = "WHERE kept_at < ? AND model = coalesce(?, model) ORDER BY kept_at, digest"
         with self.transaction() as connection:
-            if to_bytes is None:
-                removed = connection.execute(f"DELETE FROM replies WHERE {condition}", values).rowcount  # noqa: S608
-            else:
-                size = "length(CAST(request AS BLOB)) + length(CAST(text AS BLOB))"
-                total = connection.execute(f"SELECT coalesce(sum({size}), 0) FROM replies").fetchone()[0]  # noqa: S608
-                rows = connection.execute(
-                    f"SELECT digest, {size} FROM replies WHERE {condition} ORDER BY kept_at, digest",  # noqa: S608
-                    values,
-                )
-                dropped = []
-                for digest, length in rows:
-                    if total <= to_bytes:
-                        break
-                    total -= length
-                    dropped.append((digest,))
-                connection.executemany("DELETE FROM replies WHERE digest = ?", dropped)
-                removed = len(dropped)
+            total = connection.execute(f"SELECT coalesce(sum({size}), 0) FROM replies").fetchone()[0]  # noqa: S608
+            dropped = []
+            for digest, length in connection.execute(
+                f"SELECT digest, {size} FROM replies {chosen}",  # noqa: S608 - names of columns
+                (before, model),
+            ):
+                if to_bytes is not None and total <= to_bytes:
+                    break
+                total -= length
+                dropped.append((digest,))
+            connection.executemany("DELETE FROM replies WHERE digest = ?", dropped)
         # Shrink the file unless another process uses it; then the next replies fill the room.
         with self._lock, contextlib.suppress(sqlite3.OperationalError):
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return removed
+        return len(dropped)
 
     def forget_batches(self) -> int:
         """Forget the batches under way, and return their number; nothing will read their results."""
