@@ -55,11 +55,8 @@ def citation_pattern(text: str) -> re.Pattern[str]:
     except re.error as error:
         raise InputError(f"the pattern of citations isn't a regular expression: {error}", where=repr(text)) from None
     if "target" not in pattern.groupindex:
-        raise InputError(
-            "the pattern of citations has no group `target`",
-            where=repr(text),
-            remedy=r"Put it around the target of a citation: \(source: (?P<target>[^()]+)\).",
-        )
+        remedy = r"Put it around the target of a citation: \(source: (?P<target>[^()]+)\)."
+        raise InputError("the pattern of citations has no group `target`", where=repr(text), remedy=remedy)
     return pattern
 
 

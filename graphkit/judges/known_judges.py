@@ -62,10 +62,8 @@ def _loaded(name: str) -> Any:
     """
     if (point := installed().get(name)) is None:
         names = [*installed()]
-        raise InputError(
-            f"no judge is called {name!r}",
-            remedy=f"{did_you_mean(name, names)}There are {', '.join(names)}, and your own as package.module:callable.",
-        )
+        remedy = f"{did_you_mean(name, names)}There are {', '.join(names)}, and your own as package.module:callable."
+        raise InputError(f"no judge is called {name!r}", remedy=remedy)
     return imported(point.module, point.attr, "Reinstall the package that registers it.", here=False)
 
 

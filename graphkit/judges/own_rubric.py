@@ -110,11 +110,9 @@ def _form(text: str, where: str, name: str) -> type[BaseModel]:
         raise InputError(f"the schema uses {', '.join(strange)}, which isn't supported", where=where, remedy=_FORM)
     fields: dict[str, Any] = {key: _property(key, value, where) for key, value in properties.items()}
     if not any(value.get("type") in ("number", "integer", "boolean") for value in properties.values()):
-        raise InputError(
-            "the schema has no number and no boolean, so nothing would be scored",
-            where=where,
-            remedy='Add one, such as "tone": {"type": "number", "minimum": 0, "maximum": 1}.',
-        )
+        what = "the schema has no number and no boolean, so nothing would be scored"
+        remedy = 'Add one, such as "tone": {"type": "number", "minimum": 0, "maximum": 1}.'
+        raise InputError(what, where=where, remedy=remedy)
     form: type[BaseModel] = create_model(name, __base__=VerdictForm, **fields)
     form.__doc__ = schema.get("description") if isinstance(schema.get("description"), str) else None
     return form

@@ -116,10 +116,8 @@ class AnthropicModel:
         try:
             import anthropic
         except ImportError:
-            raise InputError(
-                f"{self._user} needs the Anthropic client",
-                remedy="pip install 'graphkit[anthropic]'. The judge lexical works without a model.",
-            ) from None
+            remedy = "pip install 'graphkit[anthropic]'. The judge lexical works without a model."
+            raise InputError(f"{self._user} needs the Anthropic client", remedy=remedy) from None
         try:
             headers = {"accept-encoding": bodies.ENCODING}
             network = anthropic.DefaultAsyncHttpxClient(event_hooks={"response": [bodies.bound]}, headers=headers)
@@ -133,16 +131,12 @@ class AnthropicModel:
         if client.base_url.scheme not in ("http", "https") or not client.base_url.host:
             raise _no_address()
         if client.api_key is None and client.auth_token is None and client.credentials is None:
-            raise InputError(
-                f"{self._user} has no credentials for the Anthropic API",
-                remedy="Set ANTHROPIC_API_KEY. The judge lexical works without a model.",
-            )
+            remedy = "Set ANTHROPIC_API_KEY. The judge lexical works without a model."
+            raise InputError(f"{self._user} has no credentials for the Anthropic API", remedy=remedy)
         for name, secret in (("ANTHROPIC_API_KEY", client.api_key), ("ANTHROPIC_AUTH_TOKEN", client.auth_token)):
             if secret is not None and not _SENDABLE.fullmatch(secret):
-                raise InputError(
-                    f"{name} holds a space, a line end or another character that no key has",
-                    remedy="Set it again, without quotes, spaces or line ends around it.",
-                )
+                what = f"{name} holds a space, a line end or another character that no key has"
+                raise InputError(what, remedy="Set it again, without quotes, spaces or line ends around it.")
         return client
 
     @property

@@ -109,11 +109,8 @@ class ReplyCache:
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self.path = path
         if must_exist and not path.exists():
-            raise InputError(
-                "there is no file of recorded replies",
-                where=str(path),
-                remedy=f"Grade with a model first, or name another: --cache FILE, or {CACHE_VARIABLE}.",
-            )
+            remedy = f"Grade with a model first, or name another: --cache FILE, or {CACHE_VARIABLE}."
+            raise InputError("there is no file of recorded replies", where=str(path), remedy=remedy)
         self._lock = threading.RLock()
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -304,11 +304,9 @@ class Batches:
         try:
             return _batch((await self.model.call(send)).value)
         except NotThereError as error:
-            raise InputError(
-                f"the server doesn't know batch {batch}, which is under way here ({error.what})",
-                where=str(self.cache.path),
-                remedy="Use the account that submitted it; or forget it with `graphkit cache prune --batches`.",
-            ) from None
+            what = f"the server doesn't know batch {batch}, which is under way here ({error.what})"
+            remedy = "Use the account that submitted it; or forget it with `graphkit cache prune --batches`."
+            raise InputError(what, where=str(self.cache.path), remedy=remedy) from None
 
     async def _read(self, intent: _Intent, batch: Mapping[str, Any], outcome: BatchOutcome) -> None:
         """Keep the results of a batch, in any order, and mark the batch as ended after all of them."""

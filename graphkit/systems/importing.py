@@ -66,10 +66,8 @@ def unique(systems: Iterable[System]) -> list[System]:
     found: dict[str, System] = {}
     for system in systems:
         if system.name in found:
-            raise InputError(
-                f"two systems are called {system.name!r}: {found[system.name].source} and {system.source}",
-                remedy="Name one of them: --system other=package.module:callable.",
-            )
+            what = f"two systems are called {system.name!r}: {found[system.name].source} and {system.source}"
+            raise InputError(what, remedy="Name one of them: --system other=package.module:callable.")
         found[system.name] = system
     return list(found.values())
 
@@ -90,8 +88,6 @@ def _takes_context(call: Callable[..., Any], source: str) -> bool:
     try:
         signature.bind(*(("question", "context") if wanted else ("question",)))
     except TypeError:
-        raise InputError(
-            f"{source} can't be called with a question: it takes {signature}",
-            remedy="A system takes (question) or (question, context).",
-        ) from None
+        remedy = "A system takes (question) or (question, context)."
+        raise InputError(f"{source} can't be called with a question: it takes {signature}", remedy=remedy) from None
     return wanted

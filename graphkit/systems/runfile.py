@@ -114,11 +114,9 @@ class RunFile:
             name.unlink(missing_ok=True)
             if not isinstance(error, OSError):
                 raise
-            raise InputError(
-                f"the records can't be put in order: {error.strerror or error}",
-                where=str(self.path),
-                remedy="All of them are kept. Make room, and run the command again.",
-            ) from None
+            what = f"the records can't be put in order: {error.strerror or error}"
+            remedy = "All of them are kept. Make room, and run the command again."
+            raise InputError(what, where=str(self.path), remedy=remedy) from None
 
     def _add(self, answer: Any, offset: int, length: int) -> None:
         self.figures[answer.question_id] = figures_of(answer)
@@ -138,19 +136,15 @@ class RunFile:
                 last = end + len(line) == size
                 if answer is None and not line.isspace():
                     if not last:
-                        raise InputError(
-                            str(problems.left_out[0]),
-                            remedy="Correct or delete that line, or choose another name or --out.",
-                        )
+                        remedy = "Correct or delete that line, or choose another name or --out."
+                        raise InputError(str(problems.left_out[0]), remedy=remedy)
                     os.ftruncate(self._file, end)
                     self.dropped = True
                     return end
                 if answer is not None and answer.run != self.run:
-                    raise InputError(
-                        f"the file holds the run {answer.run!r}, not {self.run!r}",
-                        where=f"{self.path}:{number}",
-                        remedy="Choose another name (name=package.module:callable) or another --out.",
-                    )
+                    what = f"the file holds the run {answer.run!r}, not {self.run!r}"
+                    remedy = "Choose another name (name=package.module:callable) or another --out."
+                    raise InputError(what, where=f"{self.path}:{number}", remedy=remedy)
                 unended = not line.endswith(b"\n")
                 if answer is not None:
                     self._add(answer, end, len(line) + unended)
@@ -164,11 +158,8 @@ class RunFile:
         """Refuse to resume the run of another system, and note the current one."""
         known = self._note.read_text(encoding="utf-8", errors="replace").strip() if self._note.exists() else ""
         if self.figures and known and made_by and known != made_by:
-            raise InputError(
-                f"the run was made by {known}, not by {made_by}",
-                where=str(self.path),
-                remedy="Choose another name (name=package.module:callable) or --out, or delete the run's file.",
-            )
+            remedy = "Choose another name (name=package.module:callable) or --out, or delete the run's file."
+            raise InputError(f"the run was made by {known}, not by {made_by}", where=str(self.path), remedy=remedy)
         if made_by and known != made_by:
             self._note.write_text(made_by + "\n", encoding="utf-8")
 

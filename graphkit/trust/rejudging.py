@@ -81,11 +81,8 @@ def rejudging(run_file: Path, dataset: Path | None, subject: Subject, options: R
     measures = {score.measure for score in subject.scores}
     graders = {name: grader.measures for name, grader in GRADERS.items() if measures >= set(grader.measures)}
     if not graders:
-        raise InputError(
-            f"{subject.judge} gave no measure of graphkit's graders",
-            where=str(run_file),
-            remedy="Have the run graded again by its own means, and name the scores by --graded.",
-        )
+        remedy = "Have the run graded again by its own means, and name the scores by --graded."
+        raise InputError(f"{subject.judge} gave no measure of graphkit's graders", where=str(run_file), remedy=remedy)
     gradings = _gradings(subject, graders, options)
     budgets = [budget for judge, _ in gradings if (budget := prices_and_budget(judge)[1]) is not None]
     run = RunToGrade.read(run_file, Dataset.of_run(run_file, dataset), Problems())
