@@ -26,7 +26,7 @@ from pathlib import Path
 from graphkit.execution.hosts import host_files
 from graphkit.execution.limits import MIB, SandboxLimits
 from graphkit.execution.sandbox import Sandbox, failure_of
-from graphkit.execution.walls import WALLS, NoWall, Wall
+from graphkit.execution.walls import NO_WALL, WALLS, Wall
 from graphkit.execution.witness import descendants
 
 _SUBREAPER = 36
@@ -176,7 +176,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     bad = False
-    for wall in (*WALLS, NoWall()):
+    for wall in (*WALLS, NO_WALL):
         why = None if wall.name == "none" else failure_of(wall, host_files(), SandboxLimits())
         if why is not None:
             sys.stdout.write(f"{wall.name} doesn't run here: {why}\n")

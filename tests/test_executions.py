@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.execution.walls import WALLS, NoWall, Wall
+from graphkit.execution.walls import NO_WALL, WALLS, Wall
 from tests.executions import KINDS, series, told
 from tests.helpers.sandboxes import wall_here
 
 EXECUTIONS = 60
 
 
-@pytest.mark.parametrize("wall", [*WALLS, NoWall()], ids=lambda wall: wall.name)
+@pytest.mark.parametrize("wall", [*WALLS, NO_WALL], ids=lambda wall: wall.name)
 def test_nothing_is_left(wall: Wall, tmp_path: Path) -> None:
     """No process, file or descriptor stays, and each ends as its kind does: 60 are two and more of each of 12 kinds."""
     if wall.name != "none":

@@ -12,7 +12,7 @@ from graphkit.records.words import counted
 
 
 @dataclass(frozen=True, slots=True)
-class GradingCost:
+class JudgeCost:
     """The cost of some verdicts. Unknown figures are None, never 0.
 
     Attributes
@@ -68,7 +68,7 @@ def _money(amount: float) -> str:
     return f"{amount:.4f}" if amount < 1 else f"{amount:.2f}"
 
 
-def grading_cost(verdicts: Iterable[Verdict], run: Spread | None = None) -> GradingCost:
+def judge_cost(verdicts: Iterable[Verdict], run: Spread | None = None) -> JudgeCost:
     """Return the cost of verdicts beside that of their run.
 
     Parameters
@@ -81,7 +81,7 @@ def grading_cost(verdicts: Iterable[Verdict], run: Spread | None = None) -> Grad
     output = [one.output_tokens for one in given if one.output_tokens is not None]
     costs = [one.cost for one in given if one.cost is not None]
     fresh = [one.cost for one in given if not one.cached]
-    return GradingCost(
+    return JudgeCost(
         verdicts=len(given),
         cached=sum(one.cached for one in given),
         attempts=sum(one.attempts for one in given),

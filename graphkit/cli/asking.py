@@ -12,7 +12,7 @@ from graphkit.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from graphkit.records.structs import QuestionStruct
-    from graphkit.trust.label_scales import GradeScale
+    from graphkit.trust.label_scales import LabelScale
     from graphkit.trust.labels import SheetRow
 
 
@@ -33,7 +33,7 @@ def read_choice(choices: str) -> str | None:
 def ask_grades(
     rows: Sequence[SheetRow],
     questions: Mapping[str, QuestionStruct],
-    scale: GradeScale,
+    scale: LabelScale,
     keep: Callable[[SheetRow], None],
 ) -> bool:
     """Ask for the grade of each answer, pass each graded row to ``keep``, and return whether all were shown.
@@ -69,7 +69,7 @@ def _show(row: SheetRow, question: QuestionStruct | None) -> None:
     say_text(f"\nanswer: {row.answer or '(none)'}\n")
 
 
-def _asked(row: SheetRow, scale: GradeScale) -> SheetRow | None:
+def _asked(row: SheetRow, scale: LabelScale) -> SheetRow | None:
     """Return the row with the person's grade, unchanged if the person skips it, or None to stop."""
     choices = f"{row.measure}: {scale.choices}; s to skip, q to quit; a note may follow"
     while (line := read_choice(choices)) is not None:

@@ -36,7 +36,7 @@ from graphkit.errors import GateError, InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphkit.analysis.judge_cost import GradingCost
+    from graphkit.analysis.judge_cost import JudgeCost
     from graphkit.records.verdicts import Verdict
     from graphkit.scoring.grade_run import GradingOptions
     from graphkit.scoring.judge_setup import GradingEstimate, JudgeOptions
@@ -85,12 +85,13 @@ class ModelOptions:
 
     def for_library(self) -> JudgeOptions:
         """Return them as the library takes them, with the file of replies."""
+        from graphkit.judges.known_judges import backend_of
         from graphkit.llm.cache import cache_path
-        from graphkit.scoring.judge_setup import ANTHROPIC, JudgeOptions
+        from graphkit.scoring.judge_setup import JudgeOptions
 
         if self.no_cache and self.cache is not None:
             raise InputError("--cache names a file of replies, and --no-cache keeps none")
-        cached = self.judge == ANTHROPIC and not self.no_cache
+        cached = not self.no_cache and backend_of(self.judge) is not None
         replies = cache_path(settings().data, self.cache) if cached else self.cache
         return JudgeOptions(
             self.judge, self.model, self.effort, self.concurrency, replies, self.replay, self.max_cost, self.prices
@@ -161,11 +162,11 @@ def grade(
 ) -> None:
     """Have a judge grade the answers of a run; keep scores and verdicts beside the run and in the graph."""
     from graphkit.analysis import gates
-    from graphkit.analysis.judge_cost import grading_cost
+    from graphkit.analysis.judge_cost import judge_cost
     from graphkit.analysis.spot_check_files import kept_checks
+    from graphkit.judges.known_judges import backend_of
     from graphkit.records.model_families import self_evaluation
     from graphkit.scoring.grade_run import cost_of_run, estimate_grading
-    from graphkit.scoring.judge_setup import ANTHROPIC
     from graphkit.trust.families import answering_model
 
     run, judge = about.run, model.for_library()
@@ -175,8 +176,8 @@ def grade(
         _show_estimate(estimate_grading(run, about.dataset, judge, options, batch=model.batch, problems=problems))
         return
     graded = _graded(about, judge, options, model.batch, reading)
-    warning = self_evaluation(judge.model_name if judge.judge == ANTHROPIC else judge.judge, options.answered_by)
-    cost = grading_cost(graded.verdicts, cost_of_run(run))
+    warning = self_evaluation(judge.judge if backend_of(judge.judge) is None else judge.model_name, options.answered_by)
+    cost = judge_cost(graded.verdicts, cost_of_run(run))
     if as_json():
         print_json(_facts(graded, cost, warning))
     else:
@@ -255,7 +256,7 @@ def _show_estimate(found: GradingEstimate) -> None:
         print_line(f"about {price} (prices of {found.as_of}; a verdict that can't be used is asked for once more)")
 
 
-def _facts(graded: Graded, cost: GradingCost, warning: str | None) -> dict[str, Any]:
+def _facts(graded: Graded, cost: JudgeCost, warning: str | None) -> dict[str, Any]:
     import dataclasses
 
     return {
@@ -270,7 +271,7 @@ def _facts(graded: Graded, cost: GradingCost, warning: str | None) -> dict[str, 
     }
 
 
-def _show(run: Path, graded: Graded, cost: GradingCost) -> None:
+def _show(run: Path, graded: Graded, cost: JudgeCost) -> None:
     from graphkit.cli.tables import print_table
     from graphkit.files.verdict_files import grades_folder
     from graphkit.records.words import counted, shown

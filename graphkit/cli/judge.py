@@ -70,9 +70,9 @@ class SubjectOptions:
         from graphkit.trust.subjects import subject
 
         found = subject(self.run, run, judge, files or [], problems, model)
-        if found.strangers:
-            what = "is of another run and isn't used" if found.strangers == 1 else "are of other runs and aren't used"
-            say(f"note: {counted(found.strangers, 'score')} {what}")
+        if found.ignored:
+            what = "is of another run and isn't used" if found.ignored == 1 else "are of other runs and aren't used"
+            say(f"note: {counted(found.ignored, 'score')} {what}")
         return found
 
     def warning(self, scores: Iterable[Score]) -> str | None:
@@ -254,7 +254,7 @@ def consistency(
 ) -> None:
     """Grade the same answers again: how many grades are stable, and which change."""
     from graphkit.cli.trust_tables import show_consistency
-    from graphkit.trust.consistency import compare_gradings, consistency
+    from graphkit.trust.consistency import compare_repeats, consistency
 
     problems = reading.problems()
     chosen = about.read(how.model, problems)
@@ -263,7 +263,7 @@ def consistency(
         found = _run(consistency(again, repeat))
     else:
         others = [about.given(chosen.run, chosen.judge, [one], None, problems).scores for one in graded or []]
-        found = compare_gradings([chosen.scores, *others])
+        found = compare_repeats([chosen.scores, *others])
     _finish(about, chosen, problems, again, lambda warning: show_consistency(chosen, found, warning))
 
 
@@ -319,8 +319,7 @@ def drift(
 ) -> None:
     """Grade recorded answers again, and see how far the judge has moved since."""
     from graphkit.cli.trust_tables import show_effects
-    from graphkit.trust.drift import drift
-    from graphkit.trust.effects import effects
+    from graphkit.trust.effects import drift, effects
 
     problems = reading.problems()
     chosen = about.read(how.model, problems)

@@ -69,7 +69,7 @@ def _facts(one: AttemptResult) -> dict[str, object]:
         "attempt": one.name,
         "what": one.what,
         "escaped": one.escaped,
-        "said": list(one.said),
+        "said": list(one.signs),
         "seconds": round(one.seconds, 3),
     }
 
@@ -78,7 +78,7 @@ def _show(results: list[AttemptResult]) -> None:
     from graphkit.cli.tables import print_table
 
     rows = [
-        [one.name, "GOT OUT" if one.escaped else "held", _shortened(one.said), f"{one.seconds:.2f} s"]
+        [one.name, "GOT OUT" if one.escaped else "held", _shortened(one.signs), f"{one.seconds:.2f} s"]
         for one in results
     ]
     print_table(None, ["attempt", "", "what happened", "took"], rows)

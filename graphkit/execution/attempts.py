@@ -22,26 +22,14 @@ THROUGH, FINISHED = "got through: ", "tried everything"
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One way out of the sandbox.
-
-    Attributes
-    ----------
-    what
-        A sentence on what it tries.
-    ends
-        The ways in which it may end.
-    held
-        Why it fails even without a wall; None where it succeeds then.
-    seconds
-        Its time limit.
-    """
+    """One way out of the sandbox."""
 
     name: str
-    what: str
+    what: str  # a sentence on what it tries
     code: str
-    ends: frozenset[str] = frozenset({"exited"})
-    held: str | None = None
-    seconds: float = 10.0
+    ends: frozenset[str] = frozenset({"exited"})  # the ways in which it may end
+    held: str | None = None  # why it fails even without a wall; None if it succeeds then
+    seconds: float = 10.0  # its time limit
 
     @property
     def source(self) -> str:

@@ -9,16 +9,32 @@ from __future__ import annotations
 
 import json
 import secrets
+import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graphkit.execution.jobs import AssertionVerdict, CallReply, inputs_of, job_of, read_reply, storable
+from graphkit.execution.jobs import (
+    AssertionVerdict,
+    CallReply,
+    failed_test,
+    forged_result,
+    inputs_of,
+    job_of,
+    read_reply,
+    result_of,
+    storable,
+)
 from graphkit.execution.languages import Language
+from graphkit.execution.limits import MIB, SandboxLimits
 from graphkit.execution.returned_values import UnusableResultError, parsed
 from graphkit.execution.sandbox import Sandbox
 from graphkit.execution.workers import Ended, ForgedError, StoppedError, WorkerSession
+from graphkit.records.executions import CodeTestResult, ExecutionStatus
 from graphkit.records.structs import CodeTestStruct
+
+#: The message of a program that dies for lack of memory.
+_OUT_OF_MEMORY = "heap out of memory"
 
 #: The most operations that an assertion may ask for.
 _MOST_OPERATIONS = 100_000
@@ -26,83 +42,87 @@ _MOST_OPERATIONS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The code of an answer, with its settings for all tests.
-
-    Attributes
-    ----------
-    files
-        The stand-ins: relative path to source.
-    argv
-        The program that runs it, with its options; empty if a warm interpreter does.
-    """
+    """The code of an answer, with its settings for all tests."""
 
     source: str
     language: Language
-    files: Mapping[str, str]
+    files: Mapping[str, str]  # the stand-ins: relative path to source
     entry_point: str | None
-    argv: tuple[str, ...]
+    argv: tuple[str, ...]  # the program that runs it, with its options; empty if a warm interpreter does
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeOutcome:
-    """The outcome of a test.
-
-    Attributes
-    ----------
-    reply
-        The reply to the last call or load; None if the process ended first.
-    verdict
-        The verdict of the assertion, if one was evaluated.
-    forged
-        Why some output wasn't a reply to a request.
-    ended, assertion_ended
-        How the code's process ended and, if it ended before its verdict, that of the assertion.
-    """
-
-    ended: Ended
-    reply: CallReply | None = None
-    verdict: AssertionVerdict | None = None
-    forged: str | None = None
-    assertion_ended: Ended | None = None
-
-
-def exchange(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> ExchangeOutcome:
-    """Run one test, and return its outcome.
-
-    Raises
-    ------
-    SandboxError
-        The sandbox broke.
-    """
-    job = job_of(test, code.source, code.files, code.entry_point, sandbox.limits.result // 2)
+def run_test(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> CodeTestResult:
+    """Run one test of an answer's code, and return its result; raise a SandboxError if the sandbox broke."""
+    language, entry_point, limits = code.language, code.entry_point, sandbox.limits
+    job = job_of(test, code.source, code.files, entry_point, limits.result // 2)
     stdin = job["stdin"] if code.argv else None
-    verdict, assertion_ended = None, None
-    with sandbox.session(test.timeout, code.language.script(), code.argv, stdin) as session:
+    verdict = None
+
+    def without_result(ended: Ended, prefix: str = "") -> CodeTestResult:
+        status, message = _without_result(test, ended, limits)
+        return failed_test(test, status, prefix + message, language)
+
+    with sandbox.session(test.timeout, language.script(), code.argv, stdin) as session:
         answer = _AnswerProcess(session)
         try:
-            reply = answer.run(job, inputs_of(test, code.entry_point))
+            reply = answer.run(job, inputs_of(test, entry_point))
             if test.assertion is not None and reply.kind in ("loaded", "returned"):
                 verdict = _verdict(test, code, sandbox, answer, reply)
             answer.ask({"do": "end"}, "end")
             ended = session.finish()
+            if ended.how == "exited" and not ended.code:
+                found = result_of(test, replace(reply, attempts=answer.attempts), entry_point, language, verdict)
+            else:
+                found = without_result(ended)
         except StoppedError:  # it ended by itself, or at a limit
-            return ExchangeOutcome(session.stop(kill=False))
+            ended = session.stop(kill=False)
+            found = without_result(ended)
         except (ForgedError, UnusableResultError) as error:
-            return ExchangeOutcome(session.stop(), forged=str(error))
+            ended = session.stop()
+            found = forged_result(test, str(error), language)
         except _NoMemoryError as error:
-            return ExchangeOutcome(session.stop(), error.reply)
+            ended = session.stop()
+            found = result_of(test, error.reply, entry_point, language)
         except _AssertionEndedError as error:
-            ended, assertion_ended = session.stop(), error.ended
-    if ended.how != "exited" or ended.code:
-        return ExchangeOutcome(ended)
-    return ExchangeOutcome(ended, replace(reply, attempts=answer.attempts), verdict, None, assertion_ended)
+            ended = session.stop()
+            waited = ended.how == "stopped"  # rather than end by itself
+            found = without_result(error.ended, "the assertion: ") if waited else without_result(ended)
+    measured = {"duration_ms": round(ended.seconds * 1000, 3), "printed": storable(ended.printed) or None}
+    return found.model_copy(update=measured)
+
+
+def _without_result(test: CodeTestStruct, ended: Ended, limits: SandboxLimits) -> tuple[ExecutionStatus, str]:
+    """Return the status and the message of a test that ended without a result."""
+    if ended.how == "timeout" or (ended.how == "signal" and ended.code == signal.SIGXCPU):
+        return "timeout", f"it didn't end within {test.timeout:g} seconds"
+    if ended.how == "stopped":
+        return "runtime_error", "it was ended, since it wrote what nothing had asked for"
+    if ended.how == "disk":
+        return "refused", f"it wrote more than {limits.disk // MIB} MiB, or more than {limits.files} files"
+    if ended.how == "threads":
+        return "refused", f"it started more than {limits.threads} threads"
+    if ended.how == "printed":
+        return "refused", f"it printed more than {limits.printed // MIB} MiB"
+    # A process that dies with most of its memory in use, or is killed, has probably run out of memory.
+    died_full = ended.how == "signal" and (ended.code == signal.SIGKILL or ended.memory > 0.8 * limits.memory)
+    if ended.how == "memory" or _OUT_OF_MEMORY in ended.printed or died_full:
+        return "memory", f"it took more than the {limits.memory // MIB} MiB of memory that it may take"
+    if ended.how == "signal":
+        return "runtime_error", f"it was ended by {_signal(ended.code)}"
+    return "runtime_error", f"it ended without a result, with exit status {ended.code}"
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 class _NoMemoryError(Exception):
     """The code ran out of memory during an operation, and can do no more."""
 
     def __init__(self, reply: CallReply) -> None:
-        super().__init__(reply.kind)
         self.reply = reply
 
 
@@ -110,16 +130,15 @@ class _AssertionEndedError(Exception):
     """The process of an assertion ended before its verdict."""
 
     def __init__(self, ended: Ended) -> None:
-        super().__init__(ended.how)
         self.ended = ended
 
 
+@dataclass
 class _AnswerProcess:
     """The process of an answer's code."""
 
-    def __init__(self, session: WorkerSession) -> None:
-        self.session = session
-        self.attempts: tuple[str, ...] = ()
+    session: WorkerSession
+    attempts: tuple[str, ...] = ()
 
     def ask(self, request: Mapping[str, Any], what: str) -> CallReply:
         """Send a request under a new number, and return the reply."""

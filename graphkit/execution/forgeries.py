@@ -2,8 +2,8 @@
 
 A file in ``forged/AIM/LANGUAGE/`` begins with lines of ``field: value``, up to a line ``---``. The rest is the code of
 the answer, which defines ``f``. ``name`` and ``what`` describe the answer. Each ``test`` is a test of the question; the
-answer must not pass the last one. ``ends`` lists the only statuses that the last test may have, where not every failure
-will do.
+answer must not pass the last one. ``ends`` lists the statuses that the last test may have; without it, any failure will
+do.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from graphkit.execution.exchanges import Code
+from graphkit.execution.exchanges import Code, run_test
 from graphkit.execution.languages import Language, language_named
-from graphkit.execution.running import run_test
 from graphkit.execution.sandbox import Sandbox
 from graphkit.execution.snippets import fields_and_code, files_below
 from graphkit.records.executions import CodeTestResult
@@ -25,15 +24,9 @@ _SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Forgery:
-    """One answer that cheats.
+    """One answer that cheats."""
 
-    Attributes
-    ----------
-    aim
-        ``results``, to pass a test, or ``memory``.
-    """
-
-    aim: str
+    aim: str  # ``results``, to pass a test, or ``memory``
     language: Language
     name: str
     what: str
@@ -44,10 +37,7 @@ class Forgery:
     def run(self, sandbox: Sandbox) -> CodeTestResult | None:
         """Return the result of its last test; None if this machine has no program for its language.
 
-        Raises
-        ------
-        SandboxError
-            The sandbox broke.
+        Raise a SandboxError if the sandbox broke.
         """
         argv = self.language.argv(sandbox.limits.memory)
         if argv is None:
@@ -56,7 +46,7 @@ class Forgery:
         return [run_test(test, code, sandbox) for test in self.tests][-1]
 
     def succeeded(self, result: CodeTestResult) -> bool:
-        """Tell whether the answer reached its aim."""
+        """Return whether the answer reached its aim."""
         return result.passed or bool(self.ends and result.status not in self.ends)
 
 

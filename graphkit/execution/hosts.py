@@ -6,8 +6,10 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+#: The folder of the scripts that run behind the wall.
+INSIDE = Path(__file__).resolve().parent / "inside"
 
 #: Folders of a Python installation that no answer needs: installed packages, tests and tools.
 _NOT_SHOWN = ("site-packages", "dist-packages", "test", "idlelib", "ensurepip", "turtledemo")
@@ -16,40 +18,22 @@ _NOT_SHOWN = ("site-packages", "dist-packages", "test", "idlelib", "ensurepip", 
 _SHARED = ("/etc/ld.so.cache", "/usr/share/zoneinfo")
 
 
-@dataclass(frozen=True)
-class HostFiles:
-    """The files and folders that the sandbox shows for reading.
-
-    Attributes
-    ----------
-    python
-        The interpreter.
-    library
-        The folder of Python's standard library, of which the sandbox shows only ``readable``.
-    """
-
-    python: Path
-    library: Path
-    readable: tuple[Path, ...]
+def interpreter() -> Path:
+    """Return the interpreter itself, not the link in a virtual environment."""
+    return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
 
 
-def host_files(programs: Iterable[Path] = ()) -> HostFiles:
-    """Return the files that this interpreter and some other programs need."""
-    python = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
+def host_files(programs: Iterable[Path] = ()) -> tuple[Path, ...]:
+    """Return the files and folders that this interpreter and some programs need; a sandbox shows no others."""
     library = Path(os.__file__).resolve().parent
     modules = [
         path
         for path in sorted(library.iterdir())
         if path.name not in _NOT_SHOWN and not path.name.startswith("config-")
     ]
-    found = [python, *modules, *_libraries(), *(Path(program).resolve() for program in programs)]
+    found = [interpreter(), *modules, *_libraries(), *(Path(program).resolve() for program in programs)]
     found += [path for path in map(Path, _SHARED) if path.exists()]
-    return HostFiles(python, library, tuple(dict.fromkeys(found)))
-
-
-def inside() -> Path:
-    """Return the folder of the scripts that run behind the wall."""
-    return Path(__file__).resolve().parent / "inside"
+    return tuple(dict.fromkeys(found))
 
 
 def _libraries() -> Iterator[Path]:

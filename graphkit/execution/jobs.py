@@ -23,7 +23,7 @@ _LONGEST_TEXT = 2_000
 _MOST_NAMES = 100
 _MOST_ATTEMPTS = 5
 
-#: The status of a test by the kind of its reply, except where a comparison decides.
+#: The status of a test by the kind of its reply, unless a comparison decides.
 _STATUS: Mapping[str, ExecutionStatus] = {
     "raised": "runtime_error",
     "refused": "refused",
@@ -84,15 +84,7 @@ def inputs_of(test: CodeTestStruct, entry_point: str | None) -> tuple[Any] | Non
 
 @dataclass(frozen=True, slots=True)
 class CallReply:
-    """One reply, checked and decoded; its content may be a lie.
-
-    Attributes
-    ----------
-    written
-        The encoded value or error, for an assertion.
-    called
-        Whether it replies to a call of the entry point, or to the run of a program.
-    """
+    """One reply, checked and decoded; its content may be a lie."""
 
     kind: str
     value: Any = None
@@ -100,17 +92,14 @@ class CallReply:
     line: int | None = None
     exception: tuple[str, ...] = ()
     attempts: tuple[str, ...] = ()
-    written: Any = None
-    called: bool = True
+    written: Any = None  # the encoded value or error, for an assertion
+    called: bool = True  # whether it replies to a call of the entry point, or to the run of a program
 
 
 def read_reply(data: bytes, number: str, request: str) -> CallReply:
     """Read the reply to the request with a number; ``request`` is a key of :data:`KINDS`.
 
-    Raises
-    ------
-    UnusableResultError
-        The data isn't such a reply.
+    Raise an UnusableResultError if the data isn't such a reply.
     """
     found = parsed(data)
     if not isinstance(found, dict) or found.get("id") != number:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
+from graphkit.execution.hosts import INSIDE, interpreter
 from graphkit.execution.outlines import (
     Outline,
     is_javascript,
@@ -22,50 +23,31 @@ from graphkit.execution.outlines import (
     python_tree,
 )
 
-_INSIDE = Path(__file__).parent / "inside"
-
 #: The longest name of a file or folder, in bytes.
 _LONGEST_PART = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language that graphkit runs.
+    """A language that graphkit runs."""
 
-    Attributes
-    ----------
-    name
-        The name in records, such as ``python``.
-    tags
-        The labels of its fenced blocks.
-    runner
-        The file that runs one test inside the sandbox; ``inside/python_tests.py`` describes its requests and replies.
-    asserter
-        The file that evaluates an assertion inside another sandbox; see ``inside/python_assertions.py``.
-    forked
-        Whether both are Python modules whose ``serve`` a warm interpreter calls in a child. If not, they are scripts
-        for :meth:`program`, which read requests on descriptor 3, write replies to 4, close 5 when they have started,
-        and find the job's ``stdin`` on 0.
-    outline, is_code
-        Functions that outline a block, and tell whether a text without a fence is code (given the entry point).
-    named_arguments
-        Whether the language has arguments by name.
-    wrong_assertion
-        Returns why an assertion can't be parsed, or None; always None if only the program can parse it.
-    layout
-        Turns the stand-ins of a question (import path to source) into files (relative path to source). It raises a
-        ``ValueError`` that names an unusable import path and the reason.
-    """
-
-    name: str
-    tags: frozenset[str]
+    name: str  # the name in records, such as ``python``
+    tags: frozenset[str]  # the labels of its fenced blocks
+    #: The file that runs one test inside the sandbox; ``inside/python_tests.py`` describes its requests and replies.
     runner: Path
-    asserter: Path
+    asserter: Path  # the file that evaluates an assertion inside another sandbox; see ``inside/python_assertions.py``
+    #: Whether both are Python modules whose ``serve`` a warm interpreter calls in a child. If not, they are scripts for
+    #: :meth:`program`, which read requests on descriptor 3, write replies to 4, close 5 when they have started, and
+    #: find the job's ``stdin`` on 0.
     forked: bool
-    named_arguments: bool
+    named_arguments: bool  # whether the language has arguments by name
+    #: Functions that outline a block, and return whether a text without a fence is code (given the entry point).
     outline: Callable[[str], Outline]
     is_code: Callable[[str, str | None], bool]
+    #: Returns why an assertion can't be parsed, or None; always None if only the program can parse it.
     wrong_assertion: Callable[[str], str | None]
+    #: Turns the stand-ins of a question (import path to source) into files (relative path to source). It raises a
+    #: ``ValueError`` that names an unusable import path and the reason.
     layout: Callable[[Mapping[str, str]], dict[str, str]]
     program: Callable[[], Path | None] = field(repr=False)
     flags: Callable[[int], tuple[str, ...]] = field(repr=False)
@@ -95,11 +77,6 @@ def language_named(name: str | None) -> Language | None:
 
 
 # --- Python ---------------------------------------------------------------------------------------------------------
-
-
-def _python() -> Path | None:
-    # The interpreter itself, not the link in a virtual environment.
-    return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
 
 
 def _python_layout(context: Mapping[str, str]) -> dict[str, str]:
@@ -140,15 +117,15 @@ PYTHON = Language(
     tags=frozenset(
         {"python", "py", "python3", "py3", "python2", "python3.10", "python3.11", "python3.12", "python3.13"}
     ),
-    runner=_INSIDE / "python_tests.py",
-    asserter=_INSIDE / "python_assertions.py",
+    runner=INSIDE / "python_tests.py",
+    asserter=INSIDE / "python_assertions.py",
     forked=True,
     named_arguments=True,
     outline=python_outline,
     is_code=is_python,
     wrong_assertion=_wrong_python,
     layout=_python_layout,
-    program=_python,
+    program=interpreter,
     flags=lambda memory: ("-I", "-S", "-B", "-u", "-X", "utf8"),
 )
 
@@ -231,16 +208,16 @@ def _stem(path: str) -> str:
     return str(PurePosixPath(path).with_suffix("")) if path.endswith(_NODE_SUFFIXES) else path
 
 
-def is_module(source: str, path: str = "") -> bool:
-    """Tell whether a JavaScript source is a module: by its import or export statements, or by its name."""
+def is_module(source: str, path: str) -> bool:
+    """Return whether a JavaScript source is a module: by its import or export statements, or by its name."""
     return path.endswith(".mjs") or (not path.endswith(".cjs") and _MODULE_SYNTAX.search(source) is not None)
 
 
 JAVASCRIPT = Language(
     name="javascript",
     tags=frozenset({"javascript", "js", "mjs", "cjs", "node", "nodejs", "ecmascript"}),
-    runner=_INSIDE / "javascript_tests.js",
-    asserter=_INSIDE / "javascript_assertions.js",
+    runner=INSIDE / "javascript_tests.js",
+    asserter=INSIDE / "javascript_assertions.js",
     forked=False,
     named_arguments=False,
     outline=javascript_outline,

@@ -1,4 +1,4 @@
-"""Outlines code, and tells whether a text is code: Python by its syntax tree, JavaScript by the beginnings of lines."""
+"""Outlines code, and recognises it: Python by its syntax tree, JavaScript by the beginnings of lines."""
 
 from __future__ import annotations
 
@@ -11,28 +11,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """An outline of the top level of a block.
+    """An outline of the top level of a block."""
 
-    Attributes
-    ----------
-    parsed
-        Whether the block parses; always true for JavaScript, which only Node can parse.
-    empty
-        Whether it has no statement.
-    defined, imported, mentioned
-        The names that it defines (functions, classes and variables), imports, and uses.
-    builds
-        Whether it defines a function or class, or imports something.
-    first
-        Statements that a source has to begin with: the first line, the last line, and the text.
-    """
-
-    parsed: bool
-    empty: bool = False
+    parsed: bool  # whether the block parses; always true for JavaScript, which only Node can parse
+    empty: bool = False  # whether it has no statement
+    #: The names that it defines (functions, classes and variables), imports, and uses.
     defined: frozenset[str] = frozenset()
-    builds: bool = True
     imported: frozenset[str] = frozenset()
     mentioned: frozenset[str] = frozenset()
+    builds: bool = True  # whether it defines a function or class, or imports something
+    #: Statements that a source has to begin with: the first line, the last line, and the text.
     first: tuple[tuple[int, int, str], ...] = ()
 
 
@@ -101,7 +89,7 @@ def _top_level(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def is_python(source: str, entry_point: str | None) -> bool:
-    """Tell whether a text without a fence is Python: read as a whole, and doing what no sentence does.
+    """Return whether a text without a fence is Python: read as a whole, and doing what no sentence does.
 
     A word, ``Answer: yes`` and ``pass`` are read as Python, too; a definition, an import, an assignment, a loop and a
     call such as ``print(1)`` are what makes a text code.
@@ -173,5 +161,5 @@ def javascript_outline(source: str) -> Outline:
 
 
 def is_javascript(source: str, entry_point: str | None) -> bool:
-    """Tell whether a text without a fence is JavaScript: whether it begins like no sentence."""
+    """Return whether a text without a fence is JavaScript: whether it begins like no sentence."""
     return _JAVASCRIPT_BEGINS.match(_after_comments(source)) is not None

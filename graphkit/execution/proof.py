@@ -28,62 +28,45 @@ _VANISHING = 2.0
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """The result of an attempt.
-
-    Attributes
-    ----------
-    escaped
-        Whether the attempt or the witness reports that something got through, or neither can know.
-    said
-        All signs of an escape, or how the attempt ended if there are none.
-    """
+    """The result of an attempt."""
 
     name: str
     what: str
-    escaped: bool
-    said: tuple[str, ...]
+    escaped: bool  # whether the attempt or the witness reports that something got through, or neither can know
+    signs: tuple[str, ...]  # all signs of an escape, or how the attempt ended if there are none
     seconds: float
 
 
-def prove(
-    wall: Wall, chosen: Sequence[Attempt] | None = None, limits: SandboxLimits | None = None
-) -> Iterator[AttemptResult]:
+def prove(wall: Wall, chosen: Sequence[Attempt] | None = None) -> Iterator[AttemptResult]:
     """Run attempts (by default all) behind a wall, one after the other in one interpreter, and yield their results.
 
-    Raises
-    ------
-    SandboxError
-        The wall can't be built on this machine.
+    Raise a SandboxError if the wall can't be built on this machine.
     """
-    limits = limits or SandboxLimits()
-    files = host_files()
+    limits, files = SandboxLimits(), host_files()
     with Witness(wall.name, files, limits) as witness, closing(Sandbox(wall, (), files, limits, 1)) as sandbox:
         _check_clean(sandbox)  # the wall stands, and the first attempt finds nothing left
         for attempt in attempts() if chosen is None else chosen:
             yield _attempt_result(attempt, sandbox, witness)
 
 
-def prove_results(wall: Wall, limits: SandboxLimits | None = None) -> Iterator[AttemptResult]:
+def prove_results(wall: Wall) -> Iterator[AttemptResult]:
     """Run answers that forge results, or use too much memory, behind a wall, and yield the results.
 
-    Raises
-    ------
-    SandboxError
-        The wall can't be built on this machine.
+    Raise a SandboxError if the wall can't be built on this machine.
     """
-    with closing(Sandbox(wall, (), host_files(programs()), limits or SandboxLimits(), 1)) as sandbox:
+    with closing(Sandbox(wall, (), host_files(programs()), SandboxLimits(), 1)) as sandbox:
         for forgery in forgeries():
             started = time.monotonic()
             try:
                 result = forgery.run(sandbox)
             except SandboxError as error:  # without a wall it may break its own runner, and gains nothing by that
-                escaped, said = False, str(error)
+                escaped, signs = False, str(error)
             else:
                 if result is None:  # this machine has no program for its language
                     continue
-                escaped, said = forgery.succeeded(result), f"{result.status}: {result.message or 'it passed'}"
+                escaped, signs = forgery.succeeded(result), f"{result.status}: {result.message or 'it passed'}"
             name = f"{forgery.aim}, {forgery.language.name}: {forgery.name}"
-            yield AttemptResult(name, forgery.what, escaped, (said,), time.monotonic() - started)
+            yield AttemptResult(name, forgery.what, escaped, (signs,), time.monotonic() - started)
 
 
 def _attempt_result(attempt: Attempt, sandbox: Sandbox, witness: Witness) -> AttemptResult:
@@ -92,7 +75,7 @@ def _attempt_result(attempt: Attempt, sandbox: Sandbox, witness: Witness) -> Att
     started = time.monotonic()
     try:
         ended = sandbox.run(attempt.source, "attempt", [given], attempt.seconds)
-        found = [*_claims(attempt, ended), *witness.saw(ended), *_left_processes(before, witness)]
+        found = [*_claims(attempt, ended), *witness.signs(ended), *_left_processes(before, witness)]
         how = f"ended by {ended.how}" + (f" {ended.code}" if ended.how == "signal" else "")
     except SandboxError as error:
         found, how = [str(error)], ""

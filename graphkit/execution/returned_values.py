@@ -135,13 +135,7 @@ def _finite(text: str) -> float:
 
 
 def decoded(encoded: Any, depth: int = 0) -> Any:
-    """Return the value of JSON in the form above.
-
-    Raises
-    ------
-    UnusableResultError
-        It has another form.
-    """
+    """Return the value of JSON in the form above; raise an UnusableResultError if it has another form."""
     if depth > DEEPEST + 1:
         raise UnusableResultError("the result is nested too deeply")
     if encoded is None or isinstance(encoded, bool | int | float | str):

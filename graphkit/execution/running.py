@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphkit.execution.exchanges import Code, exchange
+from graphkit.execution.exchanges import Code, run_test
 from graphkit.execution.extraction import extract
-from graphkit.execution.jobs import failed_test, forged_result, result_of, storable
+from graphkit.execution.jobs import failed_test
 from graphkit.execution.languages import LANGUAGES, language_named
-from graphkit.execution.limits import MIB
 from graphkit.execution.sandbox import Sandbox
-from graphkit.execution.workers import Ended
-from graphkit.records.executions import CodeTestResult, Execution, ExecutionStatus
+from graphkit.records.executions import CodeTestResult, Execution
 from graphkit.records.structs import CodeTestStruct, QuestionStruct
 from graphkit.records.verdicts import answer_hash
-
-#: The message of a program that dies for lack of memory.
-_OUT_OF_MEMORY = "heap out of memory"
 
 
 def programs() -> list[Path]:
@@ -44,17 +38,10 @@ def execute_all(
 ) -> dict[str, Execution | Unexecuted]:
     """Run the tests of each question on the code of its answer, and return the outcomes by question.
 
-    Parameters
-    ----------
-    wanted
-        Questions, each with the text of an answer.
-    progress
-        A function to call with the number of tests when those of an answer are done.
+    Raise a SandboxError if the sandbox broke.
 
-    Raises
-    ------
-    SandboxError
-        The sandbox broke.
+    ``wanted`` are questions, each with the text of an answer. ``progress`` is called with the number of tests
+    when those of an answer are done.
     """
     found: dict[str, Execution | Unexecuted] = {}
     with ThreadPoolExecutor(sandbox.jobs) as pool:
@@ -65,9 +52,9 @@ def execute_all(
                 if isinstance(prepared, Unexecuted):
                     found[question.id] = prepared
                     continue
-                execution, run_test = prepared
+                execution, run_one = prepared
                 found[question.id] = execution  # keep the order of the questions
-                under_way.append((execution, [pool.submit(run_test, test) for test in question.test_cases]))
+                under_way.append((execution, [pool.submit(run_one, test) for test in question.test_cases]))
             for execution, futures in under_way:
                 found[execution.question] = _whole(execution, [future.result() for future in futures])
                 progress(len(futures))
@@ -99,15 +86,14 @@ def _prepared(
         language=language.name,
         mechanism=sandbox.wall.name if code is not None else None,
         entry_point=question.entry_point,
-        code=code.source if code is not None else None,
+        code=code,
         answer_hash=answer_hash(answer),
     )
 
     def run_one(test: CodeTestStruct) -> CodeTestResult:
         if code is None:
             return failed_test(test, "no_code", "the answer holds no code", language)
-        prepared = Code(code.source, language, files, question.entry_point, argv)
-        return run_test(test, prepared, sandbox)
+        return run_test(test, Code(code, language, files, question.entry_point, argv), sandbox)
 
     return execution, run_one
 
@@ -122,55 +108,3 @@ def _whole(execution: Execution, tests: list[CodeTestResult]) -> Execution:
 
 
 # One test ------------------------------------------------------------------------------------------------------------
-
-
-def run_test(test: CodeTestStruct, code: Code, sandbox: Sandbox) -> CodeTestResult:
-    """Run one test of an answer's code, and return its result.
-
-    Raises
-    ------
-    SandboxError
-        The sandbox broke.
-    """
-    outcome = exchange(test, code, sandbox)
-    ended, language = outcome.ended, code.language
-    if outcome.forged is not None:
-        found = forged_result(test, outcome.forged, language)
-    elif outcome.assertion_ended is not None:
-        status, message = _without_result(test, outcome.assertion_ended, sandbox)
-        found = failed_test(test, status, f"the assertion: {message}", language)
-    elif outcome.reply is None:
-        found = failed_test(test, *_without_result(test, ended, sandbox), language)
-    else:
-        found = result_of(test, outcome.reply, code.entry_point, language, outcome.verdict)
-    measured = {"duration_ms": round(ended.seconds * 1000, 3), "printed": storable(ended.printed) or None}
-    return found.model_copy(update=measured)
-
-
-def _without_result(test: CodeTestStruct, ended: Ended, sandbox: Sandbox) -> tuple[ExecutionStatus, str]:
-    """Return the status and the message of a test that ended without a result."""
-    limits = sandbox.limits
-    if ended.how == "timeout" or (ended.how == "signal" and ended.code == signal.SIGXCPU):
-        return "timeout", f"it didn't end within {test.timeout:g} seconds"
-    if ended.how == "stopped":
-        return "runtime_error", "it was ended, since it wrote what nothing had asked for"
-    if ended.how == "disk":
-        return "refused", f"it wrote more than {limits.disk // MIB} MiB, or more than {limits.files} files"
-    if ended.how == "threads":
-        return "refused", f"it started more than {limits.threads} threads"
-    if ended.how == "printed":
-        return "refused", f"it printed more than {limits.printed // MIB} MiB"
-    # A process that dies with most of its memory in use, or is killed, has probably run out of memory.
-    died_full = ended.how == "signal" and (ended.code == signal.SIGKILL or ended.memory > 0.8 * limits.memory)
-    if ended.how == "memory" or _OUT_OF_MEMORY in ended.printed or died_full:
-        return "memory", f"it took more than the {limits.memory // MIB} MiB of memory that it may take"
-    if ended.how == "signal":
-        return "runtime_error", f"it was ended by {_signal(ended.code)}"
-    return "runtime_error", f"it ended without a result, with exit status {ended.code}"
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -14,10 +14,10 @@ from queue import SimpleQueue
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.execution.hosts import HostFiles, host_files
+from graphkit.execution.hosts import host_files
 from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.snippets import snippet
-from graphkit.execution.walls import WALLS, NoWall, Wall
+from graphkit.execution.walls import NO_WALL, WALLS, Wall
 from graphkit.execution.workers import Ended, ForgedError, SandboxError, StoppedError, Worker, WorkerSession
 
 #: The time limit of a trial, in seconds.
@@ -39,22 +39,25 @@ class Trial:
     failure: str | None
 
 
+@dataclass(eq=False)
 class Sandbox:
     """Warm interpreters behind a wall. Up to ``jobs`` threads may run tests at the same time."""
 
-    def __init__(self, wall: Wall, trials: Sequence[Trial], files: HostFiles, limits: SandboxLimits, jobs: int) -> None:
-        self.wall = wall
-        self.trials = tuple(trials)
-        self.limits = limits
-        self.jobs = jobs
-        self._files = files
+    wall: Wall
+    trials: Sequence[Trial]
+    files: Sequence[Path]
+    limits: SandboxLimits
+    jobs: int
+
+    def __post_init__(self) -> None:
+        """Prepare the interpreters; each starts on first use."""
         # A wall may end with the thread that built it, so one thread lasts as long as the sandbox.
         self._builder = ThreadPoolExecutor(1)
         # The code of an answer and an assertion never run in copies of the same interpreter.
         self._idle: dict[bool, SimpleQueue[Worker | None]] = {False: SimpleQueue(), True: SimpleQueue()}
         for queue in self._idle.values():
-            for _ in range(jobs):
-                queue.put(None)  # starts on first use
+            for _ in range(self.jobs):
+                queue.put(None)
 
     @contextmanager
     def session(
@@ -68,17 +71,10 @@ class Sandbox:
     ) -> Iterator[WorkerSession]:
         """Start a test, yield its session, and end it afterwards; replace an interpreter that is lost.
 
-        Parameters
-        ----------
-        script
-            A Python module in ``inside/``, or a script there for the program that ``argv`` names.
-        assertion
-            Whether this is an assertion rather than the code of an answer.
+        Raise a SandboxError if the sandbox broke, so the test has no result.
 
-        Raises
-        ------
-        SandboxError
-            The sandbox broke, so the test has no result.
+        ``script`` is a Python module in ``inside/``, or a script there for the program that ``argv`` names.
+        ``assertion`` runs an assertion rather than the code of an answer.
         """
         idle = self._idle[assertion]
         worker = idle.get()
@@ -87,7 +83,7 @@ class Sandbox:
                 if worker is not None:
                     worker.close()
                 worker = None
-                worker = self._builder.submit(Worker, self.wall, self._files, self.limits).result()
+                worker = self._builder.submit(Worker, self.wall, self.files, self.limits).result()
             session = worker.start(seconds, argv, script, stdin)
             try:
                 yield session
@@ -99,10 +95,7 @@ class Sandbox:
     def run(self, code: str, function: str, inputs: Sequence[Any], seconds: float) -> Ended:
         """Call a function of some Python code, and return how that ended.
 
-        Raises
-        ------
-        SandboxError
-            The sandbox broke, so the call has no result.
+        Raise a SandboxError if the sandbox broke, so the call has no result.
         """
         with self.session(seconds, "python_tests") as session:
             return call_function(session, code, function, inputs, self.limits.result // 2)
@@ -138,24 +131,15 @@ def open_sandbox(
 ) -> Iterator[Sandbox]:
     """Open the best sandbox that works on this machine, and end everything in it afterwards.
 
-    Parameters
-    ----------
-    jobs
-        The number of tests that run at the same time; by default the number of processors.
-    programs
-        Interpreters of further languages.
-    unsafe
-        Use no wall.
+    Raise an InputError if no wall holds on this machine, and ``unsafe`` is false.
 
-    Raises
-    ------
-    InputError
-        No wall holds on this machine, and ``unsafe`` is false.
+    ``jobs`` tests run at the same time, by default as many as there are processors. ``programs`` are interpreters of
+    further languages. ``unsafe`` uses no wall.
     """
     chosen_limits = limits or SandboxLimits()
     files = host_files(programs)
     trials: list[Trial] = []
-    wall: Wall | None = NoWall() if unsafe else None
+    wall: Wall | None = NO_WALL if unsafe else None
     for each in () if unsafe else walls:
         trials.append(Trial(each, failure_of(each, files, chosen_limits)))
         if trials[-1].failure is None:
@@ -191,7 +175,7 @@ def call_function(session: WorkerSession, code: str, function: str, inputs: Sequ
         return session.stop()
 
 
-def failure_of(wall: Wall, files: HostFiles, limits: SandboxLimits) -> str | None:
+def failure_of(wall: Wall, files: Sequence[Path], limits: SandboxLimits) -> str | None:
     """Run code that tries to get out of a wall, and return why it doesn't hold; None if it holds."""
     try:
         with tempfile.TemporaryDirectory(prefix="graphkit-trial-") as folder:

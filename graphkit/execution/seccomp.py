@@ -42,10 +42,7 @@ _UNKNOWN = range(457, 600)
 def program(executes: bool) -> bytes:
     """Return the filter as instructions of the kernel; with ``executes``, the process may still start a program.
 
-    Raises
-    ------
-    ImportError, RuntimeError
-        The package ``pyseccomp`` is missing, or its library ``libseccomp``.
+    Raise an ImportError or a RuntimeError if the package ``pyseccomp`` is missing, or its library ``libseccomp``.
     """
     import pyseccomp
 

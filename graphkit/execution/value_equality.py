@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -26,7 +27,7 @@ _MOST_UNMATCHED = 200
 
 
 def equal(expected: Any, value: Any, tolerance: float = 1e-6) -> bool:
-    """Tell whether a decoded value equals the JSON value ``expected``.
+    """Return whether a decoded value equals the JSON value ``expected``.
 
     - Booleans equal only booleans, null equals ``None``, texts equal texts (and dates, UUIDs, paths and ASCII bytes by
       their text).
@@ -36,20 +37,17 @@ def equal(expected: Any, value: Any, tolerance: float = 1e-6) -> bool:
       public fields.
     - A member of an enumeration counts as its value. NaN equals nothing.
 
-    Raises
-    ------
-    UnusableResultError
-        The value is so entangled that comparing would take too long.
+    Raise an UnusableResultError if the value is so entangled that comparing would take too long.
     """
     return _Comparison(tolerance).equal(expected, value)
 
 
+@dataclass
 class _Comparison:
     """One comparison, with a limit on its steps."""
 
-    def __init__(self, tolerance: float) -> None:
-        self.tolerance = tolerance
-        self.steps = 0
+    tolerance: float
+    steps: int = 0
 
     def step(self) -> None:
         self.steps += 1
@@ -161,7 +159,7 @@ class _Comparison:
 
 
 def same_output(expected: str, printed: str) -> bool:
-    """Tell whether a program printed a text, whatever the line ends and the white space at ends of lines."""
+    """Return whether a program printed a text, whatever the line ends and the white space at ends of lines."""
     return _lines(expected) == _lines(printed)
 
 
@@ -231,12 +229,10 @@ def _holds_set(value: Any) -> bool:
     match value:
         case SetValue():
             return True
-        case list():
-            return any(map(_holds_set, value))
-        case TupleValue(items=items):
-            return any(map(_holds_set, items))
-        case DictValue(pairs=pairs):
-            return any(_holds_set(item) for _, item in pairs)
-        case ObjectValue(fields=fields):
-            return any(_holds_set(item) for _, item in fields)
-    return False
+        case list() | TupleValue():
+            parts = value if isinstance(value, list) else value.items
+        case DictValue(pairs=parts) | ObjectValue(fields=parts):
+            parts = [item for _, item in parts]
+        case _:
+            return False
+    return any(map(_holds_set, parts))

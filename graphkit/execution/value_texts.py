@@ -25,25 +25,25 @@ _WORDS = {
 }
 
 
-def shown(value: Any, language: str = "python", longest: int = LONGEST_SHOWN) -> str:
+def shown(value: Any, language: str = "python") -> str:
     """Return a decoded value, or an expected one, in the notation of a language; shortened.
 
     >>> shown(TupleValue([1, None])), shown({"paid": True}, "javascript")
     ('(1, None)', '{"paid": true}')
     """
-    show = _Showing(language, longest)
+    show = _Showing(language)
     show.add(value)
     text = "".join(show.parts)
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
 class _Showing:
     """A text of a value, written until it is long enough."""
 
-    def __init__(self, language: str, longest: int) -> None:
+    def __init__(self, language: str) -> None:
         self.python = language == "python"
         self.words = _WORDS["python" if self.python else "javascript"]
-        self.left = longest + 1
+        self.left = LONGEST_SHOWN + 1
         self.parts: list[str] = []
 
     def write(self, text: str) -> None:

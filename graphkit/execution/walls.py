@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from graphkit.execution import seccomp
-from graphkit.execution.hosts import HostFiles, inside
+from graphkit.execution.hosts import INSIDE, interpreter
 from graphkit.execution.limits import SandboxLimits
 from graphkit.records.executions import Mechanism
 
@@ -32,23 +32,20 @@ class Start:
     descriptors: Sequence[int] = ()
 
 
-class Wall(Protocol):
-    """A wall between code and the machine."""
+@dataclass(frozen=True)
+class Wall:
+    """A wall between code and the machine.
 
-    @property
-    def name(self) -> Mechanism:
-        """Return the name in records."""
-        ...
+    ``start`` returns a context with the :class:`Start` of one warm interpreter, which removes its folder at the end. It
+    raises an ImportError, an OSError or a RuntimeError if the machine lacks a requirement.
+    """
 
-    def start(self, files: HostFiles, limits: SandboxLimits) -> Any:
-        """Return a context with the :class:`Start` of one warm interpreter, which removes its folder at the end.
+    name: Mechanism
+    start: Callable[[Sequence[Path], SandboxLimits], AbstractContextManager[Start]]
 
-        Raises
-        ------
-        ImportError, OSError, RuntimeError
-            The machine lacks a requirement.
-        """
-        ...
+
+def _command(scripts: Path) -> tuple[str, ...]:
+    return (str(interpreter()), *FLAGS, str(scripts / "warm.py"))
 
 
 def _setup(scratch: str, scripts: str, processes: int, landlock: int | None, walled: bool = True) -> dict[str, Any]:
@@ -67,62 +64,51 @@ def _setup(scratch: str, scripts: str, processes: int, landlock: int | None, wal
     }
 
 
-class Bubblewrap:
-    """Namespaces by bubblewrap: another file system, no network, no other process; seccomp behind it."""
+@contextmanager
+def _bubblewrap(files: Sequence[Path], limits: SandboxLimits) -> Iterator[Start]:
+    """Yield a start in namespaces, with seccomp behind them.
 
-    name: Mechanism = "bubblewrap"
-
-    @contextmanager
-    def start(self, files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
-        """Yield a start in a file system with only the interpreter and a scratch folder in memory."""
-        program = shutil.which("bwrap")
-        if program is None:
-            raise OSError("bubblewrap isn't installed (no program bwrap)")
-        command = [
-            *(program, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
-            *(part for path in files.readable for part in ("--ro-bind", str(path), str(path))),
-            *("--ro-bind", str(inside()), "/inside", "--dev-bind", "/dev/null", "/dev/null"),
-            *("--size", str(limits.disk), "--tmpfs", _SCRATCH, "--remount-ro", "/", "--chdir", _SCRATCH),
-            *("--setenv", "PYTHONHASHSEED", "0", str(files.python), *FLAGS, "/inside/warm.py"),
-        ]
-        with _processes() as processes:
-            yield Start(command, _setup(_SCRATCH, "/inside", processes, None), (processes,))
+    The file system holds only the interpreter and a scratch folder in memory. There is no network and no other process.
+    """
+    program = shutil.which("bwrap")
+    if program is None:
+        raise OSError("bubblewrap isn't installed (no program bwrap)")
+    command = [
+        *(program, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
+        *(part for path in files for part in ("--ro-bind", str(path), str(path))),
+        *("--ro-bind", str(INSIDE), "/inside", "--dev-bind", "/dev/null", "/dev/null"),
+        *("--size", str(limits.disk), "--tmpfs", _SCRATCH, "--remount-ro", "/", "--chdir", _SCRATCH),
+        *("--setenv", "PYTHONHASHSEED", "0", *_command(Path("/inside"))),
+    ]
+    with _processes() as processes:
+        yield Start(command, _setup(_SCRATCH, "/inside", processes, None), (processes,))
 
 
-class Landlock:
-    """Landlock for the files of the host, seccomp for everything else; it needs no namespaces."""
+@contextmanager
+def _landlock(files: Sequence[Path], limits: SandboxLimits) -> Iterator[Start]:
+    """Yield a start with Landlock for the files of the host, and seccomp for everything else; it needs no namespaces.
 
-    name: Mechanism = "landlock"
-
-    @contextmanager
-    def start(self, files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
-        """Yield a start with a scratch folder on disk; the warm interpreter itself is outside the wall."""
-        with _scratch() as scratch, _processes() as processes:
-            ruleset = _ruleset(files, scratch)
-            try:
-                command = [str(files.python), *FLAGS, str(inside() / "warm.py")]
-                setup = _setup(str(scratch), str(inside()), processes, ruleset)
-                yield Start(command, setup, (ruleset, processes))
-            finally:
-                os.close(ruleset)
+    The scratch folder is on disk, and the warm interpreter itself is outside the wall.
+    """
+    with _scratch() as scratch, _processes() as processes:
+        ruleset = _ruleset(files, scratch)
+        try:
+            setup = _setup(str(scratch), str(INSIDE), processes, ruleset)
+            yield Start(_command(INSIDE), setup, (ruleset, processes))
+        finally:
+            os.close(ruleset)
 
 
-class NoWall:
-    """Nothing but limits: the code has all the user's permissions."""
-
-    name: Mechanism = "none"
-
-    @contextmanager
-    def start(self, files: HostFiles, limits: SandboxLimits) -> Iterator[Start]:
-        """Yield a start in a scratch folder."""
-        with _scratch() as scratch, _processes() as processes:
-            command = [str(files.python), *FLAGS, str(inside() / "warm.py")]
-            setup = _setup(str(scratch), str(inside()), processes, None, walled=False)
-            yield Start(command, setup, (processes,))
+@contextmanager
+def _no_wall(files: Sequence[Path], limits: SandboxLimits) -> Iterator[Start]:
+    """Yield a start in a scratch folder, with nothing but limits: the code has all the user's permissions."""
+    with _scratch() as scratch, _processes() as processes:
+        yield Start(_command(INSIDE), _setup(str(scratch), str(INSIDE), processes, None, walled=False), (processes,))
 
 
 #: The walls, in the order of trial.
-WALLS: tuple[Wall, ...] = (Bubblewrap(), Landlock())
+WALLS = (Wall("bubblewrap", _bubblewrap), Wall("landlock", _landlock))
+NO_WALL = Wall("none", _no_wall)
 
 
 @contextmanager
@@ -145,7 +131,7 @@ def _processes() -> Iterator[int]:
         os.close(opened)
 
 
-def _ruleset(files: HostFiles, scratch: Path) -> int:
+def _ruleset(files: Sequence[Path], scratch: Path) -> int:
     """Return a ruleset that allows reading and executing the interpreter's files, and using the scratch folder."""
     from py_landlock import AccessFs, PathBeneathAttr, RulesetAttr, add_rule, create_ruleset, get_abi_version
     from py_landlock.abi import get_supported_fs, get_supported_net, get_supported_scope
@@ -170,9 +156,9 @@ def _ruleset(files: HostFiles, scratch: Path) -> int:
     of_file = AccessFs.READ_FILE | AccessFs.WRITE_FILE | AccessFs.EXECUTE
     try:
         for path, allowed in (
-            *((path, read) for path in files.readable),
+            *((path, read) for path in files),
             (scratch, use),
-            (inside(), read),
+            (INSIDE, read),
             (null, use),
         ):
             opened = os.open(path, os.O_PATH | os.O_CLOEXEC)

@@ -17,11 +17,12 @@ import sys
 import tempfile
 import threading
 import tty
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
-from graphkit.execution.hosts import HostFiles
+from graphkit.execution.hosts import interpreter
 from graphkit.execution.inside.watching import LOOK
 from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.workers import Ended
@@ -50,7 +51,7 @@ class Witness:
         The input of an attempt: where the targets are, but not their content.
     """
 
-    def __init__(self, mechanism: Mechanism, files: HostFiles, limits: SandboxLimits) -> None:
+    def __init__(self, mechanism: Mechanism, files: Sequence[Path], limits: SandboxLimits) -> None:
         self._secrets = {
             name: secrets.token_hex(16) for name in ("file", "environment", "memory", "segment", "message")
         }
@@ -64,12 +65,12 @@ class Witness:
             "token": token,
             "key": secrets.randbelow(1 << 30) + 1,
             "pid": os.getpid(),
-            "python": str(files.python),
+            "python": str(interpreter()),
             "look": 4 * LOOK,
             "limits": {name: getattr(limits, name) for name in SandboxLimits.__dataclass_fields__},
-            "calls": _numbers(),
+            "calls": _call_numbers(),
             "of_the_wall": sorted(
-                {"dev", "null", "inside", "graphkit-scratch", *(part for path in files.readable for part in path.parts)}
+                {"dev", "null", "inside", "graphkit-scratch", *(part for path in files for part in path.parts)}
             ),
         }
 
@@ -81,7 +82,7 @@ class Witness:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="graphkit-")))
             self._secret, self._outside = folder / "secret", folder / "outside"
             self._secret.write_text(self._secrets["file"])
-            self._lay_files()
+            self._make_files()
             self._listen(folder, stack)
             self._memory = ctypes.create_string_buffer(self._secrets["memory"].encode())
             descriptor = os.open(self._secret, os.O_RDONLY)
@@ -103,7 +104,7 @@ class Witness:
             }
             self._start_bystander()
             stack.callback(self._end_bystander)
-            self._lay_shared()
+            self._make_shared()
             stack.callback(self._remove_shared)
             if threading.current_thread() is threading.main_thread():
                 former = signal.signal(signal.SIGURG, self._signalled)
@@ -118,13 +119,13 @@ class Witness:
     def _signalled(self, *_: object) -> None:
         self._signals += 1
 
-    def _lay_files(self) -> None:
+    def _make_files(self) -> None:
         shutil.rmtree(self._outside, ignore_errors=True)
         self._outside.mkdir(mode=0o700)
         victim = self._outside / "victim"
         victim.write_text("untouched")
         victim.chmod(0o600)
-        self._laid = _snapshot(self._outside)
+        self._untouched = _snapshot(self._outside)
 
     def _listen(self, folder: Path, stack: ExitStack) -> None:
         name = self.given["token"]
@@ -155,13 +156,13 @@ class Witness:
             env={"GRAPHKIT_WITNESS": self._secrets["environment"]},
         )
         self.given["bystander"] = self._bystander.pid
-        self._state = self._of_bystander()
+        self._state = self._bystander_state()
 
     def _end_bystander(self) -> None:
         self._bystander.kill()
         self._bystander.communicate()
 
-    def _of_bystander(self) -> dict[str, Any]:
+    def _bystander_state(self) -> dict[str, Any]:
         pid = self._bystander.pid
         return {
             "limits": resource.prlimit(pid, resource.RLIMIT_NOFILE),
@@ -170,8 +171,8 @@ class Witness:
             "scheduling": os.sched_getscheduler(pid),
         }
 
-    def _lay_shared(self) -> None:
-        """Lay out a segment, a message and semaphores; a number is -1 if the machine has none."""
+    def _make_shared(self) -> None:
+        """Make a segment, a message and semaphores; a number is -1 if the machine has none."""
         self.given |= {
             "segment": _libc.shmget(0, ctypes.c_size_t(4096), _CREATE | _OWNER),
             "queue": _libc.msgget(0, _CREATE | _OWNER),
@@ -184,9 +185,9 @@ class Witness:
             _libc.shmdt(ctypes.c_void_p(place))
         text = (1).to_bytes(8, sys.byteorder) + self._secrets["message"].encode()
         _libc.msgsnd(self.given["queue"], text, ctypes.c_size_t(32), 0)
-        self._shared = self._of_shared()
+        self._shared = self._shared_rows()
 
-    def _of_shared(self) -> list[str]:
+    def _shared_rows(self) -> list[str]:
         """Return the kernel's rows on our segment, queue and semaphores, and on those of the key."""
         numbers = {"shm": self.given["segment"], "msg": self.given["queue"], "sem": self.given["semaphore"]}
         rows = []
@@ -199,7 +200,7 @@ class Witness:
         return rows
 
     def _remove_shared(self) -> None:
-        for row in self._of_shared():
+        for row in self._shared_rows():
             kind, _, number, *_ = row.split()
             if kind == "sem":
                 _libc.semctl(int(number), 0, 0)
@@ -208,30 +209,30 @@ class Witness:
 
     # Checks
 
-    def saw(self, ended: Ended) -> list[str]:
+    def signs(self, ended: Ended) -> list[str]:
         """Return what got through during a test, and lay out damaged targets again."""
         return [
-            *self._of_output(ended),
-            *self._of_files(),
-            *self._of_listeners(),
-            *self._of_process(),
-            *self._of_what_outlives(),
+            *self._signs_in_output(ended),
+            *self._changed_files(),
+            *self._reached_listeners(),
+            *self._reached_processes(),
+            *self._leftovers(),
         ]
 
-    def _of_output(self, ended: Ended) -> list[str]:
+    def _signs_in_output(self, ended: Ended) -> list[str]:
         text = ended.result + ended.printed.encode()
         found = [f"the secret of the {name} came out" for name, one in self._secrets.items() if one.encode() in text]
         if ended.memory > self._limits.memory:
-            found.append(f"took {ended.memory} bytes of memory")
+            found.append(f"used {ended.memory} bytes of memory")
         if len(ended.result) > self._limits.result or len(ended.printed) > self._limits.kept:
             found.append("more came out than may be kept")
         return found
 
-    def _of_files(self) -> list[str]:
+    def _changed_files(self) -> list[str]:
         found = []
-        if _snapshot(self._outside) != self._laid:
+        if _snapshot(self._outside) != self._untouched:
             found.append("files outside were changed")
-            self._lay_files()
+            self._make_files()
         beside = Path(tempfile.gettempdir(), self.given["token"])
         if beside.exists():
             found.append("a file was written beside the scratch folder")
@@ -241,7 +242,7 @@ class Witness:
             self._secret.write_text(self._secrets["file"])
         return found
 
-    def _of_listeners(self) -> list[str]:
+    def _reached_listeners(self) -> list[str]:
         found = []
         for key, one in self._listeners.items():
             reached = False
@@ -260,26 +261,26 @@ class Witness:
             found.append("something was typed or written on a terminal")
         return found
 
-    def _of_process(self) -> list[str]:
+    def _reached_processes(self) -> list[str]:
         found = []
         if self._signals:
             found.append("graphkit was signalled")
             self._signals = 0
         if self._bystander.poll() is not None:
             found.append("another process was killed")
-        elif (state := self._of_bystander()) != self._state:
+        elif (state := self._bystander_state()) != self._state:
             found += [f"another process's {name} were changed" for name in state if state[name] != self._state[name]]
         if found:
             self._end_bystander()
             self._start_bystander()
         return found
 
-    def _of_what_outlives(self) -> list[str]:
+    def _leftovers(self) -> list[str]:
         found = []
-        if self._of_shared() != self._shared:
+        if self._shared_rows() != self._shared:
             found.append("shared memory, queues or semaphores were reached, removed or left")
             self._remove_shared()
-            self._lay_shared()
+            self._make_shared()
         if _libc.mq_unlink(f"/{self.given['token']}".encode()) == 0:
             found.append("a queue was left")
         with contextlib.suppress(OSError):
@@ -320,7 +321,7 @@ def _snapshot(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _numbers() -> dict[str, int]:
+def _call_numbers() -> dict[str, int]:
     try:
         import pyseccomp
 

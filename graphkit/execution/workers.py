@@ -14,10 +14,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from graphkit.errors import GraphkitError
-from graphkit.execution.hosts import HostFiles
 from graphkit.execution.limits import SandboxLimits
 from graphkit.execution.walls import Wall
 
@@ -34,38 +34,24 @@ class SandboxError(GraphkitError):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of a test, with its output.
-
-    Attributes
-    ----------
-    code
-        The exit status, or the number of the signal.
-    seconds, memory
-        Its duration, and the peak of its memory in bytes.
-    printed
-        The beginning of its output.
-    result
-        The end of its replies, which can't be trusted.
-    """
+    """The end of a test, with its output."""
 
     how: How
-    code: int
+    code: int  # the exit status, or the number of the signal
+    #: Its duration, and the peak of its memory in bytes.
     seconds: float
     memory: int
-    printed: str
-    result: bytes
+    printed: str  # the beginning of its output
+    result: bytes  # the end of its replies, which can't be trusted
 
 
 class Worker:
     """A warm interpreter, which runs one test after the other, each in its own process.
 
-    Raises
-    ------
-    SandboxError
-        It doesn't start.
+    Raise a SandboxError if it doesn't start.
     """
 
-    def __init__(self, wall: Wall, files: HostFiles, limits: SandboxLimits) -> None:
+    def __init__(self, wall: Wall, files: Sequence[Path], limits: SandboxLimits) -> None:
         self._limits = limits
         with ExitStack() as stack:
             try:
@@ -104,10 +90,7 @@ class Worker:
     ) -> WorkerSession:
         """Start one test with a script of ``inside/``: by the program of ``argv``, or in Python if that is empty.
 
-        Raises
-        ------
-        SandboxError
-            The interpreter is lost.
+        Raise a SandboxError if the interpreter is lost.
         """
         limits = {name: getattr(self._limits, name) for name in SandboxLimits.__dataclass_fields__}
         wanted = {"seconds": seconds, "argv": list(argv), "script": script, "limits": limits}
@@ -136,10 +119,7 @@ class Worker:
     def ended(self, deadline: float) -> dict[str, Any]:
         """Return the report on the end of a test.
 
-        Raises
-        ------
-        SandboxError
-            The interpreter is lost, or the wall couldn't be built.
+        Raise a SandboxError if the interpreter is lost, or the wall couldn't be built.
         """
         try:
             report: dict[str, Any] = json.loads(self._receive(deadline))
@@ -262,14 +242,8 @@ class WorkerSession:
     def ask(self, line: bytes) -> bytes:
         """Send a request, and return the reply.
 
-        Raises
-        ------
-        StoppedError
-            The process has ended.
-        ForgedError
-            A line came without a request, or is too long.
-        SandboxError
-            The sandbox broke.
+        Raise a StoppedError if the process has ended. Raise a ForgedError if a line came without a request, or is too
+        long. Raise a SandboxError if the sandbox broke.
         """
         self._pull()
         if self._read:
@@ -300,12 +274,7 @@ class WorkerSession:
     def finish(self) -> Ended:
         """Wait for the process, and return how it ended.
 
-        Raises
-        ------
-        ForgedError
-            There was more output.
-        SandboxError
-            The sandbox broke.
+        Raise a ForgedError if there was more output. Raise a SandboxError if the sandbox broke.
         """
         self._shut()
         while self._open:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import json
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from graphkit.judges.contract import Opinion
 from graphkit.judges.prompts import Prompt
 from graphkit.llm.event_loop import call_in_thread
 from graphkit.llm.requests import ModelError
-from graphkit.records.references import imported
+from graphkit.records.references import imported_callable, is_async
 
 _FORM = "A judge is written package.module:callable; it takes (prompt, schema) and returns the verdict."
 
@@ -27,20 +28,15 @@ class CallableJudge:
     """A judge that calls a function with the prompt as one text and the JSON Schema of the verdict.
 
     The function returns the verdict as an object or as JSON, or an awaitable of either. One that isn't async runs in
-    its own thread.
-
-    Parameters
-    ----------
-    version
-        By default the function's attribute ``version``, if it has one.
+    its own thread. Its version is the function's attribute ``version``, if it has one.
     """
 
-    def __init__(self, call: Callable[..., Any], name: str, version: str | None = None) -> None:
+    def __init__(self, call: Callable[..., Any], name: str) -> None:
         self._call = call
-        self._is_async = inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__)
+        self._is_async = is_async(call)
         self.name = name
         own = getattr(call, "version", None)
-        self.version = version if version is not None else str(own) if isinstance(own, str | int) else None
+        self.version = str(own) if isinstance(own, str | int) else None
 
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
         """Call the function, and return its verdict as JSON; raise a ModelError if it raises an exception."""
@@ -48,13 +44,13 @@ class CallableJudge:
         given = ("\n\n".join([prompt.text, *wrong]), dict(schema))
         try:
             if self._is_async:
-                said = self._call(*given)
+                verdict = self._call(*given)
             else:
-                said, stopped = await call_in_thread(self._outcome, *given)
+                verdict, stopped = await call_in_thread(self._outcome, *given)
                 if stopped is not None:
                     raise stopped
-            if inspect.isawaitable(said):
-                said = await said
+            if inspect.isawaitable(verdict):
+                verdict = await verdict
         except (KeyboardInterrupt, MemoryError, asyncio.CancelledError):
             raise
         except BaseException as error:
@@ -62,7 +58,7 @@ class CallableJudge:
             raise ModelError(
                 f"the judge {self.name} raised {type(error).__name__}{': ' if what else ''}{what}"
             ) from None
-        return Opinion(_json_of(said))
+        return Opinion(_json_of(verdict))
 
     def _outcome(self, *given: Any) -> tuple[Any, StopIteration | None]:
         """Call the function, and return a StopIteration: awaiting a thread that raised it would never end."""
@@ -72,16 +68,16 @@ class CallableJudge:
             return None, error
 
 
-def _json_of(said: Any) -> str:
+def _json_of(verdict: Any) -> str:
     """Return a verdict as JSON; a value that can't be JSON becomes a text that fails as unreadable."""
-    if isinstance(said, str):
-        return said
-    if isinstance(said, BaseModel):
-        return said.model_dump_json()
+    if isinstance(verdict, str):
+        return verdict
+    if isinstance(verdict, BaseModel):
+        return verdict.model_dump_json()
     try:
-        return json.dumps(dict(said) if isinstance(said, Mapping) else said, allow_nan=False)
+        return json.dumps(dict(verdict) if isinstance(verdict, Mapping) else verdict, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        return f"<a value of type {type(said).__name__}>"
+        return f"<a value of type {type(verdict).__name__}>"
 
 
 def load_judge(text: str) -> CallableJudge:
@@ -90,19 +86,9 @@ def load_judge(text: str) -> CallableJudge:
     Raise an InputError if the text has another form, the module can't be imported, or its object can't be called with a
     prompt and a schema.
     """
-    module_name, colon, attribute = text.partition(":")
-    if not colon or not module_name.strip() or not attribute.strip():
-        raise InputError(f"{text!r} names no judge", remedy=_FORM)
-    found = imported(module_name, attribute, _FORM)
-    if inspect.isclass(found):
-        raise InputError(f"{text} is a class", remedy="Name a function, or an instance that can be called.")
-    if not callable(found):
-        raise InputError(f"{text} can't be called: it is of type {type(found).__name__}", remedy=_FORM)
-    try:
+    found = imported_callable(text, "judge", _FORM)
+    with contextlib.suppress(TypeError, ValueError):  # it can't be inspected
         signature = inspect.signature(found)
-    except (TypeError, ValueError):
-        signature = None
-    if signature is not None:
         try:
             signature.bind("prompt", {})
         except TypeError:

@@ -42,8 +42,7 @@ def graders_named(names: Iterable[str]) -> tuple[Grader, ...]:
     for name in sorted(wanted):
         if name not in GRADERS:
             raise InputError(
-                f"no grader is called {name!r}",
-                remedy=f"{did_you_mean(name, GRADERS)}There are: {', '.join(GRADERS)}.",
+                f"no grader is called {name!r}", remedy=f"{did_you_mean(name, GRADERS)}There are: {', '.join(GRADERS)}."
             )
     if {"claims", "graded"} <= wanted:
         wanted = wanted - {"graded"} | {"relevance"}

@@ -25,22 +25,14 @@ _FLAGS = re.compile(r"\A\(\?[aimsux]+\)")
 
 @dataclass(frozen=True, slots=True)
 class FoundCitation:
-    """A citation in an answer, with its range of characters and its target.
-
-    Attributes
-    ----------
-    chunks
-        Ids of the retrieved chunks that it refers to.
-    whole
-        Whether it applies to the whole answer: the record lists it, and the text doesn't mark it.
-    """
+    """A citation in an answer, with its range of characters and its target."""
 
     text: str
     target: str
     start: int
     end: int
-    chunks: tuple[str, ...] = ()
-    whole: bool = False
+    chunks: tuple[str, ...] = ()  # ids of the retrieved chunks that it refers to
+    whole: bool = False  # whether it applies to the whole answer: the record lists it, and the text doesn't mark it
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +55,8 @@ def citation_pattern(text: str) -> re.Pattern[str]:
     except re.error as error:
         raise InputError(f"the pattern of citations isn't a regular expression: {error}", where=repr(text)) from None
     if "target" not in pattern.groupindex:
-        raise InputError(
-            "the pattern of citations has no group `target`",
-            where=repr(text),
-            remedy=r"Put it around the target of a citation: \(source: (?P<target>[^()]+)\).",
-        )
+        remedy = r"Put it around the target of a citation: \(source: (?P<target>[^()]+)\)."
+        raise InputError("the pattern of citations has no group `target`", where=repr(text), remedy=remedy)
     return pattern
 
 
@@ -84,10 +73,7 @@ def pattern_text(pattern: re.Pattern[str]) -> str:
 
 
 def find_citations(
-    answer: str,
-    listed: Sequence[str] = (),
-    known: Collection[str] = (),
-    pattern: re.Pattern[str] | None = None,
+    answer: str, listed: Sequence[str] = (), known: Collection[str] = (), pattern: re.Pattern[str] | None = None
 ) -> list[FoundCitation]:
     """Return the citations of an answer in order.
 
@@ -136,11 +122,11 @@ def resolved(citations: Iterable[FoundCitation], retrieved: Sequence[Place]) -> 
     by_target: dict[str, tuple[str, ...]] = {}
     for one in citations:
         if one.target not in by_target:
-            by_target[one.target] = tuple(dict.fromkeys(_meant(one.target, retrieved)))
+            by_target[one.target] = tuple(dict.fromkeys(_chunks_of(one.target, retrieved)))
     return tuple(replace(one, chunks=by_target[one.target]) for one in citations)
 
 
-def _meant(target: str, retrieved: Sequence[Place]) -> list[str]:
+def _chunks_of(target: str, retrieved: Sequence[Place]) -> list[str]:
     if exact := [place.id for place in retrieved if place.id == target]:
         return exact
     bare = _LINE.sub("", target)

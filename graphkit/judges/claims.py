@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from graphkit.judges.citations import FoundCitation
 from graphkit.judges.contract import Finding, Grader, Reading
-from graphkit.judges.forms import NO_GOLD_ANSWER, VerdictForm, Words, occurs, plain
+from graphkit.judges.forms import NO_GOLD_ANSWER, VerdictForm, Words, occurs, plain, unscored
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
-from graphkit.judges.sentences import Sentence
 from graphkit.measures.base import NO_RETRIEVAL
 from graphkit.records.verdicts import AnswerClaim, Citation, Evidence, GoldSupport, Support, WalkedEdge
 from graphkit.records.words import counted, shortened
@@ -87,23 +86,12 @@ class ClaimsVerdict(VerdictForm):
 
 @dataclass(frozen=True)
 class _Claim:
-    """A claim that isn't hedged, with its statements checked.
+    """A claim that isn't hedged, with its statements checked, and the chunks that support it."""
 
-    ``joint`` are the chunks that support it only together; empty if one of them doesn't count. ``parts`` are the
-    chunks that support it together with each other or with the traversed edge, on the same condition.
-    """
-
-    text: str
-    sentence: Sentence | None
-    support: Support
-    evidence: tuple[Evidence, ...]
-    joint: frozenset[str]
-    parts: frozenset[str]
-    edge: WalkedEdge | None
-    said: ClaimVerdict
-    mismatch: str | None
-    cited: tuple[int, ...] = ()
-    alone: frozenset[str] = field(default=frozenset())
+    record: AnswerClaim
+    alone: frozenset[str]  # those that support it without any other
+    joint: frozenset[str]  # those that support it only together; empty if one of them doesn't count
+    parts: frozenset[str]  # those that support it with each other or with the traversed edge, on the same condition
 
     def supported_by(self, chunks: Collection[str]) -> bool:
         """Return whether these chunks support the claim: one of them alone, or all of the joint set."""
@@ -116,9 +104,9 @@ def reading_of(verdict: ClaimsVerdict, materials: Materials) -> Reading:
     places = _places(materials)
     listed = {(one.sentence, plain(one.text).casefold()): one for one in reversed(verdict.claims) if not one.hedged}
     claims = [_checked(one, materials, places, notes) for one in reversed(listed.values())]
-    said = sum(not one.hedged for one in verdict.claims)
-    if said > len(claims):
-        notes.append(f"{counted(said - len(claims), 'claim')} listed again in the same sentence, counted once")
+    statements = sum(not one.hedged for one in verdict.claims)
+    if statements > len(claims):
+        notes.append(f"{counted(statements - len(claims), 'claim')} listed again in the same sentence, counted once")
     if hedged := sum(one.hedged for one in verdict.claims):
         notes.append(f"{counted(hedged, 'hedged statement')} not counted as claims")
     silent = {one.key for one in materials.sentences} - {one.sentence for one in verdict.claims}
@@ -132,12 +120,7 @@ def reading_of(verdict: ClaimsVerdict, materials: Materials) -> Reading:
         *_citation_findings(claims, citations, materials),
         *_context_findings(gold, materials),
     ]
-    return Reading(
-        findings,
-        tuple(_record(claim, materials) for claim in claims),
-        tuple(citations),
-        tuple(notes),
-    )
+    return Reading(findings, tuple(claim.record for claim in claims), tuple(citations), tuple(notes))
 
 
 # Checking the verdict ------------------------------------------------------------------------------------------------
@@ -168,14 +151,15 @@ def _places(materials: Materials) -> dict[str, tuple[int, ...]]:
     return {one.key: tuple(numbers) for one, numbers in zip(sentences, at, strict=True)}
 
 
-def _checked(said: ClaimVerdict, materials: Materials, places: dict[str, tuple[int, ...]], notes: list[str]) -> _Claim:
+def _checked(
+    verdict: ClaimVerdict, materials: Materials, places: dict[str, tuple[int, ...]], notes: list[str]
+) -> _Claim:
     wrong: list[str] = []
-    sentence = next((one for one in materials.sentences if one.key == said.sentence), None)
-    if sentence is None:
-        wrong.append(f"there is no sentence {shortened(said.sentence)}")
+    if verdict.sentence not in places:
+        wrong.append(f"there is no sentence {shortened(verdict.sentence)}")
     evidence: list[Evidence] = []
     broken = False
-    for one in said.evidence:
+    for one in verdict.evidence:
         chunk = materials.chunk_by_key.get(one.chunk)
         if chunk is None:
             wrong.append(f"there is no chunk {shortened(one.chunk)}")
@@ -187,50 +171,54 @@ def _checked(said: ClaimVerdict, materials: Materials, places: dict[str, tuple[i
             wrong.append(f"the quote {shortened(one.quote)!r} doesn't occur in {chunk.id}")
             broken = broken or not one.alone
     edge = None
-    if said.edge is not None:
-        walked = materials.edge_by_key.get(said.edge)
-        if walked is None:
-            wrong.append(f"there is no edge {shortened(said.edge)}")
+    if verdict.edge is not None:
+        traversed = materials.edge_by_key.get(verdict.edge)
+        if traversed is None:
+            wrong.append(f"there is no edge {shortened(verdict.edge)}")
         else:
             edge = WalkedEdge(
-                source=walked.source, relation=walked.relation, target=walked.target, in_gold=walked.in_gold
+                source=traversed.source, relation=traversed.relation, target=traversed.target, in_gold=traversed.in_gold
             )
-    if said.support == "UNSUPPORTED" and evidence:
-        notes.append(f"{shortened(said.text)!r} is called unsupported: the evidence that stands there isn't counted")
+    if verdict.support == "UNSUPPORTED" and evidence:
+        notes.append(f"{shortened(verdict.text)!r} is called unsupported: the evidence that stands there isn't counted")
         evidence = []
-    support = _support(said, evidence, edge)
     valid = [one for one in evidence if one.occurs]
     parts = frozenset[str]() if broken else frozenset(one.chunk for one in valid if not one.alone)
     mismatch = "; ".join(wrong) or None
     if mismatch is not None:
-        notes.append(f"{shortened(said.text)!r}: {mismatch}")
-    return _Claim(
-        text=said.text,
-        sentence=sentence,
-        support=support,
+        notes.append(f"{shortened(verdict.text)!r}: {mismatch}")
+    cited = places.get(verdict.sentence, ())
+    record = AnswerClaim(
+        text=verdict.text,
+        sentence=int(verdict.sentence[1:]) if verdict.sentence in places else None,
+        support=_support(verdict, evidence, edge),
         evidence=tuple(evidence),
-        joint=parts if said.together else frozenset(),
-        parts=parts if said.together or edge is not None else frozenset(),
         edge=edge,
-        said=said,
+        gold=verdict.gold if materials.gold_answer is not None else None,
+        cited=cited,
         mismatch=mismatch,
-        cited=places[sentence.key] if sentence is not None else (),
-        alone=frozenset(one.chunk for one in valid if one.alone),
     )
+    alone = frozenset(one.chunk for one in valid if one.alone)
+    joint = parts if verdict.together else frozenset[str]()
+    claim = _Claim(record, alone, joint, parts if edge is not None else joint)
+    if not cited:
+        return claim
+    supported = claim.supported_by(_means(cited, materials.citations))
+    return replace(claim, record=record.model_copy(update={"cited_support": supported}))
 
 
-def _support(said: ClaimVerdict, evidence: Iterable[Evidence], edge: WalkedEdge | None) -> Support:
+def _support(verdict: ClaimVerdict, evidence: Iterable[Evidence], edge: WalkedEdge | None) -> Support:
     """Return the support that remains: none without a quote that occurs or an edge that was traversed."""
-    if said.support != "UNSUPPORTED" and (edge is not None or any(one.occurs for one in evidence)):
-        return said.support
+    if verdict.support != "UNSUPPORTED" and (edge is not None or any(one.occurs for one in evidence)):
+        return verdict.support
     return "INFERRED" if edge is not None else "UNSUPPORTED"
 
 
-def _checked_gold(said: GoldClaimVerdict, materials: Materials, notes: list[str]) -> frozenset[str]:
+def _checked_gold(verdict: GoldClaimVerdict, materials: Materials, notes: list[str]) -> frozenset[str]:
     """Return the keys of the chunks that support a claim of the gold answer."""
-    there = frozenset(said.chunks) & materials.chunk_by_key.keys()
-    if strange := sorted(set(said.chunks) - there):
-        notes.append(f"{shortened(said.text)!r}: there is no chunk {shortened(', '.join(strange))}")
+    there = frozenset(verdict.chunks) & materials.chunk_by_key.keys()
+    if strange := sorted(set(verdict.chunks) - there):
+        notes.append(f"{shortened(verdict.text)!r}: there is no chunk {shortened(', '.join(strange))}")
     return there
 
 
@@ -241,25 +229,9 @@ def _means(numbers: Iterable[int], citations: Sequence[FoundCitation]) -> set[st
     return {chunk for number in numbers for chunk in citations[number].chunks}
 
 
-def _record(claim: _Claim, materials: Materials) -> AnswerClaim:
-    citations = materials.citations
-    gold = claim.said.gold if materials.gold_answer is not None else None
-    return AnswerClaim(
-        text=claim.text,
-        sentence=int(claim.sentence.key[1:]) if claim.sentence is not None else None,
-        support=claim.support,
-        evidence=claim.evidence,
-        edge=claim.edge,
-        gold=gold,
-        cited=claim.cited,
-        cited_support=claim.supported_by(_means(claim.cited, citations)) if claim.cited else None,
-        mismatch=claim.mismatch,
-    )
-
-
 def _citation(number: int, found: FoundCitation, claims: Sequence[_Claim], materials: Materials) -> Citation:
     """Return a citation with whether it is correct, and whether a claim needs it."""
-    at = [claim for claim in claims if number in claim.cited]
+    at = [claim for claim in claims if number in claim.record.cited]
     correct, reason = _correct(found, at, materials)
     needed = None if correct is None else any(_needs(claim, number, materials.citations) for claim in at)
     return Citation(
@@ -284,20 +256,20 @@ def _needs(claim: _Claim, number: int, citations: Sequence[FoundCitation]) -> bo
     """Return whether a citation supports a claim alone, or the claim's citations don't support it without this one."""
     if claim.supported_by(citations[number].chunks):
         return True
-    others = _means((other for other in claim.cited if other != number), citations)
-    return claim.supported_by(_means(claim.cited, citations)) and not claim.supported_by(others)
+    others = _means((other for other in claim.record.cited if other != number), citations)
+    return claim.supported_by(_means(claim.record.cited, citations)) and not claim.supported_by(others)
 
 
 # Measures ------------------------------------------------------------------------------------------------------------
 
 
-def _support_findings(claims: Sequence[_Claim], materials: Materials) -> list[Finding]:
+def _support_findings(claims: Sequence[_Claim], materials: Materials) -> Sequence[Finding]:
     measures = ("Groundedness", "HallucinationRate", "Faithfulness")
     if not claims:
-        return [Finding(measure, None, NO_CLAIMS) for measure in measures]
-    supported = sum(claim.support != "UNSUPPORTED" for claim in claims)
+        return unscored(measures, NO_CLAIMS)
+    supported = sum(claim.record.support != "UNSUPPORTED" for claim in claims)
     if supported < len(claims) and materials.incomplete:
-        return [Finding(measure, None, materials.unseen) for measure in measures]
+        return unscored(measures, materials.unseen)
     explanation = f"{supported} of {counted(len(claims), 'claim')} supported"
     share = supported / len(claims)
     return [
@@ -308,20 +280,20 @@ def _support_findings(claims: Sequence[_Claim], materials: Materials) -> list[Fi
 
 
 def _citation_findings(claims: Sequence[_Claim], citations: Sequence[Citation], materials: Materials) -> list[Finding]:
-    findings = []
+    recall = _citation_recall(claims, materials)
     judged = [one for one in citations if one.correct is not None]
     why = NO_CITED_CLAIMS if citations else NO_CITATIONS
     unseen = any(one.reason in (NOT_SHOWN, NO_RETRIEVAL) for one in citations)
     if unseen or not judged:
-        findings.append(Finding("Attribution", None, materials.unseen if unseen else why))
-        findings.append(Finding("CitationPrecision", None, materials.unseen if unseen else why))
-    else:
-        correct, needed = sum(one.correct is True for one in judged), sum(one.needed is True for one in judged)
-        of = counted(len(judged), "citation")
-        findings.append(Finding("Attribution", correct / len(judged), explanation=f"{correct} of {of} correct"))
-        findings.append(Finding("CitationPrecision", needed / len(judged), explanation=f"{needed} of {of} needed"))
-    findings.insert(1, _citation_recall(claims, materials))
-    return findings
+        attribution, precision = unscored(("Attribution", "CitationPrecision"), materials.unseen if unseen else why)
+        return [attribution, recall, precision]
+    correct, needed = sum(one.correct is True for one in judged), sum(one.needed is True for one in judged)
+    of = counted(len(judged), "citation")
+    return [
+        Finding("Attribution", correct / len(judged), explanation=f"{correct} of {of} correct"),
+        recall,
+        Finding("CitationPrecision", needed / len(judged), explanation=f"{needed} of {of} needed"),
+    ]
 
 
 def _citation_recall(claims: Sequence[_Claim], materials: Materials) -> Finding:
@@ -329,20 +301,20 @@ def _citation_recall(claims: Sequence[_Claim], materials: Materials) -> Finding:
         return Finding("CitationRecall", None, NO_CLAIMS)
     left_out, supported = set(materials.left_out), 0
     for claim in claims:
-        means = _means(claim.cited, materials.citations)
+        means = _means(claim.record.cited, materials.citations)
         if claim.supported_by(means):
             supported += 1
-        elif not left_out.isdisjoint(means) or (claim.cited and not materials.chunks_logged):
+        elif not left_out.isdisjoint(means) or (claim.record.cited and not materials.chunks_logged):
             return Finding("CitationRecall", None, materials.unseen)
     explanation = f"{supported} of {counted(len(claims), 'claim')} supported by their citations"
     return Finding("CitationRecall", supported / len(claims), explanation=explanation)
 
 
-def _context_findings(gold: Sequence[frozenset[str]], materials: Materials) -> list[Finding]:
+def _context_findings(gold: Sequence[frozenset[str]], materials: Materials) -> Sequence[Finding]:
     """Return how well the chunks serve the gold answer; a chunk is relevant if it supports one of its claims."""
     why = NO_GOLD_ANSWER if materials.gold_answer is None else None if gold else NO_GOLD_CLAIMS
     if why is not None:
-        return [Finding("ContextPrecision", None, why), Finding("ContextRecall", None, why)]
+        return unscored(("ContextPrecision", "ContextRecall"), why)
     relevant = frozenset[str]().union(*gold)
     precisions, found = [], 0
     for rank, chunk in enumerate(materials.chunks, 1):

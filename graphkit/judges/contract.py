@@ -16,26 +16,17 @@ from graphkit.records.verdicts import AnswerClaim, Citation
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """The reply of a judge, unchecked.
+    """The reply of a judge, unchecked."""
 
-    Attributes
-    ----------
-    text
-        JSON, if all went well.
-    usage, cost
-        None if unknown, and for a judge that asks no model.
-    request
-        The digest of the request to a model, under which the reply is kept.
-    """
-
-    text: str
+    text: str  # JSON, if all went well
     model: str | None = None
     stop_reason: str | None = None
+    #: None if unknown, and for a judge that asks no model.
     usage: Usage | None = None
     cost: float | None = None
     attempts: int = 1
     cached: bool = False
-    request: str | None = None
+    request: str | None = None  # the digest of the request to a model, under which the reply is kept
 
 
 class Judge(Protocol):
@@ -101,34 +92,16 @@ class UnusableVerdictError(ValueError):
 
 @dataclass(frozen=True)
 class Grader:
-    """One question to a judge about an answer: a prompt, the form of the verdict, and how the verdict is scored.
+    """One question to a judge about an answer: a prompt, the form of the verdict, and how the verdict is scored."""
 
-    Attributes
-    ----------
-    name
-        Such as ``rubric``; the prompt is the file of this name.
-    verdict
-        The form of the verdict; its JSON Schema is sent with the prompt.
-    shows
-        The parts of the materials that the prompt shows, in the order of ``judges.prompts.PARTS``.
-    measures
-        The measures that it scores.
-    read
-        Checks and scores a verdict.
-    lacks
-        Returns why this answer can't be judged (it has no gold answer), or None. If it returns a reason, no judge is
-        asked.
-    unasked
-        Returns the reading if it is known without a judge (key terms found everything), or None.
-    instruction
-        The prompt of a user's rubric, in place of the file.
-    """
-
-    name: str
-    verdict: type[BaseModel]
-    shows: tuple[str, ...]
-    measures: tuple[str, ...]
-    read: Callable[[Any, Materials], Reading]
+    name: str  # such as ``rubric``; the prompt is the file of this name
+    verdict: type[BaseModel]  # the form of the verdict; its JSON Schema is sent with the prompt
+    shows: tuple[str, ...]  # the parts of the materials that the prompt shows, in the order of ``judges.prompts.PARTS``
+    measures: tuple[str, ...]  # the measures that it scores
+    read: Callable[[Any, Materials], Reading]  # checks and scores a verdict
+    #: Returns why this answer can't be judged (it has no gold answer), or None. If it returns a reason, no judge is
+    #: asked.
     lacks: Callable[[Materials], str | None] = field(default=lambda _: None)
+    #: Returns the reading if it is known without a judge (key terms found everything), or None.
     unasked: Callable[[Materials], Reading | None] = field(default=lambda _: None)
-    instruction: str | None = None
+    instruction: str | None = None  # the prompt of a user's rubric, in place of the file

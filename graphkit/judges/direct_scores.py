@@ -8,18 +8,20 @@ from pydantic import Field
 from pydantic.types import StrictInt
 
 from graphkit.judges.contract import Finding, Grader, Reading, UnusableVerdictError
-from graphkit.judges.forms import (
-    NEITHER,
-    NO_GOLD_ANSWER,
-    Bit,
-    Unit,
-    VerdictForm,
-    Words,
-    needs_gold,
-    unscored_if_unseen,
-)
+from graphkit.judges.forms import Bit, Unit, VerdictForm, Words, needs_gold, needs_gold_or_facts, unscored_if_unseen
 from graphkit.judges.materials import Materials
 from graphkit.judges.prompts import PARTS
+
+
+def _finding(measure: str, verdict: Mark | ReasonedScore | None, lack: str | None = None) -> Finding:
+    """Return the value of a verdict; it has none if there is nothing to compare with, whatever the judge returned."""
+    if lack is not None:
+        return Finding(measure, None, lack)
+    if verdict is None:
+        raise UnusableVerdictError(f"there is no score for {measure}, and there is something to compare with")
+    value = verdict.value if isinstance(verdict, Mark) else verdict.score
+    return Finding(measure, float(value), explanation=verdict.reason)
+
 
 # binary: correct, faithful, relevant and complete, each yes or no ----------------------------------------------------
 
@@ -41,25 +43,14 @@ class BinaryVerdict(VerdictForm):
 
 
 def _read_binary(verdict: BinaryVerdict, materials: Materials) -> Reading:
-    no_gold = NO_GOLD_ANSWER if materials.gold_answer is None else None
-    neither = NEITHER if no_gold and not materials.facts else None
     return Reading(
         [
-            _mark_finding("Correct", verdict.correctness, no_gold),
-            unscored_if_unseen(_mark_finding("Faithful", verdict.faithfulness), materials),
-            _mark_finding("Relevant", verdict.relevance),
-            _mark_finding("Complete", verdict.completeness, neither),
+            _finding("Correct", verdict.correctness, needs_gold(materials)),
+            unscored_if_unseen(_finding("Faithful", verdict.faithfulness), materials),
+            _finding("Relevant", verdict.relevance),
+            _finding("Complete", verdict.completeness, needs_gold_or_facts(materials)),
         ]
     )
-
-
-def _mark_finding(measure: str, mark: Mark | None, lack: str | None = None) -> Finding:
-    """Return the value of a mark; a mark with nothing to compare with has none, whatever the judge said."""
-    if lack is not None:
-        return Finding(measure, None, lack)
-    if mark is None:
-        raise UnusableVerdictError(f"there is no mark for {measure}, and there is something to compare with")
-    return Finding(measure, float(mark.value), explanation=mark.reason)
 
 
 BINARY = Grader("binary", BinaryVerdict, PARTS, ("Correct", "Faithful", "Relevant", "Complete"), _read_binary)
@@ -91,26 +82,15 @@ class RelevanceVerdict(VerdictForm):
 
 
 def _read_graded(verdict: GradedVerdict, materials: Materials) -> Reading:
+    lack = needs_gold(materials)
     return Reading(
         [
-            unscored_if_unseen(_score_finding("Faithfulness", verdict.faithfulness), materials),
-            _score_finding("AnswerRelevance", verdict.answer_relevance),
-            _against_gold("ContextPrecision", verdict.context_precision, materials),
-            _against_gold("ContextRecall", verdict.context_recall, materials),
+            unscored_if_unseen(_finding("Faithfulness", verdict.faithfulness), materials),
+            _finding("AnswerRelevance", verdict.answer_relevance),
+            unscored_if_unseen(_finding("ContextPrecision", verdict.context_precision, lack), materials),
+            unscored_if_unseen(_finding("ContextRecall", verdict.context_recall, lack), materials),
         ]
     )
-
-
-def _score_finding(measure: str, verdict: ReasonedScore) -> Finding:
-    return Finding(measure, verdict.score, explanation=verdict.reason)
-
-
-def _against_gold(measure: str, verdict: ReasonedScore | None, materials: Materials) -> Finding:
-    if materials.gold_answer is None:
-        return Finding(measure, None, NO_GOLD_ANSWER)
-    if verdict is None:
-        raise UnusableVerdictError(f"there is no score for {measure}, and there is a gold answer")
-    return unscored_if_unseen(_score_finding(measure, verdict), materials)
 
 
 GRADED = Grader(
@@ -127,7 +107,7 @@ RELEVANCE = Grader(
     RelevanceVerdict,
     PARTS[:5],
     ("AnswerRelevance",),
-    lambda verdict, _: Reading([_score_finding("AnswerRelevance", verdict.answer_relevance)]),
+    lambda verdict, _: Reading([_finding("AnswerRelevance", verdict.answer_relevance)]),
 )
 
 

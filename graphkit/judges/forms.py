@@ -48,9 +48,9 @@ def unscored(measures: Iterable[str], reason: str) -> tuple[Finding, ...]:
     return tuple(Finding(measure, None, reason) for measure in measures)
 
 
-def unscored_if_unseen(finding: Finding, materials: Materials, best: float = 1.0) -> Finding:
+def unscored_if_unseen(finding: Finding, materials: Materials) -> Finding:
     """Return the finding, without its value if chunks that the judge didn't see could have raised it."""
-    if not materials.incomplete or finding.value is None or finding.value >= best:
+    if not materials.incomplete or finding.value is None or finding.value >= 1.0:
         return finding
     return replace(finding, value=None, reason=materials.unseen)
 

@@ -32,18 +32,10 @@ class ModelClient(Model, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelBackend:
-    """A language model as a judge; graphkit adds the prompts, the cache of replies, the prices and the budget.
+    """A language model as a judge; graphkit adds the prompts, the cache of replies, the prices and the budget."""
 
-    Attributes
-    ----------
-    client
-        Opens a client that sends at most so many requests at once.
-    model
-        The model that is asked for by default.
-    """
-
-    client: Callable[[int], ModelClient]
-    model: str
+    client: Callable[[int], ModelClient]  # opens a client that sends at most so many requests at once
+    model: str  # the model that is asked for by default
 
 
 def _anthropic(concurrency: int) -> ModelClient:
@@ -70,10 +62,8 @@ def _loaded(name: str) -> Any:
     """
     if (point := installed().get(name)) is None:
         names = [*installed()]
-        raise InputError(
-            f"no judge is called {name!r}",
-            remedy=f"{did_you_mean(name, names)}There are {', '.join(names)}, and your own as package.module:callable.",
-        )
+        remedy = f"{did_you_mean(name, names)}There are {', '.join(names)}, and your own as package.module:callable."
+        raise InputError(f"no judge is called {name!r}", remedy=remedy)
     return imported(point.module, point.attr, "Reinstall the package that registers it.", here=False)
 
 

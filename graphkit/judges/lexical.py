@@ -15,7 +15,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -93,11 +93,11 @@ class _Stated:
         return bool(self.quotes) or self.edge is not None
 
 
+@dataclass(eq=False)
 class _Findings:
     """The findings on one answer; each part is computed once."""
 
-    def __init__(self, materials: Materials) -> None:
-        self.materials = materials
+    materials: Materials
 
     @cached_property
     def chunks(self) -> list[_Chunk]:
@@ -129,6 +129,16 @@ class _Findings:
     def support(self) -> float:
         """The share of supported claims; 0 without claims."""
         return sum(one.supported for one in self.claims) / len(self.claims) if self.claims else 0.0
+
+    @property
+    def supported(self) -> str:
+        """The number of supported claims, in words."""
+        return f"{sum(one.supported for one in self.claims)} of {len(self.claims)} claims supported"
+
+    @property
+    def points(self) -> str:
+        """The number of claims of the gold answer that the answer has, in words."""
+        return f"{sum(self.stated)} of {len(self.stated)} points"
 
     @cached_property
     def gold(self) -> list[str]:
@@ -182,7 +192,7 @@ class _Findings:
                 continue
             if len(wanted & chunk.content) < THRESHOLD * len(wanted):
                 continue
-            line, shared = _best_line(chunk, wanted)
+            line, shared = _most_shared(chunk.lines, wanted)
             if shared:
                 quotes[chunk.key] = line
                 if shared >= THRESHOLD * len(wanted):
@@ -198,12 +208,8 @@ class _Findings:
 
     def quote_of(self, wanted: frozenset[str]) -> str:
         """Return the sentence of the answer with most of these words."""
-        best, most = "", 0
-        for one in self.materials.sentences:
-            shared = len(wanted & content_words(one.text))
-            if shared > most:
-                best, most = one.text[:_LONGEST_QUOTE], shared
-        return best
+        sentences = ((one.text, content_words(one.text)) for one in self.materials.sentences)
+        return _most_shared(sentences, wanted)[0][:_LONGEST_QUOTE]
 
 
 def _prepared(chunk: ShownChunk) -> _Chunk:
@@ -216,13 +222,11 @@ def _prepared(chunk: ShownChunk) -> _Chunk:
     return _Chunk(chunk.key, whole, words_of(whole), frozenset(_WORD.findall(folded(whole))), lines)
 
 
-def _best_line(chunk: _Chunk, wanted: frozenset[str]) -> tuple[str, int]:
-    best, most = "", 0
-    for line, words in chunk.lines:
-        shared = len(wanted & words)
-        if shared > most:
-            best, most = line, shared
-    return best, most
+def _most_shared(texts: Iterable[tuple[str, frozenset[str]]], wanted: frozenset[str]) -> tuple[str, int]:
+    """Return the first text with most of the wanted words, and how many it has."""
+    shared = ((text, len(wanted & words)) for text, words in texts)
+    best = max(shared, key=lambda pair: pair[1], default=("", 0))
+    return best if best[1] else ("", 0)
 
 
 @dataclass(frozen=True)
@@ -285,8 +289,7 @@ def _claims(found: _Findings) -> dict[str, Any]:
 
 
 def _rubric(found: _Findings) -> dict[str, Any]:
-    supported = f"{sum(one.supported for one in found.claims)} of {len(found.claims)} claims supported"
-    reasoning = f"By key terms {sum(found.stated)} of {len(found.stated)} points of the gold answer; {supported}."
+    reasoning = f"By key terms {found.points} of the gold answer; {found.supported}."
     all_supported = found.support == 1
     if found.agreement == 1 and all_supported:
         grade, failure = "fully_correct", None
@@ -310,12 +313,11 @@ def _missing(found: _Findings) -> str:
 
 
 def _binary(found: _Findings) -> dict[str, Any]:
-    points = f"{sum(found.stated)} of {len(found.stated)} points by key terms"
-    supported = f"{sum(one.supported for one in found.claims)} of {len(found.claims)} claims supported"
+    points = f"{found.points} by key terms"
     comparable = found.materials.gold_answer is not None
     return {
         "correctness": _mark(found.agreement == 1, points) if comparable else None,
-        "faithfulness": _mark(all(one.supported for one in found.claims), supported),
+        "faithfulness": _mark(all(one.supported for one in found.claims), found.supported),
         "relevance": _mark(found.on_topic > 0, "words of the question occur" if found.on_topic else "none occur"),
         "completeness": _mark(found.agreement == 1, points) if comparable or found.materials.facts else None,
     }
@@ -349,8 +351,7 @@ def _graded(found: _Findings) -> dict[str, Any]:
 
 def _scale(found: _Findings) -> dict[str, Any]:
     score = round(8 * found.agreement + 2 * found.support * (found.agreement > 0))
-    points = f"{sum(found.stated)} of {len(found.stated)} points by key terms"
-    return {"reasoning": f"{points}; {found.support:.0%} of the claims supported.", "score": score}
+    return {"reasoning": f"{found.points} by key terms; {found.support:.0%} of the claims supported.", "score": score}
 
 
 def _aggregation(found: _Findings) -> dict[str, Any]:

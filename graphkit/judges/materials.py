@@ -56,34 +56,23 @@ class ShownEdge:
 
 @dataclass(frozen=True)
 class Materials:
-    """Everything that a judge may see of one answer.
-
-    Attributes
-    ----------
-    gold_answer, facts, conflicts
-        From the annotation; None or empty if absent. A conflict is the sources that disagree and its resolution, which
-        may be empty.
-    services
-        The service or repository of each fact, or None.
-    chunks, left_out
-        The chunks that fit into the budget, best first, and the ids of the others: they didn't fit, or have no text.
-    chunks_logged
-        Whether the record logs its retrieved chunks.
-    """
+    """Everything that a judge may see of one answer."""
 
     run: str
     question_id: str
     question: str
     answer: str
+    #: From the annotation; None or empty if absent. A conflict is the sources that disagree and its resolution, which
+    #: may be empty.
     gold_answer: str | None = None
     facts: tuple[str, ...] = ()
     conflicts: tuple[tuple[tuple[str, ...], str], ...] = ()
-    chunks: tuple[ShownChunk, ...] = ()
+    chunks: tuple[ShownChunk, ...] = ()  # those that fit into the budget, best first
     edges: tuple[ShownEdge, ...] = ()
-    left_out: tuple[str, ...] = ()
-    chunks_logged: bool = True
+    left_out: tuple[str, ...] = ()  # ids of the other chunks: they didn't fit, or have no text
+    chunks_logged: bool = True  # whether the record logs its retrieved chunks
     citations: tuple[FoundCitation, ...] = ()
-    services: tuple[str | None, ...] = ()
+    services: tuple[str | None, ...] = ()  # the service or repository of each fact, or None
     case: Case | None = field(default=None, repr=False, compare=False)
 
     @cached_property
@@ -130,10 +119,7 @@ def materials_of(
     Chunks are shown whole or not at all: best first, each that still fits into ``context_tokens``, and once if
     retrieved twice. Edges are shown once each, in the order of the traversal.
 
-    Parameters
-    ----------
-    pattern
-        An additional pattern of citations, see :func:`graphkit.judges.citations.citation_pattern`.
+    ``pattern`` is an additional pattern of citations, see :func:`graphkit.judges.citations.citation_pattern`.
     """
     question, record = case.question, case.answer
     answer = (record.answer if record is not None else None) or ""
@@ -182,9 +168,9 @@ def _chunks(case: Case, budget: int) -> tuple[tuple[ShownChunk, ...], tuple[str,
 
 
 def _edges(case: Case) -> tuple[ShownEdge, ...]:
-    walked: dict[Edge, None] = dict.fromkeys(edge for path in case.walked_paths for edge in path)
-    gold = contained(walked, case.gold_edges, case.untyped) if case.gold_edges else None
+    traversed: dict[Edge, None] = dict.fromkeys(edge for path in case.walked_paths for edge in path)
+    gold = contained(traversed, case.gold_edges, case.untyped) if case.gold_edges else None
     return tuple(
         ShownEdge(f"e{number}", source, relation, target, None if gold is None else (source, relation, target) in gold)
-        for number, (source, relation, target) in enumerate(walked, 1)
+        for number, (source, relation, target) in enumerate(traversed, 1)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from graphkit.judges.contract import Opinion
@@ -16,39 +17,17 @@ MAX_TOKENS = 4096
 _AGAIN = "That verdict can't be used: {reason}. Give the whole verdict again, as JSON of the given form."
 
 
+@dataclass(eq=False)
 class ModelJudge:
-    """A judge that asks a model: the prompt becomes a request, and the reply an opinion.
+    """A judge that asks a model: the prompt becomes a request, and the reply an opinion."""
 
-    Parameters
-    ----------
-    name
-        Such as ``anthropic``; it stands beside each score.
-    model_name
-        The model to ask for; the version of the judge.
-    max_tokens
-        Room for a verdict.
-    effort
-        How much the model may think; None for its default.
-    cost
-        Returns the cost of a reply; None if its price is unknown.
-    """
-
-    def __init__(
-        self,
-        model: Model,
-        name: str,
-        model_name: str,
-        *,
-        max_tokens: int = MAX_TOKENS,
-        effort: str | None = None,
-        cost: Callable[[Reply], float | None] = lambda _: None,
-    ) -> None:
-        self._model = model
-        self.name = name
-        self.model_name = model_name
-        self.max_tokens = max_tokens
-        self.effort = effort
-        self._cost = cost
+    model: Model
+    name: str  # such as ``anthropic``; it stands beside each score
+    model_name: str  # the model to ask for; the version of the judge
+    _: KW_ONLY
+    max_tokens: int = MAX_TOKENS  # room for a verdict
+    effort: str | None = None  # how much the model may think; None for its default
+    cost: Callable[[Reply], float | None] = lambda _: None  # of a reply; None if its price is unknown
 
     @property
     def version(self) -> str:
@@ -58,13 +37,13 @@ class ModelJudge:
     async def judge(self, prompt: Prompt, schema: Mapping[str, Any]) -> Opinion:
         """Return the reply of the model; raise a ModelError if there is no reply."""
         request = self.request(prompt, schema)
-        reply = await self._model.ask(request)
+        reply = await self.model.ask(request)
         return Opinion(
             text=reply.text,
             model=reply.model,
             stop_reason=reply.stop_reason,
             usage=reply.usage,
-            cost=self._cost(reply),
+            cost=self.cost(reply),
             attempts=reply.attempts,
             cached=reply.cached,
             request=request.digest,
@@ -80,13 +59,13 @@ class ModelJudge:
         data = [Block(text, shared=place == len(prompt.parts)) for place, (_, text) in enumerate(prompt.parts, 1)]
         turns = [Turn("user", (*data, Block(prompt.instruction)))]
         room = self.max_tokens
-        for said, reason in prompt.unusable:
+        for earlier, reason in prompt.unusable:
             if reason == TRUNCATED:
                 room *= 2
                 continue
             again = Block(_AGAIN.format(reason=reason))
-            if said.strip():
-                turns += [Turn("assistant", (Block(said),)), Turn("user", (again,))]
+            if earlier.strip():
+                turns += [Turn("assistant", (Block(earlier),)), Turn("user", (again,))]
             else:  # a turn can't be empty
                 turns[-1] = Turn("user", (*turns[-1].blocks, again))
         return Request(

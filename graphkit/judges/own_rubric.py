@@ -44,28 +44,17 @@ _FORM = (
 def load_rubric(folder: Path) -> Grader:
     """Return the grader of a folder with ``prompt.txt`` and ``schema.json``.
 
-    Raises
-    ------
-    InputError
-        A file is missing or can't be used. The message says which, and what to write.
+    Raise an InputError if a file is missing or can't be used. The message says which, and what to write.
     """
     name = folder.resolve().name
-    if not folder.is_dir():
-        raise InputError(
-            "there is no such folder",
-            where=str(folder),
-            remedy="A rubric is a folder with prompt.txt and schema.json.",
-        )
-    if not _NAME.match(name):
-        raise InputError(
-            f"{name!r} can't be the name of a measure",
-            where=str(folder),
-            remedy="Give the folder a name of letters, digits and '_'.",
-        )
-    if name in prompt_names():
-        raise InputError(f"{name!r} is the name of a built-in grader", where=str(folder), remedy="Rename the folder.")
-    if measure_class(name) is not None:
-        raise InputError(f"{name!r} is the name of a measure", where=str(folder), remedy="Rename the folder.")
+    for wrong, what, remedy in (
+        (not folder.is_dir(), "there is no such folder", "A rubric is a folder with prompt.txt and schema.json."),
+        (not _NAME.match(name), f"{name!r} can't be the name of a measure", "Use a name of letters, digits and '_'."),
+        (name in prompt_names(), f"{name!r} is the name of a built-in grader", "Rename the folder."),
+        (measure_class(name) is not None, f"{name!r} is the name of a measure", "Rename the folder."),
+    ):
+        if wrong:
+            raise InputError(what, where=str(folder), remedy=remedy)
     instruction = read_text(folder / "prompt.txt", "It holds the question to the judge, in plain words.").strip()
     if not instruction:
         raise InputError(
@@ -121,11 +110,9 @@ def _form(text: str, where: str, name: str) -> type[BaseModel]:
         raise InputError(f"the schema uses {', '.join(strange)}, which isn't supported", where=where, remedy=_FORM)
     fields: dict[str, Any] = {key: _property(key, value, where) for key, value in properties.items()}
     if not any(value.get("type") in ("number", "integer", "boolean") for value in properties.values()):
-        raise InputError(
-            "the schema has no number and no boolean, so nothing would be scored",
-            where=where,
-            remedy='Add one, such as "tone": {"type": "number", "minimum": 0, "maximum": 1}.',
-        )
+        what = "the schema has no number and no boolean, so nothing would be scored"
+        remedy = 'Add one, such as "tone": {"type": "number", "minimum": 0, "maximum": 1}.'
+        raise InputError(what, where=where, remedy=remedy)
     form: type[BaseModel] = create_model(name, __base__=VerdictForm, **fields)
     form.__doc__ = schema.get("description") if isinstance(schema.get("description"), str) else None
     return form

@@ -9,13 +9,11 @@ A file ``prompts/NAME.txt`` that begins with a JSON Schema and a line ``---`` is
 from __future__ import annotations
 
 import hashlib
-import json
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from graphkit.errors import InputError, did_you_mean
 from graphkit.judges.materials import Materials
@@ -31,26 +29,16 @@ _FOLDER = Path(__file__).parent / "prompts"
 
 @dataclass(frozen=True)
 class Prompt:
-    """The question to a judge about one answer.
+    """The question to a judge about one answer."""
 
-    Attributes
-    ----------
-    grader, digest
-        The grader, and the SHA-256 of its words (without the text under judgement).
-    system
-        The rules for every grader: the role of the judge, and that the text between delimiters is data.
-    parts
-        Name and delimited text of each part, in front of the instruction.
-    unusable
-        Earlier opinions on the same prompt that couldn't be used, each with the reason.
-    """
-
+    #: The grader, and the SHA-256 of its words (without the text under judgement).
     grader: str
     digest: str
-    system: str
-    parts: tuple[tuple[str, str], ...]
+    system: str  # the rules for every grader: the role of the judge, and that the text between delimiters is data
+    parts: tuple[tuple[str, str], ...]  # name and delimited text of each part, in front of the instruction
     instruction: str
     materials: Materials
+    #: Earlier opinions on the same prompt that couldn't be used, each with the reason.
     unusable: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -90,29 +78,10 @@ def prompt_names() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in _FOLDER.glob("*.txt")))
 
 
-def digest_of(grader: str, shows: tuple[str, ...], schema: Mapping[str, Any], instruction: str | None = None) -> str:
-    """Return the SHA-256 of a grader's words, the parts that it shows, and the form of its verdict."""
-    asked = instruction if instruction is not None else text_of(grader)
-    words = json.dumps([text_of("system"), asked, shows, schema], ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def prompt_for(
-    grader: str, digest: str, shows: tuple[str, ...], materials: Materials, instruction: str | None = None
-) -> Prompt:
-    """Return the prompt of a grader about one answer.
-
-    Parameters
-    ----------
-    digest
-        See :func:`digest_of`.
-    instruction
-        The words of a grader without a file.
-    """
-    system, asked = text_of("system"), instruction if instruction is not None else text_of(grader)
+def parts_of(materials: Materials, shows: Container[str]) -> tuple[tuple[str, str], ...]:
+    """Return the name and the delimited text of each part that a prompt shows."""
     nonce = nonce_of(materials)
-    parts = tuple((part, _delimited(part, inner, nonce)) for part, inner in _shown(materials, nonce) if part in shows)
-    return Prompt(grader, digest, system, parts, asked, materials)
+    return tuple((part, _delimited(part, inner, nonce)) for part, inner in _shown(materials, nonce) if part in shows)
 
 
 def nonce_of(materials: Materials) -> str:

@@ -14,14 +14,7 @@ from graphkit.records.words import shortened
 GRADES = {"fully_correct": 1.0, "partially_correct": 0.5, "unsupported": 0.0, "wrong": 0.0}
 
 #: The labels of failures.
-FAILURES = (
-    "hallucination",
-    "missing_evidence",
-    "retrieval_miss",
-    "wrong_chunk",
-    "reasoning_error",
-    "scope_confusion",
-)
+FAILURES = ("hallucination", "missing_evidence", "retrieval_miss", "wrong_chunk", "reasoning_error", "scope_confusion")
 
 #: The label of any other failure.
 GRADING_ERROR = "grading_error"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +15,7 @@ from pydantic import ValidationError
 from graphkit.judges.contract import Finding, Grader, Judge, Opinion, Reading, UnusableVerdictError
 from graphkit.judges.forms import unscored
 from graphkit.judges.materials import Materials
-from graphkit.judges.prompts import TRUNCATED, Prompt, digest_of, prompt_for
+from graphkit.judges.prompts import TRUNCATED, Prompt, parts_of, text_of
 from graphkit.llm.requests import ModelError, Usage
 from graphkit.records.verdicts import Verdict
 from graphkit.records.words import shortened
@@ -44,13 +46,20 @@ class Judged:
 
 def prompt_of(grader: Grader, materials: Materials) -> Prompt:
     """Return the prompt of a grader about an answer."""
-    return prompt_for(grader.name, prompt_hash(grader), grader.shows, materials, grader.instruction)
+    parts = parts_of(materials, grader.shows)
+    return Prompt(grader.name, prompt_hash(grader), text_of("system"), parts, _instruction(grader), materials)
+
+
+def _instruction(grader: Grader) -> str:
+    return grader.instruction if grader.instruction is not None else text_of(grader.name)
 
 
 @lru_cache(maxsize=256)
 def prompt_hash(grader: Grader) -> str:
-    """Return the SHA-256 of a grader's words and form, whatever the answer."""
-    return digest_of(grader.name, grader.shows, schema_of(grader), grader.instruction)
+    """Return the SHA-256 of a grader's words, the parts that it shows, and its form, whatever the answer."""
+    asked = [text_of("system"), _instruction(grader), grader.shows, schema_of(grader)]
+    words = json.dumps(asked, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @lru_cache(maxsize=256)
@@ -83,13 +92,13 @@ async def ask(grader: Grader, materials: Materials, judge: Judge) -> Judged:
             break
         opinions.append(opinion)
         try:
-            said, reading = read(grader, materials, opinion)
+            content, reading = read(grader, materials, opinion)
         except _FailureError as error:
             failure, reason = error.label, shortened(error.what, _LONGEST_REASON)
             blamed += [opinion.request] if opinion.request is not None else []
             prompt = replace(prompt, unusable=(*prompt.unusable, (opinion.text, reason)))
             continue
-        verdict = _verdict(grader, materials, judge, prompt, opinions, said, reading)
+        verdict = _verdict(grader, materials, judge, prompt, opinions, content, reading)
         return Judged(tuple(reading.findings), verdict)
     verdict = _verdict(grader, materials, judge, prompt, opinions, None, Reading(()))
     verdict = verdict.model_copy(
@@ -138,7 +147,7 @@ def _verdict(
     judge: Judge,
     prompt: Prompt,
     opinions: list[Opinion],
-    said: dict[str, Any] | None,
+    content: dict[str, Any] | None,
     reading: Reading,
 ) -> Verdict:
     """Return the record of a verdict, with the usage and cost of all tries."""
@@ -155,7 +164,7 @@ def _verdict(
         judge=judge.name,
         model=last.model if last else None,
         prompt_hash=prompt.digest,
-        verdict=said,
+        verdict=content,
         grade=whole.grade,
         label=whole.label,
         explanation=whole.explanation,

@@ -70,6 +70,8 @@ class Received:
 class AnthropicModel:
     """Any model of the Anthropic API. The client reads its key and address from its own environment variables.
 
+    Raise an InputError if the client isn't installed, or has no credentials.
+
     Parameters
     ----------
     concurrency
@@ -83,11 +85,6 @@ class AnthropicModel:
         Seconds for all attempts at one request with their pauses, except those that the rate limit asks for.
     user
         The name of the feature that asks, for messages.
-
-    Raises
-    ------
-    InputError
-        The client isn't installed, or has no credentials.
     """
 
     def __init__(
@@ -119,10 +116,8 @@ class AnthropicModel:
         try:
             import anthropic
         except ImportError:
-            raise InputError(
-                f"{self._user} needs the Anthropic client",
-                remedy="pip install 'graphkit[anthropic]'. The judge lexical works without a model.",
-            ) from None
+            remedy = "pip install 'graphkit[anthropic]'. The judge lexical works without a model."
+            raise InputError(f"{self._user} needs the Anthropic client", remedy=remedy) from None
         try:
             headers = {"accept-encoding": bodies.ENCODING}
             network = anthropic.DefaultAsyncHttpxClient(event_hooks={"response": [bodies.bound]}, headers=headers)
@@ -136,16 +131,12 @@ class AnthropicModel:
         if client.base_url.scheme not in ("http", "https") or not client.base_url.host:
             raise _no_address()
         if client.api_key is None and client.auth_token is None and client.credentials is None:
-            raise InputError(
-                f"{self._user} has no credentials for the Anthropic API",
-                remedy="Set ANTHROPIC_API_KEY. The judge lexical works without a model.",
-            )
+            remedy = "Set ANTHROPIC_API_KEY. The judge lexical works without a model."
+            raise InputError(f"{self._user} has no credentials for the Anthropic API", remedy=remedy)
         for name, secret in (("ANTHROPIC_API_KEY", client.api_key), ("ANTHROPIC_AUTH_TOKEN", client.auth_token)):
             if secret is not None and not _SENDABLE.fullmatch(secret):
-                raise InputError(
-                    f"{name} holds a space, a line end or another character that no key has",
-                    remedy="Set it again, without quotes, spaces or line ends around it.",
-                )
+                what = f"{name} holds a space, a line end or another character that no key has"
+                raise InputError(what, remedy="Set it again, without quotes, spaces or line ends around it.")
         return client
 
     @property
@@ -171,12 +162,8 @@ class AnthropicModel:
     async def ask(self, request: Request) -> Reply:
         """Return the reply, even a refused or truncated one; its stop reason says so.
 
-        Raises
-        ------
-        ModelError
-            No attempt got a reply, or the server rejects the request.
-        InputError
-            No request can get a reply: the credentials, the address or the name of the model are wrong.
+        Raise a ModelError if no attempt got a reply, or the server rejects the request. Raise an InputError if no
+        request can get a reply: the credentials, the address or the name of the model are wrong.
         """
         body = parameters(request)
 
@@ -200,12 +187,8 @@ class AnthropicModel:
         Unless ``repeatable``, nothing is sent twice that the server may have done: such a failure raises an error at
         once, with ``lost`` 1. ``timeout`` is for calls that take longer than a reply.
 
-        Raises
-        ------
-        ModelError
-            The server sent none, with its message or that of the network; the error of the client is the cause.
-        InputError
-            As :meth:`ask`.
+        Raise a ModelError if the server sent none, with its message or that of the network; the error of the client is
+        the cause. Raise an InputError as :meth:`ask`.
         """
         attempt = lost = 0
         left = max(self._deadline, timeout or 0.0)
@@ -267,10 +250,7 @@ class AnthropicModel:
     def failure(self, error: Exception) -> ModelError:
         """Return the failure of a request for an error of the client or the network.
 
-        Raises
-        ------
-        InputError
-            As :meth:`ask`.
+        Raise an InputError as :meth:`ask`.
         """
         found = self._failure(error)
         return ModelError(found.what, lost=found.lost)
@@ -394,10 +374,7 @@ def _wait(headers: Mapping[str, str]) -> float | None:
 def parameters(request: Request) -> dict[str, Any]:
     """Return a request as the parameters of ``messages.create``.
 
-    Raises
-    ------
-    InputError
-        The API can't accept the schema.
+    Raise an InputError if the API can't accept the schema.
     """
     breakpoints = _breakpoints(request)
     system = _content(request.system, breakpoints)
@@ -457,10 +434,7 @@ def _clean(text: str) -> str:
 def sendable(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a JSON Schema that the API accepts: limits that it refuses (such as minimum) move to the description.
 
-    Raises
-    ------
-    InputError
-        A value in the schema has no type.
+    Raise an InputError if a value in the schema has no type.
     """
     import anthropic
 
@@ -490,13 +464,7 @@ def _with_one_type(schema: Any) -> Any:
 
 
 def reply_of(message: Any, attempts: int = 1, lost: int = 0, batch: bool = False) -> Reply:
-    """Return the reply in a message of the API.
-
-    Raises
-    ------
-    ValueError
-        The message has another form.
-    """
+    """Return the reply in a message of the API; raise a ValueError if the message has another form."""
     if not isinstance(message, Mapping) or message.get("type", "message") != "message":
         raise ValueError(f"it has another form: {json.dumps(message)[:200]}")
     content, usage = message.get("content"), message.get("usage")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from graphkit.errors import InputError
 from graphkit.llm.prices import PriceTable
@@ -17,10 +18,7 @@ _TOLERANCE = 1e-9
 class Budget:
     """An amount of money, with the part that is spent and the part reserved for requests under way.
 
-    Raises
-    ------
-    InputError
-        The limit is no amount, or a model has no price.
+    Raise an InputError if the limit is no amount, or a model has no price.
     """
 
     def __init__(self, limit: float, prices: PriceTable, models: Iterable[str]) -> None:
@@ -38,10 +36,7 @@ class Budget:
     def maximum_cost(self, request: Request, batch: bool = False) -> float:
         """Return the maximum cost of a request, sent once.
 
-        Raises
-        ------
-        InputError
-            The price of its model is unknown.
+        Raise an InputError if the price of its model is unknown.
         """
         cost = self.prices.maximum_cost(request, batch)
         if cost is None:
@@ -49,7 +44,7 @@ class Budget:
         return cost
 
     def reserve(self, amount: float) -> bool:
-        """Reserve an amount unless that passes the limit, and tell whether it is reserved."""
+        """Reserve an amount unless that passes the limit, and return whether it is reserved."""
         if self.spent + self.reserved + amount > self.limit + _TOLERANCE:
             return False
         self.reserved += amount
@@ -85,26 +80,22 @@ class Budget:
         return True
 
 
+@dataclass
 class BudgetedModel:
     """A model behind a budget."""
 
-    def __init__(self, model: Model, budget: Budget) -> None:
-        self._model = model
-        self._budget = budget
+    model: Model
+    budget: Budget
 
     async def ask(self, request: Request) -> Reply:
         """Reserve the maximum cost, and return the reply.
 
         An attempt whose reply got lost may have been charged, so it counts at its maximum cost.
 
-        Raises
-        ------
-        ModelError
-            The request could pass the limit (``over_budget``), or got no reply.
-        InputError
-            The price of its model is unknown.
+        Raise a ModelError if the request could pass the limit (``over_budget``), or got no reply. Raise an InputError
+        if the price of its model is unknown.
         """
-        budget = self._budget
+        budget = self.budget
         maximum = budget.maximum_cost(request)
         if not await budget.reserve_when_free(maximum):
             raise ModelError(budget.refusal(maximum), label="over_budget", attempts=0)
@@ -121,7 +112,7 @@ class BudgetedModel:
 
         token = BEFORE_REPEAT.set(again)
         try:
-            reply = await self._model.ask(request)
+            reply = await self.model.ask(request)
             spent = budget.prices.cost(request.model, reply.usage) or 0.0
             spent += (reply.lost - charged) * maximum
         except ModelError as error:

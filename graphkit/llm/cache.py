@@ -5,24 +5,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import os
 import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphkit.errors import InputError
 from graphkit.llm.requests import Model, Reply, Request, Usage
 
-if TYPE_CHECKING:
-    from types import TracebackType
-
 #: The environment variable that names the file.
 CACHE_VARIABLE = "GRAPHKIT_REPLIES"
 FILE_NAME = "replies.sqlite"
+_DAMAGED = (
+    "Move it away, with the files of its name that end in -wal and -shm: its replies will be asked for again. "
+    "`sqlite3 FILE .recover` may save some of it."
+)
+_NAME_ANOTHER = f"Name another: --cache FILE, or {CACHE_VARIABLE}."
 
 #: The version of the schema; graphkit refuses a file with a later one.
 _VERSION = 1
@@ -73,28 +76,18 @@ class ModelStats:
 
 @dataclass(frozen=True, slots=True)
 class CacheStats:
-    """The content of a file of replies.
-
-    Attributes
-    ----------
-    size
-        Bytes on disk; the ``bytes`` of a model are those of its requests and replies.
-    oldest, newest
-        The times of the first and the last reply, in seconds since 1970; None if there is none.
-    hits, misses
-        How many replies of the last grading came from here, and how many from a model; None if unknown.
-    batches
-        The number of batches under way.
-    """
+    """The content of a file of replies."""
 
     path: Path
-    size: int
+    size: int  # bytes on disk; the ``bytes`` of a model are those of its requests and replies
     models: dict[str, ModelStats]
+    #: The times of the first and the last reply, in seconds since 1970; None if there is none.
     oldest: float | None = None
     newest: float | None = None
+    #: How many replies of the last grading came from here, and how many from a model; None if unknown.
     hits: int | None = None
     misses: int | None = None
-    batches: int = 0
+    batches: int = 0  # the number of batches under way
 
     @property
     def entries(self) -> int:
@@ -107,25 +100,17 @@ class ReplyCache:
 
     Each reply has its own transaction, so a killed process loses no reply that it has put.
 
-    Parameters
-    ----------
-    path
-        The file; created if missing, unless ``must_exist``.
+    Raise an InputError if the file is damaged, comes from a later graphkit, can't be created, or is missing though it
+    must exist.
 
-    Raises
-    ------
-    InputError
-        The file is damaged, comes from a later graphkit, can't be created, or is missing though it must exist.
+    The file is created if it is missing, unless ``must_exist``.
     """
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self.path = path
         if must_exist and not path.exists():
-            raise InputError(
-                "there is no file of recorded replies",
-                where=str(path),
-                remedy=f"Grade with a model first, or name another: --cache FILE, or {CACHE_VARIABLE}.",
-            )
+            remedy = f"Grade with a model first, or name another: --cache FILE, or {CACHE_VARIABLE}."
+            raise InputError("there is no file of recorded replies", where=str(path), remedy=remedy)
         self._lock = threading.RLock()
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -163,11 +148,8 @@ class ReplyCache:
             if connection.execute("PRAGMA user_version").fetchone()[0] == _VERSION:
                 return  # another process has just created it
             if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                raise InputError(
-                    "this is no file of replies but some other database",
-                    where=str(self.path),
-                    remedy=f"Name another: --cache FILE, or {CACHE_VARIABLE}.",
-                )
+                what = "this is no file of replies but some other database"
+                raise InputError(what, where=str(self.path), remedy=_NAME_ANOTHER)
             for statement in _TABLES.split(";"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {_VERSION}")
@@ -178,25 +160,15 @@ class ReplyCache:
         try:
             yield
         except OSError as error:
-            raise InputError(
-                f"the file of replies can't be used: {error.strerror}",
-                where=str(self.path),
-                remedy=f"Name another: --cache FILE, or {CACHE_VARIABLE}.",
-            ) from None
+            raise self._unusable(f"can't be used: {error.strerror}", _NAME_ANOTHER) from None
         except sqlite3.OperationalError as error:
-            raise InputError(
-                f"the file of replies can't be used: {error}",
-                where=str(self.path),
-                remedy="Make room, or give the right to write there, or name another: "
-                f"--cache FILE, or {CACHE_VARIABLE}.",
-            ) from None
+            remedy = f"Make room, or give the right to write there. {_NAME_ANOTHER}"
+            raise self._unusable(f"can't be used: {error}", remedy) from None
         except sqlite3.DatabaseError as error:
-            raise InputError(
-                f"the file of replies is damaged: {error}",
-                where=str(self.path),
-                remedy="Move it away, with the files of its name that end in -wal and -shm: what it held is asked "
-                "anew. `sqlite3 FILE .recover` may save some of it.",
-            ) from None
+            raise self._unusable(f"is damaged: {error}", _DAMAGED) from None
+
+    def _unusable(self, what: str, remedy: str) -> InputError:
+        return InputError(f"the file of replies {what}", where=str(self.path), remedy=remedy)
 
     @contextlib.contextmanager
     def transaction(self, durable: bool = False) -> Iterator[sqlite3.Connection]:
@@ -236,9 +208,7 @@ class ReplyCache:
     def __enter__(self) -> ReplyCache:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # Replies
@@ -320,43 +290,31 @@ class ReplyCache:
     ) -> int:
         """Delete the replies that meet all given conditions, the oldest first, and return their number.
 
-        Parameters
-        ----------
-        older_than
-            The minimum age in seconds.
-        to_bytes
-            Stop when the rest, of all models, has at most this many bytes.
+        ``older_than`` is the minimum age in seconds. With ``to_bytes``, stop when the rest, of all models, has at most
+        this many bytes.
         """
         if older_than is None and model is None and to_bytes is None and not everything:
             return 0
-        condition, values = "1", list[Any]()
-        if older_than is not None:
-            condition, values = f"{condition} AND kept_at < ?", [*values, time.time() - older_than]
-        if model is not None:
-            condition, values = f"{condition} AND model = ?", [*values, model]
+        before = math.inf if older_than is None else time.time() - older_than
+        size = "length(CAST(request AS BLOB)) + length(CAST(text AS BLOB))"
+        chosen = "WHERE kept_at < ? AND model = coalesce(?, model) ORDER BY kept_at, digest"
         with self.transaction() as connection:
-            if to_bytes is None:
-                removed = connection.execute(f"DELETE FROM replies WHERE {condition}", values).rowcount  # noqa: S608
-            else:
-                size = "length(CAST(request AS BLOB)) + length(CAST(text AS BLOB))"
-                total = connection.execute(f"SELECT coalesce(sum({size}), 0) FROM replies").fetchone()[0]  # noqa: S608
-                rows = connection.execute(
-                    f"SELECT digest, {size} FROM replies WHERE {condition} ORDER BY kept_at, digest",  # noqa: S608
-                    values,
-                )
-                dropped = []
-                for digest, length in rows:
-                    if total <= to_bytes:
-                        break
-                    total -= length
-                    dropped.append((digest,))
-                connection.executemany("DELETE FROM replies WHERE digest = ?", dropped)
-                removed = len(dropped)
+            total = connection.execute(f"SELECT coalesce(sum({size}), 0) FROM replies").fetchone()[0]  # noqa: S608
+            dropped = []
+            for digest, length in connection.execute(
+                f"SELECT digest, {size} FROM replies {chosen}",  # noqa: S608 - names of columns
+                (before, model),
+            ):
+                if to_bytes is not None and total <= to_bytes:
+                    break
+                total -= length
+                dropped.append((digest,))
+            connection.executemany("DELETE FROM replies WHERE digest = ?", dropped)
         # Shrink the file unless another process uses it; then the next replies fill the room.
         with self._lock, contextlib.suppress(sqlite3.OperationalError):
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return removed
+        return len(dropped)
 
     def forget_batches(self) -> int:
         """Forget the batches under way, and return their number; nothing will read their results."""
@@ -365,27 +323,21 @@ class ReplyCache:
             return connection.execute("DELETE FROM batches WHERE ended_at IS NULL").rowcount
 
 
+@dataclass
 class CachedModel:
     """A model behind a cache.
 
     Identical requests at the same time are sent once. ``hits`` counts replies from the cache, ``misses`` the others.
     """
 
-    def __init__(self, model: Model, cache: ReplyCache) -> None:
-        self._model = model
-        self._cache = cache
-        self._under_way: dict[str, asyncio.Future[Reply]] = {}
-        self.hits = 0
-        self.misses = 0
+    model: Model
+    cache: ReplyCache
+    hits: int = 0
+    misses: int = 0
+    _under_way: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
 
     async def ask(self, request: Request) -> Reply:
-        """Return the reply from the cache, or ask the model and keep it.
-
-        Raises
-        ------
-        ModelError
-            There is no reply.
-        """
+        """Return the reply from the cache, or ask the model and keep it; raise a ModelError if there is no reply."""
         digest = request.digest
         while (other := self._under_way.get(digest)) is not None:
             await asyncio.wait({other})
@@ -393,15 +345,15 @@ class CachedModel:
                 reply = other.result()
                 self.hits += 1
                 return replace(reply, cached=True)
-        found = self._cache.get(digest)
+        found = self.cache.get(digest)
         if found is not None:
             self.hits += 1
             return found
         self.misses += 1
         waiting = self._under_way[digest] = asyncio.get_running_loop().create_future()
         try:
-            reply = await self._model.ask(request)
-            self._cache.put(request, reply)
+            reply = await self.model.ask(request)
+            self.cache.put(request, reply)
         except Exception as error:
             waiting.set_exception(error)
             waiting.exception()  # mark it as retrieved, since nothing else may wait for it
@@ -415,4 +367,4 @@ class CachedModel:
 
     def forget(self, digest: str) -> None:
         """Mark a reply as unusable, so that it is asked for again next time."""
-        self._cache.forget(digest)
+        self.cache.forget(digest)

@@ -19,7 +19,7 @@ _POLL = 0.2
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Return the result of a coroutine, also where a loop is running already, as in a notebook. Ctrl-C cancels it."""
+    """Return the result of a coroutine, even if a loop is running already, as in a notebook. Ctrl-C cancels it."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

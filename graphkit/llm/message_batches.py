@@ -13,7 +13,7 @@ import fcntl
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -44,27 +44,14 @@ _READINGS = 4
 
 @dataclass
 class BatchOutcome:
-    """The outcome of requests in batches.
+    """The outcome of requests in batches."""
 
-    Attributes
-    ----------
-    cached
-        The number of requests with an earlier reply.
-    joined
-        The number of requests that were already under way, in a batch of an earlier or another process.
-    submitted
-        The number of requests sent now.
-    succeeded
-        The number of replies read, including those to other requests in the same batches.
-    failures
-        The errors of requests, by digest. Each wanted request has a reply in the cache or an error here, and may then
-        be submitted again.
-    """
-
-    cached: int = 0
-    joined: int = 0
-    submitted: int = 0
-    succeeded: int = 0
+    cached: int = 0  # the number of requests with an earlier reply
+    joined: int = 0  # the number of requests that were already under way, in a batch of an earlier or another process
+    submitted: int = 0  # the number of requests sent now
+    succeeded: int = 0  # the number of replies read, including those to other requests in the same batches
+    #: The errors of requests, by digest. Each wanted request has a reply in the cache or an error here, and may then be
+    #: submitted again.
     failures: dict[str, ModelError] = field(default_factory=dict)
 
 
@@ -76,63 +63,38 @@ class _Intent:
     requests: int
 
 
+@dataclass
 class Batches:
-    """The Message Batches API in front of a cache.
+    """The Message Batches API in front of a cache."""
 
-    Parameters
-    ----------
-    budget
-        The spending limit; requests that don't fit are not sent, and fail as ``over_budget``.
-    interval
-        Seconds between two checks of the batches under way.
-    patience
-        Seconds after which the server lists a batch that a killed process has sent.
-    report
-        A function to call with a line about each event.
-    """
-
-    def __init__(
-        self,
-        model: AnthropicModel,
-        cache: ReplyCache,
-        *,
-        budget: Budget | None = None,
-        interval: float = 30.0,
-        patience: float = 60.0,
-        report: Callable[[str], None] = lambda _: None,
-        max_requests: int = MAX_REQUESTS,
-        max_bytes: int = MAX_BYTES,
-    ) -> None:
-        self._model = model
-        self._cache = cache
-        self._budget = budget
-        self._interval = interval
-        self._patience = patience
-        self._report = report
-        self._max_requests = max_requests
-        self._max_bytes = max_bytes
-        self._reserved: dict[str, float] = {}  # reserves of the budget, by digest
+    model: AnthropicModel
+    cache: ReplyCache
+    _: KW_ONLY
+    #: The spending limit; requests that don't fit are not sent, and fail as ``over_budget``.
+    budget: Budget | None = None
+    interval: float = 30.0  # seconds between two checks of the batches under way
+    patience: float = 60.0  # seconds after which the server lists a batch that a killed process has sent
+    report: Callable[[str], None] = lambda _: None  # called with a line about each event
+    max_requests: int = MAX_REQUESTS
+    max_bytes: int = MAX_BYTES
+    _reserved: dict[str, float] = field(default_factory=dict, init=False)  # reserves of the budget, by digest
 
     async def fill(self, requests: Iterable[Request]) -> BatchOutcome:
         """Get a reply or an error for each request; wait until all batches end.
 
         After a kill at any moment, a second call with the same requests resumes.
 
-        Raises
-        ------
-        InputError
-            No request can get a reply: the credentials or the address are wrong.
-        ModelError
-            The server is unreachable; the batches stay under way, and the next call reads them.
+        Raise an InputError if no request can get a reply: the credentials or the address are wrong. Raise a ModelError
+        if the server is unreachable; the batches stay under way, and the next call reads them.
         """
         outcome = BatchOutcome()
         wanted = {request.digest: request for request in requests}
         async with self._alone():
-            await self._resolve(outcome)
+            await self._resolve()
             await self._submit(wanted, outcome)
         await self._finish(outcome)
         for digest in wanted:
-            if digest not in outcome.failures and self._cache.get(digest) is None:
+            if digest not in outcome.failures and self.cache.get(digest) is None:
                 outcome.failures[digest] = ModelError("the batch gave no reply, as another process read")
         return outcome
 
@@ -141,7 +103,7 @@ class Batches:
     @contextlib.asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
         """Let no other process submit from the same file; a killed process loses its lock."""
-        with Path(f"{self._cache.path}.submitting").open("w") as file:
+        with Path(f"{self.cache.path}.submitting").open("w") as file:
             reported = False
             while True:
                 try:
@@ -149,7 +111,7 @@ class Batches:
                     break
                 except BlockingIOError:
                     if not reported:
-                        self._report("another process submits batches; waiting for it")
+                        self.report("another process submits batches; waiting for it")
                         reported = True
                     await asyncio.sleep(0.2)
             yield
@@ -158,9 +120,9 @@ class Batches:
         new: list[Request] = []
         for digest, request in wanted.items():
             # In this order, since another process may move a result from the batch to the replies meanwhile.
-            if self._cache.rows("SELECT 1 FROM batched WHERE digest = ?", (digest,)):
+            if self.cache.rows("SELECT 1 FROM batched WHERE digest = ?", (digest,)):
                 outcome.joined += 1
-            elif self._cache.get(digest) is not None:
+            elif self.cache.get(digest) is not None:
                 outcome.cached += 1
             else:
                 new.append(request)
@@ -172,10 +134,10 @@ class Batches:
     def _payable(self, requests: Iterable[Request], outcome: BatchOutcome) -> Iterable[Request]:
         """Reserve and yield the requests that the budget can pay for."""
         for request in requests:
-            if self._budget is not None:
-                cost = self._budget.maximum_cost(request, batch=True)
-                if not self._budget.reserve(cost):
-                    error = ModelError(self._budget.refusal(cost), label="over_budget", attempts=0)
+            if self.budget is not None:
+                cost = self.budget.maximum_cost(request, batch=True)
+                if not self.budget.reserve(cost):
+                    error = ModelError(self.budget.refusal(cost), label="over_budget", attempts=0)
                     outcome.failures[request.digest] = error
                     continue
                 self._reserved[request.digest] = cost
@@ -184,8 +146,8 @@ class Batches:
     def _charge(self, digest: str, cost: float = 0.0) -> None:
         """Charge the cost of a request, unless another process submitted it."""
         reserved = self._reserved.pop(digest, None)
-        if self._budget is not None and reserved is not None:
-            self._budget.charge(reserved, cost)
+        if self.budget is not None and reserved is not None:
+            self.budget.charge(reserved, cost)
 
     def _parts(self, requests: Iterable[Request]) -> Iterable[list[tuple[Request, dict[str, Any]]]]:
         """Yield requests with their bodies, in parts within the API's limits."""
@@ -194,7 +156,7 @@ class Batches:
         for request in requests:
             body = {"custom_id": request.digest, "params": parameters(request)}
             length = len(json.dumps(body)) + 2
-            if part and (len(part) == self._max_requests or size + length > self._max_bytes):
+            if part and (len(part) == self.max_requests or size + length > self.max_bytes):
                 yield part
                 part, size = [], 0
             part.append((request, body))
@@ -205,7 +167,7 @@ class Batches:
     def _intend(self, requests: list[Request]) -> _Intent:
         """Record the intent to submit requests."""
         now = time.time()
-        with self._cache.transaction(durable=True) as connection:
+        with self.cache.transaction(durable=True) as connection:
             values = (now, len(requests))
             number = connection.execute("INSERT INTO batches (intended_at, requests) VALUES (?, ?)", values).lastrowid
             connection.executemany(
@@ -216,17 +178,17 @@ class Batches:
         return _Intent(number, None, now, len(requests))
 
     async def _send(self, intent: _Intent, bodies: list[dict[str, Any]], outcome: BatchOutcome) -> bool:
-        """Submit a batch, and tell whether that succeeded; if it may have arrived, search for it before a retry."""
+        """Submit a batch, and return whether that succeeded; if it may have arrived, search for it before a retry."""
 
         async def send() -> bytes:
-            batches = self._model.client.messages.batches.with_raw_response
+            batches = self.model.client.messages.batches.with_raw_response
             created = await batches.create(requests=bodies, timeout=_UPLOAD)  # type: ignore[arg-type]
             return created.http_response.content
 
         failure: ModelError | None = None
         for _ in range(_SUBMISSIONS):
             try:
-                batch = _batch((await self._model.call(send, repeatable=False, timeout=_UPLOAD)).value)
+                batch = _batch((await self.model.call(send, repeatable=False, timeout=_UPLOAD)).value)
             except InputError:
                 self._drop(intent)
                 raise
@@ -234,12 +196,12 @@ class Batches:
                 failure = error
                 if not error.lost:
                     break
-                self._report(f"a batch may not have arrived ({error}); looking for it")
+                self.report(f"a batch may not have arrived ({error}); looking for it")
                 if await self._found(intent):
                     return True
             else:
                 self._confirm(intent, batch["id"])
-                self._report(f"batch {batch['id']}: {counted(intent.requests, 'request')} submitted")
+                self.report(f"batch {batch['id']}: {counted(intent.requests, 'request')} submitted")
                 return True
         self._drop(intent)
         assert failure is not None
@@ -247,11 +209,11 @@ class Batches:
         return False
 
     def _confirm(self, intent: _Intent, batch: str) -> None:
-        with self._cache.transaction(durable=True) as connection:
+        with self.cache.transaction(durable=True) as connection:
             connection.execute("UPDATE batches SET id = ? WHERE number = ?", (batch, intent.number))
 
     def _drop(self, intent: _Intent) -> None:
-        with self._cache.transaction(durable=True) as connection:
+        with self.cache.transaction(durable=True) as connection:
             connection.execute("DELETE FROM batched WHERE batch = ?", (intent.number,))
             connection.execute("DELETE FROM batches WHERE number = ?", (intent.number,))
 
@@ -262,36 +224,36 @@ class Batches:
 
     # Intents without an id
 
-    async def _resolve(self, outcome: BatchOutcome) -> None:
+    async def _resolve(self) -> None:
         """Search for the batch of each intent without an id; forget the intents without a batch."""
         for intent in self._intents("id IS NULL"):
-            self._report(
+            self.report(
                 f"{counted(intent.requests, 'request')} may have been submitted by a process that was ended; looking"
             )
             if not await self._found(intent):
                 self._drop(intent)
 
     async def _found(self, intent: _Intent) -> bool:
-        """Tell whether the server has the batch of an intent, and confirm it then.
+        """Return whether the server has the batch of an intent, and confirm it then.
 
         Only its results show which requests a batch has. So this waits for each unknown batch with the same number of
         requests that is newer than the intent.
         """
-        arrived = max(0.0, intent.intended_at + self._patience - time.time())
-        await asyncio.sleep(min(arrived, self._patience))
-        rows = self._cache.rows("SELECT digest FROM batched WHERE batch = ?", (intent.number,))
+        arrived = max(0.0, intent.intended_at + self.patience - time.time())
+        await asyncio.sleep(min(arrived, self.patience))
+        rows = self.cache.rows("SELECT digest FROM batched WHERE batch = ?", (intent.number,))
         digests = {digest for (digest,) in rows}
-        known = {batch for (batch,) in self._cache.rows("SELECT id FROM batches WHERE id IS NOT NULL")}
+        known = {batch for (batch,) in self.cache.rows("SELECT id FROM batches WHERE id IS NOT NULL")}
         for batch in await self._listed(intent.intended_at - _CLOCKS):
             if batch["id"] in known or sum(batch["request_counts"].values()) != intent.requests:
                 continue
             while batch["processing_status"] != "ended":
-                self._report(f"batch {batch['id']} may be the one; waiting until it ends")
-                await asyncio.sleep(self._interval)
+                self.report(f"batch {batch['id']} may be the one; waiting until it ends")
+                await asyncio.sleep(self.interval)
                 batch = await self._retrieved(batch["id"])
             if {line["custom_id"] async for line in self._results(batch)} == digests:
                 self._confirm(intent, batch["id"])
-                self._report(f"batch {batch['id']} is the one")
+                self.report(f"batch {batch['id']} is the one")
                 return True
         return False
 
@@ -302,13 +264,10 @@ class Batches:
         while True:
 
             async def send(after: dict[str, str] = after) -> bytes:
-                page = await self._model.client.messages.batches.with_raw_response.list(
-                    limit=100,
-                    extra_query=after,
-                )
+                page = await self.model.client.messages.batches.with_raw_response.list(limit=100, extra_query=after)
                 return page.http_response.content
 
-            page = (await self._model.call(send)).value
+            page = (await self.model.call(send)).value
             if not isinstance(page, Mapping) or not isinstance(page.get("data"), list):
                 raise ModelError(f"the server's list of batches has another form: {json.dumps(page)[:200]}")
             batches = [_batch(one) for one in page["data"]]
@@ -322,7 +281,7 @@ class Batches:
 
     def _intents(self, condition: str) -> list[_Intent]:
         query = f"SELECT number, id, intended_at, requests FROM batches WHERE {condition} ORDER BY number"  # noqa: S608
-        return [_Intent(*row) for row in self._cache.rows(query)]
+        return [_Intent(*row) for row in self.cache.rows(query)]
 
     async def _finish(self, outcome: BatchOutcome) -> None:
         """Read each batch when it has ended, until none is under way."""
@@ -334,22 +293,20 @@ class Batches:
                     await self._read(intent, batch, outcome)
             if left := self._intents("id IS NOT NULL AND ended_at IS NULL"):
                 requests = sum(intent.requests for intent in left)
-                self._report(f"{counted(len(left), 'batch', 'batches')} under way, {counted(requests, 'request')}")
-                await asyncio.sleep(self._interval)
+                self.report(f"{counted(len(left), 'batch', 'batches')} under way, {counted(requests, 'request')}")
+                await asyncio.sleep(self.interval)
 
     async def _retrieved(self, batch: str) -> dict[str, Any]:
         async def send() -> bytes:
-            found = await self._model.client.messages.batches.with_raw_response.retrieve(batch)
+            found = await self.model.client.messages.batches.with_raw_response.retrieve(batch)
             return found.http_response.content
 
         try:
-            return _batch((await self._model.call(send)).value)
+            return _batch((await self.model.call(send)).value)
         except NotThereError as error:
-            raise InputError(
-                f"the server doesn't know batch {batch}, which is under way here ({error.what})",
-                where=str(self._cache.path),
-                remedy="Use the account that submitted it; or forget it with `graphkit cache prune --batches`.",
-            ) from None
+            what = f"the server doesn't know batch {batch}, which is under way here ({error.what})"
+            remedy = "Use the account that submitted it; or forget it with `graphkit cache prune --batches`."
+            raise InputError(what, where=str(self.cache.path), remedy=remedy) from None
 
     async def _read(self, intent: _Intent, batch: Mapping[str, Any], outcome: BatchOutcome) -> None:
         """Keep the results of a batch, in any order, and mark the batch as ended after all of them."""
@@ -359,16 +316,16 @@ class Batches:
             if digest not in read:
                 read.add(digest)
                 self._keep(digest, line["result"], outcome)
-        with self._cache.transaction(durable=True) as connection:
+        with self.cache.transaction(durable=True) as connection:
             left = connection.execute("SELECT digest FROM batched WHERE batch = ?", (intent.number,)).fetchall()
             connection.execute("DELETE FROM batched WHERE batch = ?", (intent.number,))
             connection.execute("UPDATE batches SET ended_at = ? WHERE number = ?", (time.time(), intent.number))
         missing = ModelError(f"batch {intent.id} has no result for the request")
         self._fail((digest for (digest,) in left), missing, outcome)
-        self._report(f"batch {intent.id}: {counted(len(read), 'result')} read")
+        self.report(f"batch {intent.id}: {counted(len(read), 'result')} read")
 
     def _keep(self, digest: str, result: Mapping[str, Any], outcome: BatchOutcome) -> None:
-        rows = self._cache.rows("SELECT request FROM batched WHERE digest = ?", (digest,))
+        rows = self.cache.rows("SELECT request FROM batched WHERE digest = ?", (digest,))
         if not rows:
             return  # another process has read it, or it isn't one of ours
         request = Request.from_json(json.loads(rows[0][0]))
@@ -378,25 +335,22 @@ class Batches:
                 reply = reply_of(result.get("message"), batch=True)
             except ValueError as error:
                 failure = ModelError(f"the batch gave no message: {error}", lost=1)
-        with self._cache.transaction() as connection:
+        with self.cache.transaction() as connection:
             if reply is not None:
-                self._cache.insert(connection, digest, request.model, rows[0][0], reply)
+                self.cache.insert(connection, digest, request.model, rows[0][0], reply)
             connection.execute("DELETE FROM batched WHERE digest = ?", (digest,))
         if reply is None:
             outcome.failures[digest] = failure
             self._charge(digest)
             return
         outcome.succeeded += 1
-        cost = self._budget.prices.cost(request.model, reply.usage, batch=True) if self._budget is not None else None
+        cost = self.budget.prices.cost(request.model, reply.usage, batch=True) if self.budget is not None else None
         self._charge(digest, cost or 0.0)
 
     async def _results(self, batch: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
         """Yield all results of a batch that has ended. If they break off, read them again, so some come twice.
 
-        Raises
-        ------
-        ModelError
-            The results break off each time.
+        Raise a ModelError if the results break off each time.
         """
         if not batch.get("results_url"):
             return  # the server keeps results for some weeks
@@ -404,7 +358,7 @@ class Batches:
         for reading in range(1, _READINGS + 1):
             count = 0
             try:
-                async with self._model.client.messages.batches.with_streaming_response.results(batch["id"]) as response:
+                async with self.model.client.messages.batches.with_streaming_response.results(batch["id"]) as response:
                     async for text in response.iter_lines():
                         if text.strip():
                             yield _result(text)
@@ -415,9 +369,9 @@ class Batches:
             except ModelError as error:
                 failure = error
             except Exception as error:
-                failure = self._model.failure(error)
+                failure = self.model.failure(error)
             if reading < _READINGS:
-                await asyncio.sleep(min(self._interval, 2.0**reading))
+                await asyncio.sleep(min(self.interval, 2.0**reading))
         raise failure
 
 

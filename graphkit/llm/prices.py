@@ -32,16 +32,10 @@ _FORM = "Write a price as [models.NAME] with prompt, output, and optionally cach
 
 @dataclass(frozen=True)
 class PriceTable:
-    """Prices by the names of models.
-
-    Attributes
-    ----------
-    as_of
-        The date of the shipped prices.
-    """
+    """Prices by the names of models."""
 
     models: Mapping[str, Prices]
-    as_of: str
+    as_of: str  # the date of the shipped prices
     currency: str = "USD"
     source: str | None = None
 
@@ -49,10 +43,7 @@ class PriceTable:
     def read(cls, override: Path | None = None) -> PriceTable:
         """Return the shipped table, with the prices of a user's file in place of its own.
 
-        Raises
-        ------
-        InputError
-            The file can't be read, or has an invalid price.
+        Raise an InputError if the file can't be read, or has an invalid price.
         """
         shipped = read_toml(_SHIPPED)
         table = cls(_prices(shipped, _SHIPPED), str(shipped["as_of"]), shipped["currency"], shipped["source"])

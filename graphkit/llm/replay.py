@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import json
+from dataclasses import dataclass
 
 from graphkit.errors import InputError
 from graphkit.llm.cache import ReplyCache
@@ -17,26 +18,23 @@ _LONGEST_COMPARED = 4000
 _DIFFERENCES = 6
 
 
+@dataclass
 class RecordedModel:
     """A model that only replays recorded replies: no network, no cost, the same each time."""
 
-    def __init__(self, cache: ReplyCache) -> None:
-        self._cache = cache
-        self.hits = 0
+    cache: ReplyCache
+    hits: int = 0
 
     async def ask(self, request: Request) -> Reply:
         """Return the recorded reply, even one that was unusable.
 
-        Raises
-        ------
-        InputError
-            There is none; the error shows the nearest recorded request, and the differences.
+        Raise an InputError if there is none; the error shows the nearest recorded request, and the differences.
         """
-        found = self._cache.get(request.digest, unusable=True)
+        found = self.cache.get(request.digest, unusable=True)
         if found is not None:
             self.hits += 1
             return found
-        closest = nearest(self._cache, request)
+        closest = nearest(self.cache, request)
         lines: list[str] = []
         if closest is None:
             nearby = "nothing at all is recorded there"
@@ -45,7 +43,7 @@ class RecordedModel:
             nearby = f"the nearest is {closest[0][:12]}, which differs so (- recorded, + asked for):"
         raise InputError(
             f"there is no recorded reply to the request {request.digest[:12]}; {nearby}",
-            where=str(self._cache.path),
+            where=str(self.cache.path),
             details=lines,
             remedy="Grade once without --replay to record it.",
         )
@@ -110,7 +108,8 @@ def _same_begin(one: str, other: str) -> int:
     return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
 
 
-def _around(text: str, place: int, before: int = 40, most: int = 160) -> str:
+def _around(text: str, place: int) -> str:
+    before, most = 40, 160
     begin = max(0, place - before) if len(text) > most else 0
     end = "…" if len(text) > begin + most else ""
     return f"{'…' if begin else ''}{text[begin : begin + most]}{end}"

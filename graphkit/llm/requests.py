@@ -34,21 +34,14 @@ class Turn:
 
 @dataclass(frozen=True)
 class Request:
-    """One question to a model.
-
-    Attributes
-    ----------
-    schema
-        The JSON Schema of the reply; None for free text.
-    effort
-        The effort of a reasoning model: ``"low"``, ``"medium"`` or ``"high"``; None for its default.
-    """
+    """One question to a model."""
 
     model: str
     system: tuple[Block, ...]
     turns: tuple[Turn, ...]
-    schema: Mapping[str, Any] | None = None
+    schema: Mapping[str, Any] | None = None  # the JSON Schema of the reply; None for free text
     max_tokens: int = 2048
+    #: The effort of a reasoning model: ``"low"``, ``"medium"`` or ``"high"``; None for its default.
     effort: str | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -114,45 +107,24 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply of a model to a request.
-
-    Attributes
-    ----------
-    model
-        The model that claims to have replied.
-    stop_reason
-        The reason for the end: ``"end_turn"``, ``"max_tokens"`` (the text is cut off), ``"refusal"``, ...
-    attempts
-        How often the request was sent until this reply came.
-    lost
-        How many of these attempts may have been charged without a reply: those that timed out or broke off.
-    cached
-        Whether it comes from the local cache, so that its usage was paid before.
-    batch
-        Whether it came through a batch, at the batch price.
-    """
+    """The reply of a model to a request."""
 
     text: str
-    model: str
+    model: str  # the model that claims to have replied
+    #: The reason for the end: ``"end_turn"``, ``"max_tokens"`` (the text is cut off), ``"refusal"``, ...
     stop_reason: str | None
     usage: Usage
-    attempts: int = 1
-    lost: int = 0
-    cached: bool = False
-    batch: bool = False
+    attempts: int = 1  # how often the request was sent until this reply came
+    lost: int = 0  # how many of these attempts may have been charged without a reply: those that timed out or broke off
+    cached: bool = False  # whether it comes from the local cache, so that its usage was paid before
+    batch: bool = False  # whether it came through a batch, at the batch price
 
 
 class Model(Protocol):
     """Something that replies to requests: the client of an API, or a layer in front of it (cache, budget)."""
 
     async def ask(self, request: Request) -> Reply:
-        """Return the reply.
-
-        Raises
-        ------
-        ModelError
-            There is no reply.
-        """
+        """Return the reply; raise a ModelError if there is no reply."""
         ...
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,28 @@ def imported(module: str, path: str, form: str, *, here: bool = True) -> Any:
         The module can't be imported, or lacks the name.
     """
     return _attribute(_module(module, here), module, path, form)
+
+
+def imported_callable(text: str, kind: str, form: str) -> Callable[..., Any]:
+    """Import the ``kind`` (such as a judge) that ``package.module:callable`` names, also from the working folder.
+
+    Raise an InputError if the text has another form, the module can't be imported, or it has no such callable.
+    """
+    module, colon, path = text.partition(":")
+    if not colon or not module.strip() or not path.strip():
+        raise InputError(f"{text!r} names no {kind}", remedy=form)
+    found = imported(module, path, form)
+    if inspect.isclass(found):
+        raise InputError(f"{text} is a class", remedy="Name a function, or an instance that can be called.")
+    if not callable(found):
+        raise InputError(f"{text} can't be called: it is of type {type(found).__name__}", remedy=form)
+    return found  # type: ignore[no-any-return]
+
+
+def is_async(call: Callable[..., Any]) -> bool:
+    """Return whether a callable is async, or an object with an async ``__call__``."""
+    # Python looks the method up on the type.
+    return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__)
 
 
 def _module(name: str, here: bool) -> Any:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from graphkit.analysis.judge_cost import grading_cost
+from graphkit.analysis.judge_cost import judge_cost
 from graphkit.errors import InputError
 from graphkit.records.usage import Spread
 from graphkit.records.verdicts import AnswerClaim, Citation, Verdict
@@ -59,7 +59,7 @@ def judges(verdicts: Mapping[str, Sequence[Verdict]], cost: Spread | None) -> li
             "graders": sorted({visible(one.grader) for one in given}),
             "questions": len({one.question for one in given}),
             "failures": sorted(Counter(visible(one.failure) for one in given if one.failure is not None).items()),
-            "cost": str(grading_cost(given, cost)),
+            "cost": str(judge_cost(given, cost)),
         }
         for name, given in sorted(by_judge.items())
     ]

@@ -35,10 +35,7 @@ def answer_of(value: Any, run: str, question_id: str, problems: Problems) -> Ans
     An answer is an object (a mapping, a dataclass, a model) with the fields of :class:`graphkit.Answer`. Run and
     question always come from the arguments.
 
-    Raises
-    ------
-    UnusableAnswerError
-        The value has another type, has fields that no record can hold, or is too large.
+    Raise an UnusableAnswerError if the value has another type, has fields that no record can hold, or is too large.
     """
     given = {"answer": value} if isinstance(value, str) else _plain_object(value)
     for name in ("retrieved", "chunks", "retrieved_chunks", "traversal", "retrieved_paths"):

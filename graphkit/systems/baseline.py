@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,7 @@ class NoAnswerError(Exception):
 def read_prompt(path: Path | None) -> str:
     """Return the prompt of a file, or the default one, with ``{question}`` as the place of the question.
 
-    Raises
-    ------
-    InputError
-        The file can't be read, or has no place for the question.
+    Raise an InputError if the file can't be read, or has no place for the question.
     """
     if path is None:
         return DEFAULT_PROMPT
@@ -54,10 +52,7 @@ def baseline(
 
     It repeats a request that the server's rate limit refused, after the requested pause.
 
-    Raises
-    ------
-    InputError
-        The client isn't installed, or has no credentials.
+    Raise an InputError if the client isn't installed, or has no credentials.
     """
     # The runner limits the concurrency.
     client = AnthropicModel(concurrency=_MANY, timeout=timeout, user=f"the condition {TRAINING}")
@@ -71,21 +66,21 @@ def baseline(
     )
 
 
+@dataclass(frozen=True)
 class _Baseline:
     """A model that answers questions from its training."""
 
-    def __init__(self, client: Model, model: str, prompt: str, max_tokens: int) -> None:
-        self._client = client
-        self._model = model
-        self._prompt = prompt
-        self._max_tokens = max_tokens
+    client: Model
+    model: str
+    prompt: str
+    max_tokens: int
 
     async def __call__(self, question: Question, context: Context) -> dict[str, Any]:
         """Ask the model, and count its tokens even if it returns no text."""
-        text = self._prompt.replace("{question}", question.question)
-        request = Request(self._model, (), (Turn("user", (Block(text),)),), max_tokens=self._max_tokens)
+        text = self.prompt.replace("{question}", question.question)
+        request = Request(self.model, (), (Turn("user", (Block(text),)),), max_tokens=self.max_tokens)
         try:
-            reply = await self._client.ask(request)
+            reply = await self.client.ask(request)
         except ModelError as error:
             # The record keeps the type of the error, and that of the client says more.
             raise error.__cause__ or error from None

@@ -11,30 +11,14 @@ from pathlib import Path
 from graphkit.records.aliases import LARGEST, WIDEST
 
 
-@dataclass
+@dataclass(frozen=True)
 class Meter:
-    """Counts of model calls, tokens and cost; thread-safe. None means not counted."""
+    """Counts of model calls, tokens and cost; None means not counted."""
 
     model_calls: int | None = None
     prompt_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    def add(self, model_calls: int, prompt_tokens: int, output_tokens: int, cost: float | None) -> None:
-        """Add the figures of some calls.
-
-        Raises
-        ------
-        ValueError, TypeError
-            A figure doesn't fit a record; then nothing is counted.
-        """
-        given = {"model_calls": model_calls, "prompt_tokens": prompt_tokens, "output_tokens": output_tokens}
-        with self._lock:
-            sums = {name: _sum(name, getattr(self, name), count) for name, count in given.items()}
-            money = self.cost if cost is None else (self.cost or 0.0) + _money(cost)
-            self.model_calls, self.prompt_tokens, self.output_tokens = sums.values()
-            self.cost = money
 
 
 def _sum(name: str, before: int | None, count: int) -> int:
@@ -80,16 +64,18 @@ class Context:
     commits: Mapping[str, str]
     k: int
     cancelled: threading.Event = field(default_factory=threading.Event)
-    meter: Meter = field(default_factory=Meter, repr=False)
+    meter: Meter = field(default=Meter(), repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def used(
         self, *, model_calls: int = 1, prompt_tokens: int = 0, output_tokens: int = 0, cost: float | None = None
     ) -> None:
-        """Count model calls for this question, even if the system fails afterwards.
+        """Count model calls for this question, even if the system fails afterwards; several threads may count.
 
-        Raises
-        ------
-        ValueError, TypeError
-            A figure doesn't fit a record.
+        Raise a ValueError or a TypeError if a figure doesn't fit a record; then nothing is counted.
         """
-        self.meter.add(model_calls, prompt_tokens, output_tokens, cost)
+        given = {"model_calls": model_calls, "prompt_tokens": prompt_tokens, "output_tokens": output_tokens}
+        with self._lock:
+            sums = {name: _sum(name, getattr(self.meter, name), count) for name, count in given.items()}
+            money = self.meter.cost if cost is None else (self.meter.cost or 0.0) + _money(cost)
+            self.meter = Meter(**sums, cost=money)

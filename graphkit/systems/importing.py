@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphkit.errors import InputError
-from graphkit.records.references import imported
+from graphkit.records.references import imported_callable, is_async
 
 _RUN_NAME = re.compile(r"[^\W_][\w.@+-]*\Z")
 _NOTATION = "A system is written package.module:callable, or name=package.module:callable."
@@ -17,21 +17,12 @@ _NOTATION = "A system is written package.module:callable, or name=package.module
 
 @dataclass(frozen=True)
 class System:
-    """A callable under evaluation.
+    """A callable under evaluation."""
 
-    Attributes
-    ----------
-    name
-        The name of its run.
-    call
-        Gets the question, and the context if ``takes_context``; returns the answer or an awaitable of it.
-    source
-        The origin, which distinguishes two systems of one name.
-    """
-
-    name: str
+    name: str  # the name of its run
+    #: Gets the question, and the context if ``takes_context``; returns the answer or an awaitable of it.
     call: Callable[..., Any]
-    source: str
+    source: str  # the origin, which distinguishes two systems of one name
     takes_context: bool = False
     is_async: bool = False
 
@@ -39,10 +30,7 @@ class System:
 def run_name(name: str) -> str:
     """Check and return the name of a run, which becomes the name of a file.
 
-    Raises
-    ------
-    InputError
-        It contains a character that a file name should not.
+    Raise an InputError if it contains a character that a file name should not.
     """
     if not _RUN_NAME.match(name) or ".jsonl" in name:
         raise InputError(
@@ -54,20 +42,13 @@ def run_name(name: str) -> str:
 def load_system(text: str) -> System:
     """Import the system ``[name=]package.module:callable``, also from the working folder.
 
-    Raises
-    ------
-    InputError
-        The text has another form, the module can't be imported, or it has no such callable.
+    Raise an InputError if the text has another form, the module can't be imported, or it has no such callable.
     """
     name, equals, target = text.rpartition("=")
-    module_name, colon, attribute = target.partition(":")
-    if not colon or not module_name.strip() or not attribute.strip() or (equals and not name):
+    if equals and not name:
         raise InputError(f"{text!r} names no system", remedy=_NOTATION)
-    found = imported(module_name, attribute, _NOTATION)
-    if inspect.isclass(found):
-        raise InputError(f"{target} is a class", remedy="Name a function, or an instance that can be called.")
-    if not callable(found):
-        raise InputError(f"{target} can't be called: it is of type {type(found).__name__}", remedy=_NOTATION)
+    found = imported_callable(target, "system", _NOTATION)
+    attribute = target.partition(":")[2]
     chosen = name or getattr(found, "__name__", None) or attribute.rpartition(".")[2]
     return system_of(run_name(chosen if chosen != "<lambda>" else attribute), found, target)
 
@@ -75,37 +56,24 @@ def load_system(text: str) -> System:
 def system_of(name: str, call: Callable[..., Any], source: str) -> System:
     """Return the system of a callable, after a check of its signature.
 
-    Raises
-    ------
-    InputError
-        It can't be called with a question, or with a question and a context.
+    Raise an InputError if it can't be called with a question, or with a question and a context.
     """
-    # An object with an async __call__ is async too; Python looks the method up on the type.
-    is_async = inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__)
-    return System(name, call, source, _takes_context(call, source), is_async)
+    return System(name, call, source, _takes_context(call, source), is_async(call))
 
 
 def unique(systems: Iterable[System]) -> list[System]:
-    """Return systems, whose names must differ.
-
-    Raises
-    ------
-    InputError
-        Two systems have the same name.
-    """
+    """Return systems, whose names must differ; raise an InputError if two systems have the same name."""
     found: dict[str, System] = {}
     for system in systems:
         if system.name in found:
-            raise InputError(
-                f"two systems are called {system.name!r}: {found[system.name].source} and {system.source}",
-                remedy="Name one of them: --system other=package.module:callable.",
-            )
+            what = f"two systems are called {system.name!r}: {found[system.name].source} and {system.source}"
+            raise InputError(what, remedy="Name one of them: --system other=package.module:callable.")
         found[system.name] = system
     return list(found.values())
 
 
 def _takes_context(call: Callable[..., Any], source: str) -> bool:
-    """Tell whether a callable accepts a second positional argument; False if it can't be inspected."""
+    """Return whether a callable accepts a second positional argument; False if it can't be inspected."""
     try:
         signature = inspect.signature(call)
     except (TypeError, ValueError):
@@ -120,8 +88,6 @@ def _takes_context(call: Callable[..., Any], source: str) -> bool:
     try:
         signature.bind(*(("question", "context") if wanted else ("question",)))
     except TypeError:
-        raise InputError(
-            f"{source} can't be called with a question: it takes {signature}",
-            remedy="A system takes (question) or (question, context).",
-        ) from None
+        remedy = "A system takes (question) or (question, context)."
+        raise InputError(f"{source} can't be called with a question: it takes {signature}", remedy=remedy) from None
     return wanted

@@ -67,17 +67,14 @@ class RunFile:
         os.close(self._file)
 
     def finished(self, question: str, retry_failed: bool = False) -> bool:
-        """Tell whether a question needs no further attempt."""
+        """Return whether a question needs no further attempt."""
         found = self.figures.get(question)
         return found is not None and not (found.failed is not None and retry_failed)
 
     def append(self, answer: Answer) -> None:
         """Write a record.
 
-        Raises
-        ------
-        InputError
-            The disk is full or fails; the file ends with the previous record.
+        Raise an InputError if the disk is full or fails; the file ends with the previous record.
         """
         line = line_of(answer)
         try:
@@ -117,11 +114,9 @@ class RunFile:
             name.unlink(missing_ok=True)
             if not isinstance(error, OSError):
                 raise
-            raise InputError(
-                f"the records can't be put in order: {error.strerror or error}",
-                where=str(self.path),
-                remedy="All of them are kept. Make room, and run the command again.",
-            ) from None
+            what = f"the records can't be put in order: {error.strerror or error}"
+            remedy = "All of them are kept. Make room, and run the command again."
+            raise InputError(what, where=str(self.path), remedy=remedy) from None
 
     def _add(self, answer: Any, offset: int, length: int) -> None:
         self.figures[answer.question_id] = figures_of(answer)
@@ -141,19 +136,15 @@ class RunFile:
                 last = end + len(line) == size
                 if answer is None and not line.isspace():
                     if not last:
-                        raise InputError(
-                            str(problems.left_out[0]),
-                            remedy="Correct or delete that line, or choose another name or --out.",
-                        )
+                        remedy = "Correct or delete that line, or choose another name or --out."
+                        raise InputError(str(problems.left_out[0]), remedy=remedy)
                     os.ftruncate(self._file, end)
                     self.dropped = True
                     return end
                 if answer is not None and answer.run != self.run:
-                    raise InputError(
-                        f"the file holds the run {answer.run!r}, not {self.run!r}",
-                        where=f"{self.path}:{number}",
-                        remedy="Choose another name (name=package.module:callable) or another --out.",
-                    )
+                    what = f"the file holds the run {answer.run!r}, not {self.run!r}"
+                    remedy = "Choose another name (name=package.module:callable) or another --out."
+                    raise InputError(what, where=f"{self.path}:{number}", remedy=remedy)
                 unended = not line.endswith(b"\n")
                 if answer is not None:
                     self._add(answer, end, len(line) + unended)
@@ -167,17 +158,14 @@ class RunFile:
         """Refuse to resume the run of another system, and note the current one."""
         known = self._note.read_text(encoding="utf-8", errors="replace").strip() if self._note.exists() else ""
         if self.figures and known and made_by and known != made_by:
-            raise InputError(
-                f"the run was made by {known}, not by {made_by}",
-                where=str(self.path),
-                remedy="Choose another name (name=package.module:callable) or --out, or delete the run's file.",
-            )
+            remedy = "Choose another name (name=package.module:callable) or --out, or delete the run's file."
+            raise InputError(f"the run was made by {known}, not by {made_by}", where=str(self.path), remedy=remedy)
         if made_by and known != made_by:
             self._note.write_text(made_by + "\n", encoding="utf-8")
 
 
 def _adjoining(places: list[tuple[int, int]], end: int) -> bool:
-    """Tell whether the file holds just these records, in this order."""
+    """Return whether the file holds just these records, in this order."""
     position = 0
     for offset, length in places:
         if offset != position:
@@ -189,10 +177,7 @@ def _adjoining(places: list[tuple[int, int]], end: int) -> bool:
 def _locked(path: Path) -> int:
     """Open a file for reading and appending, and lock it against other runs.
 
-    Raises
-    ------
-    InputError
-        Another process writes it, or it isn't a regular file.
+    Raise an InputError if another process writes it, or it isn't a regular file.
     """
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)

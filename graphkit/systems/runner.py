@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import inspect
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from graphkit.files.problems import Problems
+from graphkit.llm.event_loop import call_in_thread
 from graphkit.records.models import Answer, Question
 from graphkit.records.usage import Prices
-from graphkit.systems.answers import UnusableAnswerError, answer_of, failed_answer
+from graphkit.systems.answers import answer_of, failed_answer
 from graphkit.systems.context import Context
 from graphkit.systems.importing import System
 
@@ -106,21 +106,12 @@ class Runner:
             return failed_answer(run, question, outcome.error)
         try:
             return answer_of(outcome.value, run, question, self.problems)
-        except UnusableAnswerError as error:
-            return failed_answer(run, question, error)
         except Exception as error:  # reading the parts of a returned object may raise anything
             return failed_answer(run, question, error)
 
     def _measured(self, answer: Answer, outcome: _Outcome, context: Context) -> Answer:
         """Add the figures that the answer lacks: measured, counted, the cost by prices, the time of a failure."""
-        meter = context.meter
-        found: dict[str, Any] = {
-            "latency_ms": round(outcome.seconds * 1000, 3),
-            "model_calls": meter.model_calls,
-            "prompt_tokens": meter.prompt_tokens,
-            "output_tokens": meter.output_tokens,
-            "cost": meter.cost,
-        }
+        found: dict[str, Any] = {"latency_ms": round(outcome.seconds * 1000, 3), **asdict(context.meter)}
         known = {name: value for name in found if (value := getattr(answer, name)) is not None}
         values = {**found, **known}
         prompt, output = values["prompt_tokens"], values["output_tokens"]
@@ -139,7 +130,7 @@ class Runner:
             loop = self._loops[id(job.system)]
             future = loop.submit(job.system.call, arguments)
         else:
-            future = _in_thread(job.system.call, arguments)
+            future = asyncio.ensure_future(_in_thread(job.system.call, arguments))
         begun = time.perf_counter()
         try:
             await asyncio.wait({future}, timeout=self.limits.timeout)
@@ -157,25 +148,12 @@ class Runner:
         return _Outcome(error=TimeoutError(f"no answer within {self.limits.timeout:g} s"), seconds=seconds)
 
 
-def _in_thread(call: Callable[..., Any], arguments: tuple[Any, ...]) -> asyncio.Future[_Outcome]:
+async def _in_thread(call: Callable[..., Any], arguments: tuple[Any, ...]) -> _Outcome:
     """Call a sync system in its own thread, which doesn't keep the process alive."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[_Outcome] = loop.create_future()
-
-    def deliver(outcome: _Outcome) -> None:
-        if not future.done():
-            future.set_result(outcome)
-
-    def work() -> None:
-        outcome = _called(call, arguments)
-        with contextlib.suppress(RuntimeError):  # the run has ended
-            loop.call_soon_threadsafe(deliver, outcome)
-
     try:
-        threading.Thread(target=work, name="graphkit-system", daemon=True).start()
-    except RuntimeError as error:
-        deliver(_Outcome(error=error))
-    return future
+        return await call_in_thread(_called, call, arguments)
+    except RuntimeError as error:  # no thread can be started
+        return _Outcome(error=error)
 
 
 def _called(call: Callable[..., Any], arguments: tuple[Any, ...]) -> _Outcome:
@@ -215,7 +193,7 @@ class _Loop:
         return self._start(work())
 
     async def reacts(self) -> bool:
-        """Tell whether the loop runs, rather than being blocked by a call."""
+        """Return whether the loop runs, rather than being blocked by a call."""
         probe = self._start(asyncio.sleep(0))
         await asyncio.wait({probe}, timeout=_PATIENCE)
         if not probe.done():

@@ -105,10 +105,7 @@ class RunSummary:
 def plan(dataset: Dataset, problems: Problems, size: int | None = None, seed: int = DEFAULT_SEED) -> Plan:
     """Return the questions to run, without their gold; ``size`` draws a sample stratified by difficulty.
 
-    Raises
-    ------
-    InputError
-        A question can't be used, and the problems mode allows no skipping.
+    Raise an InputError if a question can't be used, and the problems mode allows no skipping.
     """
     questions = [_without_gold(question) for _, question in dataset.questions(problems)]
     problems.raise_if_refused(len(questions))
@@ -150,10 +147,7 @@ class Session:
     def open(self) -> Iterator[None]:
         """Open the files, and resume from their records.
 
-        Raises
-        ------
-        InputError
-            A file is unusable, holds another run, or is being written by another process.
+        Raise an InputError if a file is unusable, holds another run, or is being written by another process.
         """
         problems = Problems()
         rows = self.dataset.compatibility(problems)
@@ -174,10 +168,7 @@ class Session:
     def run(self, advance: Advance) -> bool:
         """Ask the questions that are left, and sort the files. Return False if Ctrl-C stopped it; records are kept.
 
-        Raises
-        ------
-        InputError
-            A record can't be written; the earlier ones are kept.
+        Raise an InputError if a record can't be written; the earlier ones are kept.
         """
 
         def keep(job: Task, answer: Answer) -> None:

@@ -6,22 +6,22 @@ from collections import Counter
 from collections.abc import Sequence
 
 from graphkit.records.words import counted
-from graphkit.trust.label_scales import GradeScale
+from graphkit.trust.label_scales import LabelScale
 
 #: With fewer labels than these, the advice is to grade more answers.
 FEW = 15
 
 
-def advice(scale: GradeScale, person: Sequence[str], judge: Sequence[str]) -> tuple[str, ...]:
+def advice(scale: LabelScale, person: Sequence[str], judge: Sequence[str]) -> tuple[str, ...]:
     """Return the suggested changes, most important first, from labels of the same answers."""
     pairs = [(one, two) for one, two in zip(person, judge, strict=True) if one != two]
     higher = sum(scale.categories.index(two) > scale.categories.index(one) for one, two in pairs) if scale.labels else 0
     if not scale.labels:
         higher = sum(float(two) > float(one) for one, two in pairs)
-    said = _leaning(higher, len(pairs), scale.lower) + _confused(scale, pairs, len(person)) + _one_grade(judge)
+    found = _leaning(higher, len(pairs), scale.lower) + _confused(scale, pairs, len(person)) + _one_grade(judge)
     if len(person) < FEW:
-        said.append(f"{counted(len(person), 'label')} show little: grade more answers before you change the judge")
-    return tuple(said)
+        found.append(f"{counted(len(person), 'label')} show little: grade more answers before you change the judge")
+    return tuple(found)
 
 
 def _leaning(higher: int, apart: int, lower_is_better: bool) -> list[str]:
@@ -29,22 +29,21 @@ def _leaning(higher: int, apart: int, lower_is_better: bool) -> list[str]:
     lower = apart - higher
     words = ("lower", "higher") if lower_is_better else ("higher", "lower")
     better, worse = (lower, higher) if lower_is_better else (higher, lower)
-    if better >= 2 * max(worse, 1):
-        return [
-            f"the judge is too lenient: in {better} of {counted(apart, 'disagreement')} its grade is the "
-            f"{words[0]} one. "
-            "Let the prompt say what an answer must contain for each grade, and show one that reads well and is wrong"
-        ]
-    if worse >= 2 * max(better, 1):
-        return [
-            f"the judge is too strict: in {worse} of {counted(apart, 'disagreement')} its grade is the "
-            f"{words[1]} one. "
-            "Let the prompt say what may be missing or worded differently, and show a plain answer that is right"
-        ]
+    too_lenient = (
+        "Let the prompt say what an answer must contain for each grade, and show one that reads well and is wrong"
+    )
+    too_strict = "Let the prompt say what may be missing or worded differently, and show a plain answer that is right"
+    for many, few, kind, word, remedy in (
+        (better, worse, "lenient", words[0], too_lenient),
+        (worse, better, "strict", words[1], too_strict),
+    ):
+        if many >= 2 * max(few, 1):
+            of = counted(apart, "disagreement")
+            return [f"the judge is too {kind}: in {many} of {of} its grade is the {word} one. {remedy}"]
     return []
 
 
-def _confused(scale: GradeScale, pairs: Sequence[tuple[str, str]], labelled: int) -> list[str]:
+def _confused(scale: LabelScale, pairs: Sequence[tuple[str, str]], labelled: int) -> list[str]:
     """Advise on the pair of labels that is confused most, unless it is a single case or there are only two labels."""
     counts = Counter(pairs)
     if not scale.ordered or not counts:

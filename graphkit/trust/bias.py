@@ -17,20 +17,14 @@ VARIANTS: tuple[Variant, ...] = ("swapped", "padded")
 
 
 async def bias(
-    rejudge: Rejudge,
-    variants: Sequence[Variant] = VARIANTS,
-    questions: Sequence[str] | None = None,
-    plain: Sequence[Score] | None = None,
+    rejudge: Rejudge, variants: Sequence[Variant] = VARIANTS, plain: Sequence[Score] | None = None
 ) -> list[Effect]:
     """Grade the same answers with each variation, and return how far that moves each measure.
 
-    Parameters
-    ----------
-    plain
-        The grading to compare with; by default a new one.
+    ``plain`` is the grading to compare with; by default a new one.
     """
-    first = plain if plain is not None else await rejudge(questions, variant="same")
-    return [one for variant in variants for one in effects(variant, first, await rejudge(questions, variant=variant))]
+    first = plain if plain is not None else await rejudge(None, variant="same")
+    return [one for variant in variants for one in effects(variant, first, await rejudge(None, variant=variant))]
 
 
 def swapped(prompt: Prompt) -> Prompt:

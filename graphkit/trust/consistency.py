@@ -20,41 +20,28 @@ AGAIN = "no answer was graded twice"
 
 @dataclass(frozen=True, slots=True)
 class Consistency:
-    """The agreement of several gradings of the same answers by one measure.
-
-    Attributes
-    ----------
-    stable
-        The share of the answers with at least two grades whose grades are equal.
-    alpha
-        Krippendorff's alpha: ordinal for ordered grades, interval for numbers.
-    flips
-        The questions whose grade changed, with their grades in order and None for a missing one; the largest change
-        comes first.
-    unscored
-        The number of missing values.
-    """
+    """The agreement of several gradings of the same answers by one measure."""
 
     measure: str
     gradings: int
-    stable: Estimate
-    alpha: Estimate
+    stable: Estimate  # the share of the answers with at least two grades whose grades are equal
+    alpha: Estimate  # Krippendorff's alpha: ordinal for ordered grades, interval for numbers
+    #: The questions whose grade changed, with their grades in order and None for a missing one; the largest change
+    #: comes first.
     flips: tuple[tuple[str, tuple[str | None, ...]], ...]
-    unscored: int
+    unscored: int  # the number of missing values
 
     def as_json(self) -> dict[str, Any]:
         """Return all figures."""
         return {**fields_of(self), "flips": as_plain(dict(self.flips))}
 
 
-async def consistency(
-    rejudge: Rejudge, repeat: int = REPEAT, questions: Sequence[str] | None = None
-) -> list[Consistency]:
+async def consistency(rejudge: Rejudge, repeat: int = REPEAT) -> list[Consistency]:
     """Grade the same answers several times, one after the other, and compare."""
-    return compare_gradings([await rejudge(questions, variant="same") for _ in range(repeat)])
+    return compare_repeats([await rejudge(None, variant="same") for _ in range(repeat)])
 
 
-def compare_gradings(gradings: Sequence[Sequence[Score]]) -> list[Consistency]:
+def compare_repeats(gradings: Sequence[Sequence[Score]]) -> list[Consistency]:
     """Compare gradings of the same answers by each measure that they have."""
     tables = [by_measure(grading) for grading in gradings]
     return [_compared(measure, tables) for measure in dict.fromkeys(name for table in tables for name in table)]

@@ -1,45 +1,30 @@
-"""Differences between two gradings of the same answers, paired by question."""
+"""Differences between two gradings of the same answers, paired by question; the drift of a judge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from graphkit.analysis.estimates import Estimate, fields_of, proportion
 from graphkit.records.scores import Score
 from graphkit.trust.inflation import mean_difference
-from graphkit.trust.rejudge_contract import by_measure, values
+from graphkit.trust.rejudge_contract import Rejudge, by_measure, values
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The difference of a second grading from a first by one measure.
+    """The difference of a second grading from a first by one measure."""
 
-    Attributes
-    ----------
-    of
-        The variation, such as ``"swapped"`` or the names of two judges.
-    first, second
-        The means over the questions with a value in both.
-    difference
-        Second minus first, with its interval.
-    changed
-        The share of questions whose value changed.
-    versions
-        The judges and versions of the two.
-    unpaired
-        The number of questions with a value in only one.
-    """
-
-    of: str
+    of: str  # the variation, such as ``"swapped"`` or the names of two judges
     measure: str
+    #: The means over the questions with a value in both.
     first: float | None
     second: float | None
-    difference: Estimate
-    changed: Estimate
-    versions: tuple[str, str]
-    unpaired: int
+    difference: Estimate  # second minus first, with its interval
+    changed: Estimate  # the share of questions whose value changed
+    versions: tuple[str, str]  # the judges and versions of the two
+    unpaired: int  # the number of questions with a value in only one
 
     @property
     def shows(self) -> bool:
@@ -56,6 +41,12 @@ def effects(of: str, first: Iterable[Score], second: Iterable[Score]) -> list[Ef
     """Compare two gradings by each measure that both have."""
     one, two = by_measure(first), by_measure(second)
     return [_effect(of, measure, one[measure], two[measure]) for measure in one if measure in two]
+
+
+async def drift(recorded: Sequence[Score], rejudge: Rejudge) -> list[Effect]:
+    """Grade the recorded answers again, and return how far each measure has moved."""
+    questions = list(dict.fromkeys(score.question for score in recorded))
+    return effects("drift", recorded, await rejudge(questions, variant="same"))
 
 
 def _effect(of: str, measure: str, first: dict[str, Score], second: dict[str, Score]) -> Effect:

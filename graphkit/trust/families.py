@@ -26,12 +26,7 @@ def own_kind(
 ) -> tuple[str, ...]:
     """Return warnings if the judge of some scores and the answering model are of one family.
 
-    Parameters
-    ----------
-    scores
-        The scores of this run.
-    score_files
-        Files whose verdicts may name the answering model if neither the user nor a note does.
+    The verdicts beside ``score_files`` may name the answering model if neither the user nor a note does.
     """
     given = list(scores)
     judges = [name for name in judges_of(given) if family_of(name) is not None]
@@ -41,8 +36,8 @@ def own_kind(
         return self_evaluations(judges, [known])
     beside = [verdicts for file in score_files if (verdicts := verdicts_beside(file)).is_file()]
     runs = {score.run for score in given}
-    said = read_verdicts(beside, Problems("skip"))
-    return self_evaluations(judges, (one.answered_by for one in said if one.run in runs))
+    found = read_verdicts(beside, Problems("skip"))
+    return self_evaluations(judges, (one.answered_by for one in found if one.run in runs))
 
 
 def between_judges(first: Iterable[Score], second: Iterable[Score]) -> list[Effect]:

@@ -10,34 +10,23 @@ from typing import Any
 from graphkit.analysis.calibration import Corrected, PredictionPowered, prediction_powered, rogan_gladen
 from graphkit.analysis.estimates import Estimate, fields_of, proportion
 from graphkit.analysis.paired import interval
-from graphkit.trust.label_scales import GradeScale
+from graphkit.trust.label_scales import LabelScale
 
 
 @dataclass(frozen=True, slots=True)
 class Inflation:
-    """Means and accuracies of a judge's grades, raw and corrected by a person's labels.
+    """Means and accuracies of a judge's grades, raw and corrected by a person's labels."""
 
-    Attributes
-    ----------
-    judge, person
-        The means over the answers that both graded.
-    excess
-        Judge minus person on these answers, with its interval.
-    raw, calibrated
-        The mean of all of the judge's grades, and a person's by prediction-powered inference.
-    accuracy
-        The share of all answers that the judge calls right.
-    calibrated_accuracy, corrected_accuracy
-        The true share by prediction-powered inference, and by Rogan and Gladen's correction; None if the scale has no
-        right and wrong.
-    """
-
+    #: The means over the answers that both graded.
     judge: float | None
     person: float | None
-    excess: Estimate
+    excess: Estimate  # judge minus person on these answers, with its interval
+    #: The mean of all of the judge's grades, and a person's by prediction-powered inference.
     raw: float | None
     calibrated: PredictionPowered
-    accuracy: Estimate | None = None
+    accuracy: Estimate | None = None  # the share of all answers that the judge calls right
+    #: The true share by prediction-powered inference, and by Rogan and Gladen's correction; None if the scale has no
+    #: right and wrong.
     calibrated_accuracy: PredictionPowered | None = None
     corrected_accuracy: Corrected | None = None
 
@@ -47,13 +36,11 @@ class Inflation:
         return {names.get(name, name): value for name, value in fields_of(self).items()}
 
 
-def inflation(scale: GradeScale, judged: Mapping[str, str], labels: Mapping[str, str]) -> Inflation:
+def inflation(scale: LabelScale, judged: Mapping[str, str], labels: Mapping[str, str]) -> Inflation:
     """Return by how much a judge inflates.
 
-    Parameters
-    ----------
-    judged, labels
-        The judge's and the person's label by question; answers without a judge's label don't count.
+    ``judged`` and ``labels`` are the judge's and the person's label by question; answers without a judge's label don't
+    count.
     """
     both = [question for question in labels if question in judged]
     others = [question for question in judged if question not in labels]

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from graphkit.analysis import scales
 from graphkit.errors import InputError
+from graphkit.judges.rubric import GRADES
 from graphkit.measures.registry import lower_is_better
 from graphkit.records.scores import Score
 
 #: The grades of the rubric with their values, lowest first.
-RUBRIC = {"wrong": 0.0, "unsupported": 0.0, "partially_correct": 0.5, "fully_correct": 1.0}
+RUBRIC = dict(reversed(GRADES.items()))
 
 #: A person's words for right and wrong.
 _YES = frozenset({"1", "1.0", "y", "yes", "true", "right"})
@@ -23,22 +24,12 @@ NEAR = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class GradeScale:
-    """The labels of a measure, lowest first.
+class LabelScale:
+    """The labels of a measure, lowest first."""
 
-    Attributes
-    ----------
-    labels
-        With their values; empty if any number from 0 to 1 is allowed.
-    right
-        The labels of a right answer.
-    lower
-        Whether lower values are better.
-    """
-
-    labels: dict[str, float]
-    right: frozenset[str] = frozenset()
-    lower: bool = False
+    labels: dict[str, float]  # with their values; empty if any number from 0 to 1 is allowed
+    right: frozenset[str] = frozenset()  # the labels of a right answer
+    lower: bool = False  # whether lower values are better
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -107,16 +98,11 @@ class GradeScale:
 
 
 def scale_of(
-    measure: str, scores: Iterable[Score], said: Iterable[float] = (), grades: range | None = None
-) -> GradeScale:
+    measure: str, scores: Iterable[Score], person_grades: Iterable[float] = (), grades: range | None = None
+) -> LabelScale:
     """Return the scale of a measure: of its grades in words if it has them, else of its values.
 
-    Parameters
-    ----------
-    said
-        A person's grades, which also decide the scale.
-    grades
-        The whole grades of the scale, if the user names them.
+    ``person_grades`` also decide the scale. ``grades`` are the whole grades of the scale, if the user names them.
     """
     given = [score for score in scores if score.number is not None]
     words = {score.grade: float(score.number or 0.0) for score in given if score.grade is not None}
@@ -124,31 +110,31 @@ def scale_of(
     if grades is not None or any(score.grade is None for score in given):
         words = {}  # values without words have no scale of words
     if words and words.keys() <= RUBRIC.keys():
-        return GradeScale(RUBRIC, frozenset({"fully_correct"}))
+        return LabelScale(RUBRIC, frozenset({"fully_correct"}))
     if len(words) > 1:
         known = dict(sorted(words.items(), key=lambda item: item[1]))
         best = min(known.values()) if lower else max(known.values())
-        return GradeScale(known, frozenset(label for label, value in known.items() if value == best), lower)
+        return LabelScale(known, frozenset(label for label, value in known.items() if value == best), lower)
     values = [score.number for score in given if score.number is not None]
-    found = grades or scales.grades_of(measure, [*values, *(said if values else ())])
+    found = grades or scales.grades_of(measure, [*values, *(person_grades if values else ())])
     if found is None:
-        return GradeScale({}, lower=lower)
+        return LabelScale({}, lower=lower)
     labels = {str(value): float(value) for value in found}
     right = scales.right_on(measure, found)
     called = () if right is None else (label for label, value in labels.items() if right.is_right(value))
-    return GradeScale(labels, frozenset(called), lower)
+    return LabelScale(labels, frozenset(called), lower)
 
 
 def persons_scale(
-    measure: str, scores: Iterable[Score], said: Iterable[float] = (), grades: range | None = None
-) -> GradeScale:
+    measure: str, scores: Iterable[Score], person_grades: Iterable[float] = (), grades: range | None = None
+) -> LabelScale:
     """Return the scale of a measure for a person's grades; the parameters are those of :func:`scale_of`.
 
     Raise an InputError if a value isn't on the scale that the user names, or values are numbers outside 0 to 1 without
     a known scale.
     """
     given = [score for score in scores if score.number is not None]
-    scale = scale_of(measure, given, said, grades)
+    scale = scale_of(measure, given, person_grades, grades)
     for score in given:
         number = score.number or 0.0
         if grades is not None and number not in grades:

@@ -16,7 +16,7 @@ from graphkit.files.jsonl import whole
 from graphkit.records.scores import Score
 from graphkit.records.structs import QuestionStruct
 from graphkit.records.words import shortened
-from graphkit.trust.label_scales import GradeScale
+from graphkit.trust.label_scales import LabelScale
 
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
@@ -141,7 +141,7 @@ def labels_of(
     sheet: Sequence[tuple[str, dict[str, str]]],
     run: str,
     measure: str,
-    scale: GradeScale,
+    scale: LabelScale,
     answers: dict[str, str | None],
 ) -> Labels:
     """Return a person's labels of a run's answers by a measure.
@@ -154,7 +154,7 @@ def labels_of(
     labels: dict[str, str] = {}
     notes: dict[str, str] = {}
     changed = []
-    for where, row, said in graded_rows(sheet, run, measure):
+    for where, row, grade in graded_rows(sheet, run, measure):
         question = row["question_id"]
         if question not in answers:
             remedy = "Give the ids of the run's questions in the column question_id."
@@ -164,9 +164,9 @@ def labels_of(
         if row.get("answer") and _lines(row["answer"]) != _lines(answers[question] or ""):
             changed.append(question)
             continue
-        label = scale.read(said)
+        label = scale.read(grade)
         if label is None:
-            what = f"{said!r} is no grade by {measure}"
+            what = f"{grade!r} is no grade by {measure}"
             raise InputError(what, where=f"{where}: record {question}", remedy=f"Give {scale.choices}.")
         if question in labels:
             remedy = "Keep one of the two rows."
@@ -183,8 +183,8 @@ def graded_rows(
     """Yield the places and rows of a sheet that grade a run by a measure, with the grades as written."""
     for where, row in sheet:
         of_measure = row.get("measure", "").casefold() in (measure.casefold(), "")
-        if row.get("run", run) in (run, "") and of_measure and (said := _grade(row, measure)):
-            yield where, row, said
+        if row.get("run", run) in (run, "") and of_measure and (grade := _grade(row, measure)):
+            yield where, row, grade
 
 
 def graded_measures(sheet: Sequence[tuple[str, dict[str, str]]], run: str, given: Iterable[str]) -> list[str]:

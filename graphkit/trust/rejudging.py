@@ -13,13 +13,14 @@ from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
 from graphkit.judges.catalogue import GRADERS
 from graphkit.judges.citations import citation_pattern
+from graphkit.judges.known_judges import backend_of
 from graphkit.judges.materials import CONTEXT_TOKENS
 from graphkit.llm.budget import Budget
 from graphkit.records.judge_versions import JudgeVersion
 from graphkit.records.scores import Score
 from graphkit.records.words import counted
 from graphkit.scoring.grade_run import GradingOptions
-from graphkit.scoring.judge_setup import ANTHROPIC, JudgeOptions, opened, prices_and_budget
+from graphkit.scoring.judge_setup import JudgeOptions, opened, prices_and_budget
 from graphkit.scoring.verdict_job import RunToGrade
 from graphkit.trust.bias import Swapped, padded
 from graphkit.trust.rejudge_contract import Variant
@@ -40,23 +41,14 @@ class RejudgeOptions:
 
 @dataclass
 class Rejudging:
-    """The judge of some scores, asked again; see :class:`graphkit.trust.rejudge_contract.Regrade`.
-
-    Attributes
-    ----------
-    gradings
-        How the judge is asked, and by which graders; several if scores were given with different settings.
-    budget
-        What all gradings together may spend; None without a limit.
-    unpaid
-        How many verdicts the budget has refused so far.
-    """
+    """The judge of some scores, asked again; see :class:`graphkit.trust.rejudge_contract.Rejudge`."""
 
     run: RunToGrade
     measures: set[str]
+    #: How the judge is asked, and by which graders; several if scores were given with different settings.
     gradings: Sequence[tuple[JudgeOptions, GradingOptions]]
-    budget: Budget | None = None
-    unpaid: int = field(default=0, init=False)
+    budget: Budget | None = None  # what all gradings together may spend; None without a limit
+    unpaid: int = field(default=0, init=False)  # how many verdicts the budget has refused so far
 
     async def __call__(self, questions: Sequence[str] | None, *, variant: Variant) -> Sequence[Score]:
         """Return the scores of these questions, or of all if there is None."""
@@ -84,19 +76,13 @@ class Rejudging:
 def rejudging(run_file: Path, dataset: Path | None, subject: Subject, options: RejudgeOptions) -> Rejudging:
     """Return what has the judge of some scores grade the run again.
 
-    Raises
-    ------
-    InputError
-        The judge can't be asked from here, or gave no measure of graphkit's graders.
+    Raise an InputError if the judge can't be asked from here, or gave no measure of graphkit's graders.
     """
     measures = {score.measure for score in subject.scores}
     graders = {name: grader.measures for name, grader in GRADERS.items() if measures >= set(grader.measures)}
     if not graders:
-        raise InputError(
-            f"{subject.judge} gave no measure of graphkit's graders",
-            where=str(run_file),
-            remedy="Have the run graded again by its own means, and name the scores by --graded.",
-        )
+        remedy = "Have the run graded again by its own means, and name the scores by --graded."
+        raise InputError(f"{subject.judge} gave no measure of graphkit's graders", where=str(run_file), remedy=remedy)
     gradings = _gradings(subject, graders, options)
     budgets = [budget for judge, _ in gradings if (budget := prices_and_budget(judge)[1]) is not None]
     run = RunToGrade.read(run_file, Dataset.of_run(run_file, dataset), Problems())
@@ -114,7 +100,7 @@ def _gradings(
         then = JudgeVersion.parse(text) or JudgeVersion(None if text is None else str(text), "")
         judge = JudgeOptions(
             subject.judge,
-            options.model or (then.judge if subject.judge == ANTHROPIC else None),
+            options.model or (None if backend_of(subject.judge) is None else then.judge),
             options.effort or then.effort,
             max_cost=options.max_cost,
             prices=options.prices,

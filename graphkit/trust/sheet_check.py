@@ -10,7 +10,7 @@ from graphkit.errors import InputError
 from graphkit.measures.registry import measure_class
 from graphkit.records.scores import Score
 from graphkit.records.structs import QuestionStruct
-from graphkit.trust.label_scales import GradeScale, numbers_in, persons_scale
+from graphkit.trust.label_scales import LabelScale, numbers_in, persons_scale
 from graphkit.trust.labels import (
     Labels,
     SheetRow,
@@ -28,31 +28,16 @@ from graphkit.trust.subjects import Subject
 
 @dataclass
 class SheetCheck:
-    """A person's grades of answers, beside a judge's scores by one measure.
+    """A person's grades of answers, beside a judge's scores by one measure."""
 
-    Attributes
-    ----------
-    subject
-        The judge's scores of the run.
-    answers, questions
-        The answers of the run, and the questions as far as they are known, by the question's id.
-    path
-        The sheet; absent as long as nobody graded anything.
-    named
-        Whether the user named the sheet: then its rows decide the measure, unless ``asked`` names one.
-    asked
-        The measure that the user asked for.
-    grades
-        The whole grades of the measure, if the user gave them.
-    """
-
-    subject: Subject
-    answers: dict[str, str | None]
-    path: Path
+    subject: Subject  # the judge's scores of the run
+    answers: dict[str, str | None]  # the answers of the run, by the question's id
+    path: Path  # the sheet; absent as long as nobody graded anything
+    #: Whether the user named the sheet: then its rows decide the measure, unless ``asked`` names one.
     named: bool = False
-    asked: str | None = None
-    grades: range | None = None
-    questions: Mapping[str, QuestionStruct] = field(default_factory=dict)
+    asked: str | None = None  # the measure that the user asked for
+    grades: range | None = None  # the whole grades of the measure, if the user gave them
+    questions: Mapping[str, QuestionStruct] = field(default_factory=dict)  # those that are known, by id
 
     def __post_init__(self) -> None:
         """Read the sheet, and find the measure and its scale."""
@@ -60,7 +45,7 @@ class SheetCheck:
         self.measure = self._measure()
         self.scores: list[Score] = self.subject.by(self.measure)
         texts = (text for _, _, text in graded_rows(self._rows, self.subject.run, self.measure))
-        self.scale: GradeScale = persons_scale(self.measure, self.scores, numbers_in(texts), self.grades)
+        self.scale: LabelScale = persons_scale(self.measure, self.scores, numbers_in(texts), self.grades)
         self.labels: Labels = self._labels()
 
     def _measure(self) -> str:
@@ -96,13 +81,7 @@ class SheetCheck:
         self.labels = self._labels()
 
     def result(self, width: float) -> SpotCheck:
-        """Compare judge and person.
-
-        Raises
-        ------
-        InputError
-            The sheet has no grade by the measure.
-        """
+        """Compare judge and person; raise an InputError if the sheet has no grade by the measure."""
         if not self.labels.labels:
             runs = sorted({row["run"] for _, row in self._rows if row.get("run")} - {self.subject.run})
             other = f" The sheet grades {', '.join(runs[:5])}." if runs else ""

@@ -20,7 +20,7 @@ from graphkit.records.bounds import over, under
 from graphkit.records.scores import Score
 from graphkit.trust.advice import advice
 from graphkit.trust.inflation import Inflation, inflation
-from graphkit.trust.label_scales import NEAR, GradeScale, numbers_in, persons_scale
+from graphkit.trust.label_scales import NEAR, LabelScale, numbers_in, persons_scale
 
 #: The default number of answers.
 SIZE = 15
@@ -31,15 +31,12 @@ WIDTH = 0.2
 #: Below this agreement the spot check advises to change the judge.
 ENOUGH = 0.8
 
-#: The figures of agreement, by their names.
-_FIGURES = ("agreement", "kappa", "weighted_kappa", "ac1", "ac2", "alpha", "sensitivity", "specificity")
-
 NO_CATEGORIES = "the grades are numbers, not categories; see alpha"
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """An answer that judge and person grade differently, ``distance`` steps of the scale apart, and what each said."""
+    """An answer that judge and person grade differently, ``distance`` steps of the scale apart, and what each wrote."""
 
     question: str
     judge: str
@@ -56,64 +53,27 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class SpotCheck:
-    """The result of a spot check.
-
-    Attributes
-    ----------
-    judged
-        The number of answers that the judge graded.
-    agreement
-        The share of equal labels; for numbers from 0 to 1, the share of those at most 0.1 apart.
-    kappa, weighted_kappa
-        Cohen's; weighted linearly if the labels are ordered.
-    ac1, ac2, alpha
-        Gwet's, the second weighted linearly; Krippendorff's, ordinal for ordered labels, interval for numbers.
-    sensitivity, specificity
-        The judge as a test for right answers.
-    confusion
-        Counts by the person's label and then the judge's.
-    disagreements
-        The widest apart first, then by the judge's confidence.
-    advice
-        Suggested changes, if any.
-    needed
-        By figure, how many labels in all an interval of the wanted ``width`` takes.
-    scale
-        The scale of the grades.
-    """
+    """The result of a spot check."""
 
     run: str
     measure: str
     judge: str
     version: str | int | None
-    judged: int
+    judged: int  # the number of answers that the judge graded
     labelled: int
-    agreement: Estimate
-    kappa: Estimate
-    weighted_kappa: Estimate | None
-    ac1: Estimate
-    ac2: Estimate | None
-    alpha: Estimate
-    sensitivity: Estimate | None
-    specificity: Estimate | None
-    confusion: Mapping[str, Mapping[str, int]]
-    disagreements: Sequence[Disagreement]
+    figures: Mapping[str, Estimate]  # those of agreement that the scale allows, by name; see :func:`_figures`
+    confusion: Mapping[str, Mapping[str, int]]  # counts by the person's label and then the judge's
+    disagreements: Sequence[Disagreement]  # the widest apart first, then by the judge's confidence
     inflation: Inflation
-    advice: Sequence[str]
+    advice: Sequence[str]  # suggested changes, if any
     width: float
-    needed: Mapping[str, int | None]
-    scale: GradeScale
-
-    @property
-    def figures(self) -> dict[str, Estimate]:
-        """The figures that have an estimate, by name."""
-        named = {name: getattr(self, name) for name in _FIGURES}
-        return {name: one for name, one in named.items() if one is not None}
+    needed: Mapping[str, int | None]  # by figure, how many labels in all an interval of the wanted ``width`` takes
+    scale: LabelScale  # the scale of the grades
 
     @property
     def gated(self) -> Estimate:
         """The kappa that gates use: weighted if the labels are ordered."""
-        return self.kappa if self.weighted_kappa is None else self.weighted_kappa
+        return self.figures.get("weighted_kappa", self.figures["kappa"])
 
     def as_json(self) -> dict[str, Any]:
         """Return everything, as it is kept and printed."""
@@ -168,24 +128,17 @@ def check(
     labels: Mapping[str, str],
     *,
     notes: Mapping[str, str] | None = None,
-    scale: GradeScale | None = None,
+    scale: LabelScale | None = None,
     width: float = WIDTH,
 ) -> SpotCheck:
     """Compare one judge's scores of one run by one measure with a person's labels, by question.
 
     A label of an answer that the judge didn't grade counts nowhere.
 
-    Parameters
-    ----------
-    scores
-        All that the judge gave by this measure: those that nobody looked at count for the calibrated accuracy.
-    width
-        Of an interval, for how many labels it takes.
+    Raise an InputError if no person can be asked on the scale of these values.
 
-    Raises
-    ------
-    InputError
-        No person can be asked on the scale of these values.
+    ``scores`` are all that the judge gave by this measure: those without a label count for the calibrated accuracy.
+    ``width`` is that of the interval for which the number of needed labels is computed.
     """
     if not scores:
         raise ValueError("a spot check needs scores of a judge")
@@ -194,10 +147,9 @@ def check(
     judged = {score.question: label for score in scores if (label := scale.label_of(score)) is not None}
     both = [question for question in labels if question in judged]
     person, own = [labels[question] for question in both], [judged[question] for question in both]
-    found = _coefficients(scale, person, own)
-    agreement = found["agreement"]
-    assert agreement is not None
-    gated = ("agreement", "weighted_kappa" if scale.ordered else "kappa")
+    figures = _figures(scale, person, own)
+    agreement = figures["agreement"].value
+    gated = ["agreement", *(["weighted_kappa" if scale.ordered else "kappa"] if scale.labels else [])]
     return SpotCheck(
         run=first.run,
         measure=first.measure,
@@ -205,57 +157,48 @@ def check(
         version=first.version,
         judged=len(judged),
         labelled=len(both),
-        agreement=agreement,
-        kappa=found["kappa"] or Estimate(None, reason=NO_CATEGORIES, size=len(both)),
-        weighted_kappa=found["weighted_kappa"],
-        ac1=found["ac1"] or Estimate(None, reason=NO_CATEGORIES, size=len(both)),
-        ac2=found["ac2"],
-        alpha=found["alpha"] or Estimate(None, reason="no item has two grades"),
-        sensitivity=found["sensitivity"],
-        specificity=found["specificity"],
+        figures=figures,
         confusion=_confusion(scale, person, own),
         disagreements=_disagreements(scale, both, scores, judged, labels, notes or {}),
         inflation=inflation(scale, judged, labels),
-        advice=advice(scale, person, own) if agreement.value is not None and under(agreement.value, ENOUGH) else (),
+        advice=advice(scale, person, own) if agreement is not None and under(agreement, ENOUGH) else (),
         width=width,
-        needed={name: needed(one, width) for name in gated if (one := found[name]) is not None},
+        needed={name: needed(figures[name], width) for name in gated},
         scale=scale,
     )
 
 
-def _as_a_test(scale: GradeScale, person: list[str], own: list[str]) -> dict[str, Estimate | None]:
-    """Return sensitivity and specificity of the judge as a test for right answers."""
-    if not scale.right:
-        return {"sensitivity": None, "specificity": None}
-    pairs = [(one in scale.right, two in scale.right) for one, two in zip(person, own, strict=True)]
-    right = sum(truth for truth, _ in pairs)
-    hits, rejected = pairs.count((True, True)), pairs.count((False, False))
-    return {"sensitivity": sensitivity(hits, right), "specificity": specificity(rejected, len(pairs) - right)}
+def _figures(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, Estimate]:
+    """Return the figures of agreement that the scale allows, by name.
 
-
-def _coefficients(scale: GradeScale, person: list[str], own: list[str]) -> dict[str, Estimate | None]:
-    """Return the figures of agreement that the scale allows, by name."""
+    ``agreement`` is the share of equal labels; for numbers from 0 to 1, that of those at most 0.1 apart. ``kappa`` is
+    Cohen's, ``ac1`` Gwet's; ``weighted_kappa`` and ``ac2`` are weighted linearly, for ordered labels. ``alpha`` is
+    Krippendorff's, ordinal for ordered labels, interval for numbers. ``sensitivity`` and ``specificity`` are those of
+    the judge as a test for right answers.
+    """
     pairs, names = list(zip(person, own, strict=True)), scale.categories
     if not names:
-        near = sum(not over(abs(float(one) - float(two)), NEAR) for one, two in pairs)
-        found: dict[str, Estimate | None] = dict.fromkeys(_FIGURES)
         numbers = [(float(one), float(two)) for one, two in pairs]
-        return found | {
-            "agreement": proportion(near, len(pairs), "no item was graded by both"),
-            "alpha": alpha(numbers, "interval"),
-        }
-    return {
-        **_as_a_test(scale, person, own),
-        "agreement": raw_agreement(person, own),
-        "kappa": kappa(person, own, names),
-        "weighted_kappa": kappa(person, own, names, "linear") if scale.ordered else None,
-        "ac1": gwet(person, own, names),
-        "ac2": gwet(person, own, names, "linear") if scale.ordered else None,
-        "alpha": alpha(pairs, "ordinal" if scale.ordered else "nominal", names),
-    }
+        near = sum(not over(abs(one - two), NEAR) for one, two in numbers)
+        none = Estimate(None, reason=NO_CATEGORIES, size=len(pairs))
+        agreement = proportion(near, len(pairs), "no item was graded by both")
+        return {"agreement": agreement, "kappa": none, "ac1": none, "alpha": alpha(numbers, "interval")}
+    found = {"agreement": raw_agreement(person, own), "kappa": kappa(person, own, names)}
+    if scale.ordered:
+        found["weighted_kappa"] = kappa(person, own, names, "linear")
+    found["ac1"] = gwet(person, own, names)
+    if scale.ordered:
+        found["ac2"] = gwet(person, own, names, "linear")
+    found["alpha"] = alpha(pairs, "ordinal" if scale.ordered else "nominal", names)
+    if scale.right:
+        called = [(one in scale.right, two in scale.right) for one, two in pairs]
+        right = sum(truth for truth, _ in called)
+        found["sensitivity"] = sensitivity(called.count((True, True)), right)
+        found["specificity"] = specificity(called.count((False, False)), len(called) - right)
+    return found
 
 
-def _confusion(scale: GradeScale, person: list[str], own: list[str]) -> dict[str, dict[str, int]]:
+def _confusion(scale: LabelScale, person: list[str], own: list[str]) -> dict[str, dict[str, int]]:
     """Return the counts of each pair of labels; empty for numbers."""
     if not scale.labels:
         return {}
@@ -265,7 +208,7 @@ def _confusion(scale: GradeScale, person: list[str], own: list[str]) -> dict[str
 
 
 def _disagreements(
-    scale: GradeScale,
+    scale: LabelScale,
     both: Sequence[str],
     scores: Sequence[Score],
     judged: Mapping[str, str],
@@ -273,14 +216,14 @@ def _disagreements(
     notes: Mapping[str, str],
 ) -> list[Disagreement]:
     """Return the answers with different grades, worst first."""
-    said = {score.question: score for score in scores}
+    by_question = {score.question: score for score in scores}
     places = {label: place for place, label in enumerate(scale.categories)}
     found = []
     for question in both:
         one, two = judged[question], labels[question]
         apart = abs(places[one] - places[two]) if places else abs(float(one) - float(two))
         if one != two and (places or over(apart, NEAR)):
-            score = said[question]
+            score = by_question[question]
             note = notes.get(question)
             found.append(Disagreement(question, one, two, apart, score.confidence, note, score.explanation))
     return sorted(found, key=lambda one: (-one.distance, -(one.confidence or 0.0), one.question))

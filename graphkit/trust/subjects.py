@@ -22,20 +22,12 @@ FIRST = "RubricGrade"
 
 @dataclass(frozen=True)
 class Subject:
-    """The scores that one judge gave one run.
-
-    Attributes
-    ----------
-    scores
-        By all measures.
-    strangers
-        The number of scores of other runs in the files.
-    """
+    """The scores that one judge gave one run."""
 
     run: str
     judge: str
-    scores: tuple[Score, ...] = field(repr=False)
-    strangers: int = 0
+    scores: tuple[Score, ...] = field(repr=False)  # by all measures
+    ignored: int = 0  # the number of scores of other runs in the files
 
     def measure(self, name: str | None) -> str:
         """Return the named measure, else the rubric's grade, else the only one.
@@ -55,13 +47,7 @@ class Subject:
         raise InputError(what, where=self.run, remedy=f"{hint}Name one by --measure: {', '.join(given)}.")
 
     def by(self, measure: str) -> list[Score]:
-        """Return the scores by one measure.
-
-        Raises
-        ------
-        InputError
-            Several versions of the judge gave them.
-        """
+        """Return the scores by one measure; raise an InputError if several versions of the judge gave them."""
         scores = [score for score in self.scores if score.measure == measure]
         versions = list(dict.fromkeys(score.version for score in scores if score.number is not None))
         if len(versions) > 1:
@@ -75,17 +61,10 @@ def subject(
 ) -> Subject:
     """Return the scores of the named judge, else of the only one.
 
-    Parameters
-    ----------
-    files
-        Files of scores; by default those beside the run.
-    model
-        The model, if several models of the judge gave the same measure.
+    Raise an InputError if there are no files or no scores of this run, or several judges or models to choose from.
 
-    Raises
-    ------
-    InputError
-        There are no files or no scores of this run, or several judges or models to choose from.
+    ``files`` hold scores; by default they are those beside the run. ``model`` is needed if several models of the judge
+    gave the same measure.
     """
     read = list(files) or graded_files(run_file, SCORES)
     if not read:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphkit.analysis.judge_cost import grading_cost
+from graphkit.analysis.judge_cost import judge_cost
 from graphkit.records.usage import Figures, summarised
 from tests.helpers.verdicts import verdict
 
@@ -27,14 +27,14 @@ def test_the_share_of_grading() -> None:
         verdict("q2", cost=0.5, attempts=2),
         verdict("q2", grader="binary", cost=1.0, cached=True),
     ]
-    found = grading_cost(verdicts, RUN)
+    found = judge_cost(verdicts, RUN)
     assert (found.cost, found.spent, found.share, found.unknown) == (2.0, 1.0, 0.25, 0)
     assert (found.verdicts, found.cached, found.attempts, found.prompt_tokens, found.output_tokens) == (3, 1, 4, 10, 2)
     assert str(found) == (
         "grading: 3 verdicts for 2.00 (1 verdict paid for earlier); "
         "the run cost 8.00 (known for 2 answers), so grading is 25.0% of that"
     )
-    assert grading_cost([verdict("q1", cost=0.0)], RUN).share == 0.0
+    assert judge_cost([verdict("q1", cost=0.0)], RUN).share == 0.0
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_what_is_not_known_is_not_nothing(
     costs: list[float | None], run: object, cost: float | None, spent: float | None, told: str
 ) -> None:
     """Where a verdict's cost or that of an answer isn't known there is no share, and the line says so."""
-    found = grading_cost([verdict(f"q{place}", cost=one) for place, one in enumerate(costs)], run)  # type: ignore[arg-type]
+    found = judge_cost([verdict(f"q{place}", cost=one) for place, one in enumerate(costs)], run)  # type: ignore[arg-type]
     assert (found.cost, found.spent, found.share) == (cost, spent, None)
     assert told in str(found)
     assert "%" not in str(found)

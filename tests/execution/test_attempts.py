@@ -10,11 +10,11 @@ import pytest
 
 from graphkit.execution.attempts import Attempt, attempts
 from graphkit.execution.proof import AttemptResult, prove
-from graphkit.execution.walls import WALLS, NoWall, Wall
+from graphkit.execution.walls import NO_WALL, WALLS, Wall
 from graphkit.records.executions import Mechanism
 from tests.helpers.sandboxes import wall_here
 
-NAMED: dict[Mechanism, Wall] = {wall.name: wall for wall in (*WALLS, NoWall())}
+NAMED: dict[Mechanism, Wall] = {wall.name: wall for wall in (*WALLS, NO_WALL)}
 
 #: Attempts that the machine may refuse whoever makes them, each with what tells that it does.
 _REFUSED_BY_THE_MACHINE = {
@@ -42,7 +42,7 @@ def test_no_attempt_gets_out(wall: Wall, attempt: Attempt) -> None:
     """Behind a wall neither the attempt nor whoever looks from outside says that anything got through."""
     wall_here(wall.name)
     result = results(wall.name)[attempt.name]
-    assert not result.escaped, result.said
+    assert not result.escaped, result.signs
 
 
 @pytest.mark.parametrize("attempt", attempts(), ids=lambda one: one.name)
@@ -52,7 +52,7 @@ def test_attempts_are_real(attempt: Attempt) -> None:
     if refused is not None and refused():
         pytest.skip("this machine refuses it to everybody")
     result = results("none")[attempt.name]
-    assert result.escaped is (attempt.held is None), (attempt.held, result.said)
+    assert result.escaped is (attempt.held is None), (attempt.held, result.signs)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_attempts_are_real(attempt: Attempt) -> None:
 )
 def test_the_witness_sees_it(attempt: str, seen: str) -> None:
     """What gets through without a wall is seen from outside, too, and not only said by the attempt."""
-    assert seen in results("none")[attempt].said
+    assert seen in results("none")[attempt].signs
 
 
 def test_a_hole_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,10 +89,10 @@ def test_a_hole_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     seccomp.program.cache_clear()
     try:
         [result] = prove(wall, [one for one in attempts() if one.name == "secrets in the environment"])
-        assert not result.escaped, result.said
+        assert not result.escaped, result.signs
         found = list(prove(wall, [one for one in attempts() if one.name == "signals"]))
     finally:
         seccomp.program.cache_clear()
     # Landlock 6 and later keep signals within by themselves; the own process group is within.
     assert found[0].escaped
-    assert "kill 0" in found[0].said
+    assert "kill 0" in found[0].signs

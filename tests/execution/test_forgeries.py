@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from graphkit.execution.exchanges import Code
+from graphkit.execution.exchanges import Code, run_test
 from graphkit.execution.forgeries import Forgery, forgeries
 from graphkit.execution.languages import JAVASCRIPT, PYTHON, Language
-from graphkit.execution.running import programs, run_test
+from graphkit.execution.running import programs
 from graphkit.execution.sandbox import Sandbox, open_sandbox
 from graphkit.records.structs import CodeTestStruct
 from tests.helpers.sandboxes import WALL_NAMES, wall_here

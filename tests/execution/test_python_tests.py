@@ -328,10 +328,9 @@ def test_it_stands_alone() -> None:
         "python_tests",
         "python_assertions",
         "python_attempts",
-        "python_channel",
+        "python_common",
         "python_crossing",
         "python_holding",
-        "python_texts",
         "python_values",
     }
     for path in parts.values():

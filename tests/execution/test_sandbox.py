@@ -15,7 +15,7 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.execution.sandbox import Sandbox, open_sandbox
-from graphkit.execution.walls import WALLS, NoWall, Wall
+from graphkit.execution.walls import NO_WALL, WALLS, Wall
 from graphkit.execution.witness import descendants
 from graphkit.execution.workers import Ended
 from tests.helpers.cli import COMMAND, environment, graphkit
@@ -102,7 +102,7 @@ def test_an_interpreter_outlives_the_thread_that_first_needed_it(wall: Wall) -> 
         assert run(sandbox, "import time; time.sleep(0.5); return 2").how == "exited"
 
 
-@pytest.mark.parametrize("wall", [*WALLS, NoWall()], ids=lambda wall: wall.name)
+@pytest.mark.parametrize("wall", [*WALLS, NO_WALL], ids=lambda wall: wall.name)
 def test_names_that_the_cleaning_might_use(wall: Wall) -> None:
     """Folders of a test that bear the names under which the cleaning moves things up break nothing."""
     if wall.name != "none":
@@ -128,8 +128,8 @@ def test_a_test_is_random_in_the_same_way_each_time(wall: Wall) -> None:
 _HOLDS = """
 import sys
 from graphkit.execution.sandbox import open_sandbox
-from graphkit.execution.walls import WALLS, NoWall
-[wall] = [one for one in (*WALLS, NoWall()) if one.name == sys.argv[1]]
+from graphkit.execution.walls import NO_WALL, WALLS
+[wall] = [one for one in (*WALLS, NO_WALL) if one.name == sys.argv[1]]
 with open_sandbox(jobs=1, walls=[wall], unsafe=wall.name == "none") as sandbox:
     sandbox.run("def test(): open('made', 'w').write('x')", "test", [], 10)
     print("runs", flush=True)
@@ -138,7 +138,7 @@ with open_sandbox(jobs=1, walls=[wall], unsafe=wall.name == "none") as sandbox:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
-@pytest.mark.parametrize("wall", [*WALLS, NoWall()], ids=lambda wall: wall.name)
+@pytest.mark.parametrize("wall", [*WALLS, NO_WALL], ids=lambda wall: wall.name)
 def test_nothing_outlives_graphkit(wall: Wall, how: signal.Signals, tmp_path: Path) -> None:
     """Killed or interrupted amid an endless test, graphkit leaves no process and no folder a second later."""
     if wall.name != "none":

@@ -153,7 +153,7 @@ def test_binary() -> None:
     assert reasons(read(GRADERS["binary"], BARE, said).findings) == {"Correct": NO_GOLD_ANSWER, "Complete": NEITHER}
     with_facts = materials("x.", facts=["y"])
     assert reasons(read(GRADERS["binary"], with_facts, said).findings) == {"Correct": NO_GOLD_ANSWER}
-    with pytest.raises(UnusableVerdictError, match="no mark for Correct"):
+    with pytest.raises(UnusableVerdictError, match="no score for Correct"):
         read(GRADERS["binary"], GOLD, {**said, "correctness": None})
 
 

@@ -16,9 +16,8 @@ from graphkit.judges.prompts import Prompt
 from graphkit.records.model_families import family_of, self_evaluation, self_evaluations
 from graphkit.records.scores import Score
 from graphkit.trust.bias import Swapped, bias, padded, swapped
-from graphkit.trust.consistency import compare_gradings, consistency
-from graphkit.trust.drift import drift
-from graphkit.trust.effects import effects
+from graphkit.trust.consistency import compare_repeats, consistency
+from graphkit.trust.effects import drift, effects
 from graphkit.trust.families import answering_model, between_judges
 from graphkit.trust.rejudge_contract import Variant
 from tests.helpers.judged import graded, values
@@ -49,7 +48,7 @@ def test_stable_and_flipping_grades() -> None:
         values("Correct", {"a": 1.0, "b": 0.0, "c": 0.0, "d": None}),
         values("Correct", {"a": 1.0, "b": 0.0, "c": 1.0, "d": None}),
     ]
-    [found] = compare_gradings(gradings)
+    [found] = compare_repeats(gradings)
     assert found.stable.value == pytest.approx(2 / 3)  # a and b of a, b, c
     assert found.flips == (("c", ("1", "0", "1")),)
     assert (found.gradings, found.unscored) == (3, 2)
@@ -60,7 +59,7 @@ def test_stable_and_flipping_grades() -> None:
 
 def test_the_widest_flip_comes_first() -> None:
     """A grade that goes from wrong to right is told before one that moves a step."""
-    [found] = compare_gradings([graded(), graded({"sf-02": "partially_correct", "sf-09": "wrong"})])
+    [found] = compare_repeats([graded(), graded({"sf-02": "partially_correct", "sf-09": "wrong"})])
     assert [question for question, _ in found.flips] == ["sf-09", "sf-02"]
     assert found.stable.value == pytest.approx(28 / 30)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from graphkit.errors import InputError
 from graphkit.trust.advice import advice
 from graphkit.trust.inflation import inflation
-from graphkit.trust.label_scales import RUBRIC, GradeScale, scale_of
+from graphkit.trust.label_scales import RUBRIC, LabelScale, scale_of
 from graphkit.trust.labels import SheetRow, labels_of, read_sheet, rows_of, write_sheet
 from graphkit.trust.spot_check import check, draw
 from tests.helpers.datasets import STOREFRONT, read_jsonl
@@ -25,7 +25,7 @@ from tests.helpers.judged import HUMAN_GRADES, LENIENT, RUN, VALUES, graded, hum
 TENS = tuple(map(str, range(11)))
 RIGHT_OF_TEN = TENS[7:]
 
-BINARY = GradeScale({"0": 0.0, "1": 1.0}, frozenset({"1"}))
+BINARY = LabelScale({"0": 0.0, "1": 1.0}, frozenset({"1"}))
 
 
 # The fixture -------------------------------------------------------------------------------------------------------
@@ -115,12 +115,11 @@ def test_unused_grades_count() -> None:
     scores = values("tone", {f"q{place}": float(grade) for place, grade in judge.items()})
     found = check(scores, {f"q{place}": grade for place, grade in person.items()})
     assert found.scale.categories == tuple("12345")
-    assert found.ac2 is not None
     one, two = 426 / 576 / 4, 426 / 576 * 15 / 20
-    assert found.ac1.value == pytest.approx((8 / 12 - one) / (1 - one))
-    assert found.ac2.value == pytest.approx((10.75 / 12 - two) / (1 - two))
-    assert found.ac1.value == pytest.approx(0.59105, abs=5e-6)
-    assert found.ac2.value == pytest.approx(0.76608, abs=5e-6)
+    assert found.figures["ac1"].value == pytest.approx((8 / 12 - one) / (1 - one))
+    assert found.figures["ac2"].value == pytest.approx((10.75 / 12 - two) / (1 - two))
+    assert found.figures["ac1"].value == pytest.approx(0.59105, abs=5e-6)
+    assert found.figures["ac2"].value == pytest.approx(0.76608, abs=5e-6)
 
 
 # The comparison ----------------------------------------------------------------------------------------------------
@@ -132,12 +131,10 @@ def test_a_check_of_the_rubric() -> None:
     scores = [one.model_copy(update=said if one.question == "sf-03" else {}) for one in graded(LENIENT)]
     found = check(scores, human_grades(), notes={"sf-03": "60 minutes"})
     assert (found.labelled, found.judged, found.judge, found.version) == (30, 30, "lexical", "1")
-    assert found.agreement.value == pytest.approx(25 / 30)
+    assert found.figures["agreement"].value == pytest.approx(25 / 30)
     # Fully correct: 7 by the person, of which the judge misses sf-06; the judge gives it to three more of the other 23.
-    assert found.sensitivity is not None
-    assert found.specificity is not None
-    assert found.sensitivity.value == pytest.approx(6 / 7)
-    assert found.specificity.value == pytest.approx(20 / 23)
+    assert found.figures["sensitivity"].value == pytest.approx(6 / 7)
+    assert found.figures["specificity"].value == pytest.approx(20 / 23)
     assert found.confusion["wrong"] == {"wrong": 8, "unsupported": 0, "partially_correct": 1, "fully_correct": 2}
     assert found.confusion["fully_correct"]["wrong"] == 1
     # wrong to fully correct is three steps, to partially correct two, partially to fully one.
@@ -145,7 +142,7 @@ def test_a_check_of_the_rubric() -> None:
     assert worst == [("sf-03", 3), ("sf-06", 3), ("sf-18", 3), ("sf-29", 2), ("sf-10", 1)]
     first = found.disagreements[0]
     assert (first.note, first.explanation, first.confidence) == ("60 minutes", "names the setting", 0.9)
-    assert found.gated is found.weighted_kappa
+    assert found.gated is found.figures["weighted_kappa"]
     assert found.advice == ()  # 83% agree
 
 
@@ -180,12 +177,13 @@ def test_numbers_have_no_kappa() -> None:
     found = check(
         values("Faithfulness", {"a": 0.5, "b": 0.9, "c": 0.25, "d": 1.0}), {"a": "0.55", "b": "0.8", "c": "0.75"}
     )
-    assert found.agreement.value == pytest.approx(2 / 3)  # .05 and .1 apart agree, .5 doesn't
-    assert found.kappa.value is None
-    assert "numbers" in str(found.kappa.reason)
-    assert found.alpha.value is not None
+    assert found.figures["agreement"].value == pytest.approx(2 / 3)  # .05 and .1 apart agree, .5 doesn't
+    assert found.figures["kappa"].value is None
+    assert "numbers" in str(found.figures["kappa"].reason)
+    assert found.figures["alpha"].value is not None
     assert [one.question for one in found.disagreements] == ["c"]
-    assert (found.sensitivity, found.confusion) == (None, {})
+    assert "sensitivity" not in found.figures
+    assert found.confusion == {}
 
 
 def test_numbers_beyond_a_share_are_refused() -> None:
@@ -228,7 +226,7 @@ def test_advice_by_where_they_disagree() -> None:
     assert advice(BINARY, person, ["1"] * 3 + ["0"] * 7 + ["0"] * 3 + ["1"] * 7) == ()  # as often either way
     same = advice(BINARY, person, ["1"] * 20)
     assert "calls 20 of 20 answers 1" in same[1]
-    rubric = GradeScale(RUBRIC, frozenset({"fully_correct"}))
+    rubric = LabelScale(RUBRIC, frozenset({"fully_correct"}))
     confused = advice(rubric, ["wrong"] * 5 + ["fully_correct"] * 15, ["unsupported"] * 5 + ["fully_correct"] * 15)
     assert "5 answers that the person calls wrong the judge calls unsupported" in confused[1]
     assert "2 labels show little" in advice(BINARY, ["0", "0"], ["1", "1"])[-1]
@@ -245,7 +243,7 @@ def test_advice_comes_below_four_fifths() -> None:
     """At 24 of 30 there is none, at 23 there is."""
     wrong = [question for question, grade in human_grades().items() if grade == "wrong"]
     enough = check(graded(dict.fromkeys(wrong[:6], "fully_correct")), human_grades())
-    assert enough.agreement.value == pytest.approx(0.8)
+    assert enough.figures["agreement"].value == pytest.approx(0.8)
     assert enough.advice == ()
     assert check(graded(dict.fromkeys(wrong[:7], "fully_correct")), human_grades()).advice
 
@@ -289,7 +287,7 @@ def test_values_without_their_words_are_numbers() -> None:
     first, *rest = graded()
     scores = [first.model_copy(update={"grade": None, "value": 0.5}), *rest]
     found = check(scores, {first.question: "0.5"})
-    assert found.agreement.value == 1.0
+    assert found.figures["agreement"].value == 1.0
     assert scale_of("RubricGrade", scores).labels == {}
 
 

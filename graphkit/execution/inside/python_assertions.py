@@ -15,9 +15,8 @@ from __future__ import annotations
 import builtins
 import sys
 
-from python_channel import Channel
+from python_common import LONGEST_MESSAGE, Channel, message_of, text_of, type_name
 from python_crossing import CrossingError, CrossingReader, Writer, stand_ins_of
-from python_texts import LONGEST_MESSAGE, message_of, text_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,12 +161,6 @@ class _Remote:
             raise AttributeError(name)
         return _ask(self, "get", name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        _ask(self, "set", name, value)
-
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        return _ask(self, "call", *given, **named)
-
     def __instancecheck__(self, value: Any) -> bool:
         return isinstance(value, _Remote) and _ask(value, "isinstance", self) is True
 
@@ -175,14 +168,8 @@ class _Remote:
         found = _ask(self, "iter")
         return found if isinstance(found, _Remote) else iter(found)
 
-    def __next__(self) -> Any:
-        return _ask(self, "next")
-
     def __len__(self) -> int:
         return int(_ask(self, "len"))
-
-    def __getitem__(self, key: Any) -> Any:
-        return _ask(self, "item", key)
 
     def __repr__(self) -> str:
         return str(_ask(self, "repr"))
@@ -195,20 +182,22 @@ def _ask(remote: _Remote, operation: str, *given: Any, **named: Any) -> Any:
     return object.__getattribute__(remote, "_code").ask(operation, remote, *given, **named)
 
 
-def _operator(name: str, swapped: bool) -> Callable[..., Any]:
-    def operated(self: Any, *other: Any) -> Any:
-        code = object.__getattribute__(self, "_code")
-        return code.ask(name, *((*other, self) if swapped else (self, *other)))
-
-    return operated
+def _operator(operation: str) -> Callable[..., Any]:
+    return lambda self, *given, **named: _ask(self, operation, *given, **named)
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"):
-    _asked = _name + "_" if _name in ("and", "or") else _name
-    setattr(_Remote, "__" + _name + "__", _operator(_asked, False))
-    setattr(_Remote, "__r" + _name + "__", _operator(_asked, True))
+def _swapped(operation: str) -> Callable[..., Any]:
+    return lambda self, other: object.__getattribute__(self, "_code").ask(operation, other, self)
+
+
+for _name, _operation in (("setattr", "set"), ("call", "call"), ("next", "next"), ("getitem", "item")):
+    setattr(_Remote, "__" + _name + "__", _operator(_operation))
 for _name in ("neg", "abs"):
-    setattr(_Remote, "__" + _name + "__", _operator(_name, False))
+    setattr(_Remote, "__" + _name + "__", _operator(_name))
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"):
+    _operation = _name + "_" if _name in ("and", "or") else _name
+    setattr(_Remote, "__" + _name + "__", _operator(_operation))
+    setattr(_Remote, "__r" + _name + "__", _swapped(_operation))
 
 
 # The assertion -------------------------------------------------------------------------------------------------------

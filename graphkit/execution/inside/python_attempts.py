@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from python_texts import text_of
+from python_common import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,11 @@ class Watch:
         if len(self.attempts) < _MOST_ATTEMPTS and text not in self.attempts:
             self.attempts.append(text)
 
+    def other(self, text: str) -> None:
+        """Keep an attempt on something other than a path."""
+        self.note(text)
+        self.others = True
+
     def path(self, verb: str, path: Any, writes: bool) -> None:
         """Keep a path that the sandbox doesn't let the code read or write."""
         if path is None or isinstance(path, int):
@@ -62,7 +67,7 @@ class Watch:
         self.note(verb + " " + path)
 
     def caused(self, error: BaseException | None) -> bool:
-        """Tell whether an attempt raised an exception, or one of its causes."""
+        """Return whether an attempt raised an exception, or one of its causes."""
         seen = set()
         while error is not None and id(error) not in seen:
             seen.add(id(error))
@@ -93,21 +98,20 @@ def _changed(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
             watch.path(event.partition(".")[2], path, True)
 
 
-def _network(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
-    if event in ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo"):
-        host = args[0][0] if isinstance(args[0], tuple) else args[0]
-        watch.note("look up " + _plain(host))
-    elif event == "socket.__new__":
-        # A pair of connected sockets, as asyncio makes it, reaches nothing else.
-        if int(args[1]) == 1:
-            return
-        watch.note("open a socket")
-    else:
-        address = args[1]
-        if isinstance(address, tuple) and len(address) > 1:
-            address = _plain(address[0]) + ":" + _plain(address[1])
-        watch.note(event.partition(".")[2] + " " + _plain(address))
-    watch.others = True
+def _looked_up(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
+    watch.other("look up " + _plain(args[0][0] if isinstance(args[0], tuple) else args[0]))
+
+
+def _socket_made(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
+    if int(args[1]) != 1:  # a pair of connected sockets, as asyncio makes it, reaches nothing else
+        watch.other("open a socket")
+
+
+def _network_used(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
+    address = args[1]
+    if isinstance(address, tuple) and len(address) > 1:
+        address = _plain(address[0]) + ":" + _plain(address[1])
+    watch.other(event.partition(".")[2] + " " + _plain(address))
 
 
 def _process(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
@@ -116,24 +120,12 @@ def _process(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
         what = args[1] if isinstance(args[1], str | bytes) else " ".join(_plain(one) for one in args[1])
     if args and isinstance(args[0], str | bytes):
         watch.paths.add(os.path.normpath(os.path.join(watch.folder, os.fsdecode(args[0]))))
-    watch.note("run " + _plain(what))
-    watch.others = True
-
-
-def _forked(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
-    watch.note("fork")
-    watch.others = True
-
-
-def _killed(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
-    watch.note("kill " + _plain(args[0]))
-    watch.others = True
+    watch.other("run " + _plain(what))
 
 
 def _loaded(watch: Watch, event: str, args: tuple[Any, ...]) -> None:
     if args[0] is not None:
-        watch.note("load " + _plain(args[0]))
-        watch.others = True
+        watch.other("load " + _plain(args[0]))
 
 
 def _plain(value: Any) -> str:
@@ -143,17 +135,18 @@ def _plain(value: Any) -> str:
 
 
 _EVENTS: dict[str, Callable[[Watch, str, tuple[Any, ...]], None]] = {
-    "open": _opened,
-    "os.listdir": _listed,
-    "os.scandir": _listed,
-    "ctypes.dlopen": _loaded,
+    event: note
+    for note, events in (
+        (_opened, "open"),
+        (_listed, "os.listdir os.scandir"),
+        (_changed, "os.remove os.rename os.rmdir os.mkdir os.link os.symlink os.truncate os.chmod os.chown os.utime"),
+        (_looked_up, "socket.getaddrinfo socket.gethostbyname socket.gethostbyaddr socket.getnameinfo"),
+        (_socket_made, "socket.__new__"),
+        (_network_used, "socket.connect socket.bind socket.sendto socket.sendmsg"),
+        (_process, "subprocess.Popen os.system os.exec os.posix_spawn os.spawn"),
+        (lambda watch, event, args: watch.other("fork"), "os.fork os.forkpty pty.spawn"),
+        (lambda watch, event, args: watch.other("kill " + _plain(args[0])), "os.kill os.killpg"),
+        (_loaded, "ctypes.dlopen"),
+    )
+    for event in events.split()
 }
-for _note, _names_of_events in (
-    (_changed, "os.remove os.rename os.rmdir os.mkdir os.link os.symlink os.truncate os.chmod os.chown os.utime"),
-    (_network, "socket.__new__ socket.connect socket.bind socket.sendto socket.sendmsg socket.getaddrinfo"),
-    (_network, "socket.gethostbyname socket.gethostbyaddr socket.getnameinfo"),
-    (_process, "subprocess.Popen os.system os.exec os.posix_spawn os.spawn"),
-    (_forked, "os.fork os.forkpty pty.spawn"),
-    (_killed, "os.kill os.killpg"),
-):
-    _EVENTS.update(dict.fromkeys(_names_of_events.split(), _note))

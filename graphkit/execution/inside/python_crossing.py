@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import sys
 
-from python_texts import home_of, text_of, type_name
+from python_common import home_of, text_of, type_name
 from python_values import Encoder, fields_of, is_member
 
 TYPE_CHECKING = False
@@ -60,7 +60,7 @@ _ARGUMENTS: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
     ("pathlib", "PurePosixPath"): lambda value: [str(value)],
 }
 
-#: Functions that make these again, where calling the type doesn't.
+#: Functions that make these again if calling the type doesn't.
 _MADE: dict[tuple[str, str], Callable[..., Any]] = {
     ("builtins", "dict_keys"): lambda items: dict.fromkeys(items).keys(),
     ("builtins", "dict_values"): lambda items: dict(enumerate(items)).values(),
@@ -180,13 +180,23 @@ def _classes(kind: type) -> list[list[str]]:
 
 
 def _is(module: str, name: str, value: Any) -> bool:
-    """Tell whether a loaded module has a value under a name; the views of a dict are in no module."""
+    """Return whether a loaded module has a value under a name; the views of a dict are in no module."""
     if module == "builtins" and name.startswith("dict_"):
         return True
     found = sys.modules.get(module)
     for part in name.split(".") if name else ():
         found = getattr(found, part, None)
     return found is value
+
+
+#: How to read the values that hold no others.
+_PLAIN: dict[str, Callable[[Any], Any]] = {
+    "integer": lambda content: int(content, 16),
+    "float": float,
+    "decimal": lambda content: _of_module("decimal", "Decimal")(content),
+    "fraction": lambda content: _of_module("fractions", "Fraction")(int(content[0], 16), int(content[1], 16)),
+    "bytes": bytes.fromhex,
+}
 
 
 class CrossingReader:
@@ -210,23 +220,8 @@ class CrossingReader:
             return tuple(self.read(item, frozen) for item in content)
         if tag == "dict":
             return {self.read(key, True): self.read(item) for key, item in content}
-        read: Any = getattr(self, "_" + tag)
+        read: Any = _PLAIN.get(tag) or getattr(self, "_" + tag)
         return read(content)
-
-    def _integer(self, content: str) -> int:
-        return int(content, 16)
-
-    def _float(self, content: str) -> float:
-        return float(content)
-
-    def _decimal(self, content: str) -> Any:
-        return _of_module("decimal", "Decimal")(content)
-
-    def _fraction(self, content: list[str]) -> Any:
-        return _of_module("fractions", "Fraction")(int(content[0], 16), int(content[1], 16))
-
-    def _bytes(self, content: str) -> bytes:
-        return bytes.fromhex(content)
 
     def _named(self, content: list[Any]) -> Any:
         import collections

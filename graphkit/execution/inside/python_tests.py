@@ -43,9 +43,8 @@ import os
 import sys
 
 from python_attempts import Watch
-from python_channel import Channel
+from python_common import Channel, home_of, message_of, type_name
 from python_holding import Holding, MissingError, wait_for
-from python_texts import home_of, message_of, type_name
 from python_values import Endless, TooLargeError, encode
 
 TYPE_CHECKING = False
@@ -116,7 +115,8 @@ class _Test:
             assert self.holding is not None
             return {"kind": "returned", "value": self.holding.operate(request, self.module.__dict__)}
         except _UnreadableError as error:
-            return {"kind": "syntax_error", "message": error.message, "line": error.line}
+            message, line = error.args
+            return {"kind": "syntax_error", "message": message, "line": line}
         except _NoEntryPointError as error:
             return {"kind": "no_entry_point", "message": str(error)}
         except MissingError:
@@ -227,11 +227,7 @@ class _Printed(io.RawIOBase):
 
 
 class _UnreadableError(Exception):
-    """The answer's code can't be compiled."""
-
-    def __init__(self, message: str, line: int | None) -> None:
-        self.message = message
-        self.line = line
+    """The answer's code can't be compiled; the message and the line."""
 
 
 def _compiled(source: str) -> CodeType:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from python_texts import home_of, text_of, type_name
+from python_common import home_of, text_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -173,6 +173,6 @@ _NEVER_FIELDS = ("function", "method", "builtin_function_or_method")
 
 
 def is_member(kind: type) -> bool:
-    """Tell whether the values of a type are members of an enumeration."""
+    """Return whether the values of a type are members of an enumeration."""
     enum = sys.modules.get("enum")
     return enum is not None and issubclass(kind, getattr(enum, "Enum", ()))

@@ -68,17 +68,6 @@ class _Filter(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
 
-class _Ended(typing.NamedTuple):
-    """How a test ended."""
-
-    how: str
-    code: int
-    seconds: float
-    memory: int
-    printed: str
-    stands: bool
-
-
 def main() -> None:
     """Run tests until standard input ends."""
     frame = _read_frame()
@@ -106,7 +95,7 @@ def main() -> None:
             continue
         ended = _run(setup, json.loads(frame), runners, _given)
         _empty(".")
-        _write_frame(json.dumps(ended._asdict()).encode())
+        _write_frame(json.dumps(ended).encode())
     _leave(setup)
 
 
@@ -164,7 +153,7 @@ def _write(target: int, data: bytes) -> None:
 
 
 def _stopped(child: int) -> bool:
-    """Tell whether to stop the test. If standard input has ended, end everything."""
+    """Return whether to stop the test. If standard input has ended, end everything."""
     if _read_frame() is not None:
         return True
     os.kill(child, signal.SIGKILL)
@@ -176,8 +165,8 @@ def _stopped(child: int) -> bool:
 # A test, seen from outside -------------------------------------------------------------------------------------------
 
 
-def _run(setup: dict[str, Any], wanted: dict[str, Any], runners: dict[str, Any], given: list[int]) -> _Ended:
-    """Run one test in a child, and end it if it passes a limit."""
+def _run(setup: dict[str, Any], wanted: dict[str, Any], runners: dict[str, Any], given: list[int]) -> dict[str, Any]:
+    """Run one test in a child, end it if it passes a limit, and return how it ended."""
     import watching  # main has made it importable
 
     printed, printed_end = os.pipe()
@@ -209,7 +198,8 @@ def _run(setup: dict[str, Any], wanted: dict[str, Any], runners: dict[str, Any],
     # The path of the folder depends on the machine, not on the code.
     folder = os.fsencode(setup["scratch"]) + b"/"
     text = bytes(watch.kept).replace(folder, b"").decode(errors="replace")
-    return _Ended(how, code, seconds, used.ru_maxrss * 1024, text, watch.stands)
+    report = {"how": how, "code": code, "seconds": seconds, "memory": used.ru_maxrss * 1024}
+    return {**report, "printed": text, "stands": watch.stands}
 
 
 def _empty(folder: str) -> None:
@@ -246,7 +236,7 @@ def _child(
     try:
         os.setsid()
         random.seed(0)  # repeatable results; the library has seeded it anew at the fork
-        started = _take_descriptors(setup, wanted, printed, status, given)
+        started = _take_descriptors(setup, printed, status, given)
         number = os.readlink("self", dir_fd=setup["processes"]).encode()
         _give_up(setup, wanted, started)
         os.write(started, number + b"+")
@@ -266,9 +256,7 @@ def _child(
         os._exit(exit_status)
 
 
-def _take_descriptors(
-    setup: dict[str, Any], wanted: dict[str, Any], printed: int, status: socket.socket, given: list[int]
-) -> int:
+def _take_descriptors(setup: dict[str, Any], printed: int, status: socket.socket, given: list[int]) -> int:
     """Keep only a child's descriptors and those that build the wall; return the one for its status."""
     stdin, requests, replies = given
     given.clear()

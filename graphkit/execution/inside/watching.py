@@ -203,7 +203,7 @@ def _names(path: str, folder: int) -> list[str]:
 
 
 def _fits(most_bytes: int, most_files: int) -> bool:
-    """Tell whether the scratch folder, which is the current one, is within its limits."""
+    """Return whether the scratch folder, which is the current one, is within its limits."""
     size, count, waiting = 0, 0, ["."]
     if most_bytes < 0:
         return False

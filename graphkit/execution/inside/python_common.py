@@ -1,8 +1,13 @@
-"""Texts of values of the answer's code. Nothing here trusts the methods of a value."""
+"""What the scripts in Python share: the channel to graphkit, and texts of values of the answer's code.
+
+A channel carries one line of JSON per request, and one per reply. The texts trust no method of a value.
+"""
 
 from __future__ import annotations
 
 import builtins
+import json
+import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +15,32 @@ if TYPE_CHECKING:
     from typing import Any
 
 LONGEST_MESSAGE = 1_000
+_PART = 1 << 16
+
+
+class Channel:
+    """Requests from one descriptor and replies to another."""
+
+    def __init__(self, requests: int, replies: int) -> None:
+        self._requests, self._replies = requests, replies
+        self._read = b""
+
+    def receive(self) -> dict[str, Any] | None:
+        """Return the next request, or None at the end."""
+        while b"\n" not in self._read:
+            part = os.read(self._requests, _PART)
+            if not part:
+                return None
+            self._read += part
+        line, _, self._read = self._read.partition(b"\n")
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Write a reply."""
+        data = json.dumps(message).encode() + b"\n"
+        while data:
+            data = data[os.write(self._replies, data) :]
 
 
 def text_of(value: Any, how: Callable[[Any], Any]) -> str:
