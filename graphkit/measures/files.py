@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from graphkit.measures.base import NO_RETRIEVAL, Measure, Unscored
+from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.text import last_component
+from graphkit.measures.unscored import NO_RETRIEVAL, Unscored
 from graphkit.records.ids import file_of
 
 NO_FILES = "no expected files"

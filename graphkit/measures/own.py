@@ -14,7 +14,7 @@ from graphkit.measures.base import LAYERS, Measure
 from graphkit.records.plugins import described, load
 from graphkit.records.references import imported
 
-# importlib.metadata is imported where a name isn't one of graphkit's: it costs as much as a small run.
+# importlib.metadata is imported only for a name that isn't graphkit's: it costs as much as a small run.
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -36,9 +36,9 @@ def checked(kind: object, where: str) -> type[Measure]:
         parameter called ``name``.
     """
     if not inspect.isclass(kind) or not issubclass(kind, Measure):
-        what = (
-            "is a class, but no measure" if inspect.isclass(kind) else f"is no measure: it is a {type(kind).__name__}"
-        )
+        what = f"is no measure: it is a {type(kind).__name__}"
+        if inspect.isclass(kind):
+            what = "is a class, but no measure"
         raise MeasureError(what, where=where, remedy="A measure is a subclass of graphkit.Measure.")
     if inspect.isabstract(kind):
         missing = ", ".join(sorted(kind.__abstractmethods__))
@@ -46,7 +46,7 @@ def checked(kind: object, where: str) -> type[Measure]:
     if kind.layer not in LAYERS:
         raise MeasureError(f"no layer is called {kind.layer!r}", where=where, remedy=f"There are: {', '.join(LAYERS)}.")
     if dataclasses.is_dataclass(kind) and any(field.name == "name" for field in dataclasses.fields(kind)):
-        what = "a parameter of the measure is called 'name', which is the name that the measure itself is known by"
+        what = "a parameter of the measure is called 'name', which is already the name of the measure itself"
         raise MeasureError(what, where=where, remedy="Give the parameter another name.")
     bounds = [bound for bound in (kind.lowest, kind.highest) if bound is not None]
     if not all(isinstance(bound, int | float) and math.isfinite(bound) for bound in bounds) or (

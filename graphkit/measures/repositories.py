@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphkit.measures.base import NEITHER_LOGGED, Measure, Unscored
+from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import best_alternatives
+from graphkit.measures.unscored import NEITHER_LOGGED, Unscored
 from graphkit.records.ids import repo_of
 
 NO_REPOSITORY = "gold names no repository"

@@ -128,8 +128,8 @@ class ChunkStruct(Struct, gc=False, forbid_unknown_fields=True):
     text: str | None = None
 
 
-class WalkStepStruct(Struct, gc=False, forbid_unknown_fields=True):
-    """Twin of :class:`graphkit.records.models.WalkStep`."""
+class TraversalStepStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.TraversalStep`."""
 
     source: Name
     target: Name
@@ -159,7 +159,7 @@ class AnswerStruct(Struct, gc=False):
     run: RunName
     question_id: Name
     retrieved: list[ChunkStruct] | None = None
-    traversal: list[WalkStepStruct] | None = None
+    traversal: list[TraversalStepStruct] | None = None
     ordered: bool = True
     answer: str | None = None
     citations: list[Label] = []

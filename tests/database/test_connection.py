@@ -78,19 +78,6 @@ def test_graph_values_are_plain(store: Store) -> None:
     }
 
 
-def test_stream_yields_every_row(store: Store) -> None:
-    """A streamed result has all rows in order, more than one fetch of them."""
-    assert [row["i"] for row in store.stream("UNWIND range(1, 250) AS i RETURN i", fetch_size=100)] == [*range(1, 251)]
-
-
-def test_stream_may_be_left_early(store: Store) -> None:
-    """A caller may stop reading a stream, and the store works on."""
-    rows = store.stream("UNWIND range(1, 100000) AS i RETURN i", fetch_size=10)
-    assert next(rows) == {"i": 1}
-    del rows
-    assert store.read("RETURN 1 AS one") == [{"one": 1}]
-
-
 # Writing -----------------------------------------------------------------------------------------------------------
 
 
@@ -108,26 +95,10 @@ def test_write_many_is_atomic(store: Store) -> None:
     assert store.read("MATCH (n:Atomic) RETURN n.v AS v") == [{"v": 2}]
 
 
-def test_write_batches(store: Store) -> None:
-    """Rows are written in batches of the given size, from an iterator, with the further parameters."""
-    sizes: list[int] = []
-    rows = ({"i": i} for i in range(25))
-    written = store.write_batches(
-        "UNWIND $rows AS row CREATE (:B {i: row.i, run: $run})", rows, size=10, on_batch=sizes.append, run="r"
-    )
-    assert (written, sizes) == (25, [10, 10, 5])
-    assert store.read("MATCH (n:B {run: 'r'}) RETURN count(n) AS n, sum(n.i) AS s") == [{"n": 25, "s": 300}]
-
-
-def test_write_batches_of_nothing(store: Store) -> None:
-    """No rows mean no transaction and no call."""
-    assert store.write_batches("UNWIND $rows AS row CREATE (:B)", [], on_batch=lambda _: pytest.fail("called")) == 0
-
-
 def test_batch_of_many_megabytes(store: Store) -> None:
     """One batch may be larger than the 16 MiB that the embedded engine takes by default."""
     rows = [{"text": "x" * 100_000} for _ in range(250)]
-    assert store.write_batches("UNWIND $rows AS row CREATE (:Large {n: size(row.text)})", rows) == 250
+    store.write("UNWIND $rows AS row CREATE (:Large {n: size(row.text)})", {"rows": rows})
     assert store.read("MATCH (n:Large) RETURN sum(n.n) AS n") == [{"n": 25_000_000}]
 
 
@@ -157,11 +128,14 @@ def test_conflicting_writers_both_succeed(store: Store) -> None:
 def test_concurrent_merges_of_one_key(store: Store) -> None:
     """Two loaders that merge the same new keys at once make each node once."""
     store.schema(["CREATE CONSTRAINT merged_id IF NOT EXISTS FOR (n:Merged) REQUIRE n.id IS UNIQUE"])
-    rows = [{"id": i} for i in range(300)]
-    cypher = "UNWIND $rows AS row MERGE (n:Merged {id: row.id})"
+
+    def load() -> None:
+        for first in range(0, 300, 20):
+            store.write("UNWIND $ids AS id MERGE (n:Merged {id: id})", {"ids": [*range(first, first + 20)]})
+
     with ThreadPoolExecutor(4) as pool:
-        for load in [pool.submit(store.write_batches, cypher, rows, size=20) for _ in range(4)]:
-            load.result()
+        for done in [pool.submit(load) for _ in range(4)]:
+            done.result()
     assert store.read("MATCH (n:Merged) RETURN count(n) AS n, count(DISTINCT n.id) AS ids") == [{"n": 300, "ids": 300}]
 
 

@@ -12,7 +12,7 @@ import graphkit
 from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
 from graphkit.graph.queries import schema_statements
-from graphkit.measures.base import NO_ORDER
+from graphkit.measures.unscored import NO_ORDER
 from tests.helpers.datasets import write_jsonl
 
 Record = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphkit.measures.base import NO_GOLD, NO_RETRIEVAL, NO_TRAVERSAL
+from graphkit.measures.unscored import NO_GOLD, NO_RETRIEVAL, NO_TRAVERSAL
 from graphkit.records.models import Answer, Question
 from tests.helpers.cases import Triple, answer, either, manual, optional, question, reason, unlogged, value
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from graphkit.measures.base import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.outcome import (
@@ -24,6 +23,7 @@ from graphkit.measures.outcome import (
     stage_of,
     two_by_two,
 )
+from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.records.models import Answer, Question
 from graphkit.records.unanswered import MISSING
 from tests.helpers.cases import Triple, answer, either, optional, question, ranking, unlogged

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import graphkit
-from graphkit.measures.base import NO_GOLD, NO_ORDER, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.paths import Divergence
 from graphkit.measures.registry import parse_measure
+from graphkit.measures.unscored import NO_GOLD, NO_ORDER, Unscored
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Answer, Compatibility, Question
 from tests.helpers.cases import StepForm, Triple, answer, either, optional, question, reason, score, value

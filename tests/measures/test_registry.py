@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.errors import InputError, MeasureError
-from graphkit.measures.base import LAYERS, NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSAL, Measure
+from graphkit.measures.base import LAYERS, Measure
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.integration import NO_ANSWER
@@ -28,6 +28,7 @@ from graphkit.measures.registry import (
     resolve_measures,
 )
 from graphkit.measures.tools import NO_CALLS
+from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSAL
 from tests.helpers import ROOT
 from tests.helpers.cases import question, reason, unlogged, value
 
