@@ -63,10 +63,7 @@ def reserved(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Re
     The reservation is released when the block succeeds, or refuses its input before it writes anything. Otherwise it
     stays and marks the load as interrupted, until another process resumes the load.
 
-    Raises
-    ------
-    DatabaseError
-        Another process holds the load for longer than ``patience`` seconds.
+    Raise DatabaseError if another process holds the load for longer than ``patience`` seconds.
     """
     owner = f"{socket.gethostname()}:{os.getpid()}:{token_hex(4)}"
     deadline = time.monotonic() + patience

@@ -84,10 +84,8 @@ class Outcome:
 def outcome(case: Case, invalid: str | None = None) -> Outcome:
     """Judge one question.
 
-    Parameters
-    ----------
-    invalid
-        Why its gold is stale: the path is undecided, and a wrong answer failed because gold was not in the graph.
+    If its gold is stale, ``invalid`` is the reason: the path is undecided, and a wrong answer failed because gold was
+    not in the graph.
     """
     answer = right_answer(case)
     if invalid is None:
@@ -138,7 +136,7 @@ def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
     if lacking and unlogged is not None:
         return Stage(question, UNDECIDED, unlogged)
     if lacking:
-        reason = f"{len(lacking)} of {counted(len(expected), kind)} {_be(lacking)} neither retrieved nor walked"
+        reason = f"{len(lacking)} of {counted(len(expected), kind)} {_be(lacking)} neither retrieved nor traversed"
         return Stage(question, NOT_RETRIEVED, reason, lacking)
     if case.answer.answer is None:
         return Stage(question, UNDECIDED, NO_ANSWER)

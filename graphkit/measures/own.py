@@ -29,11 +29,8 @@ _NAME = re.compile(r"[^\W\d]\w*\Z")
 def checked(kind: object, where: str) -> type[Measure]:
     """Check and return a user's measure class.
 
-    Raises
-    ------
-    MeasureError
-        It isn't a subclass of :class:`graphkit.Measure`, lacks ``value``, has an unknown layer, impossible bounds, or a
-        parameter called ``name``.
+    Raise MeasureError if it isn't a subclass of :class:`graphkit.Measure`, lacks ``value``, has an unknown layer,
+    impossible bounds, or a parameter called ``name``.
     """
     if not inspect.isclass(kind) or not issubclass(kind, Measure):
         what = f"is no measure: it is a {type(kind).__name__}"
@@ -60,10 +57,7 @@ def checked(kind: object, where: str) -> type[Measure]:
 def checked_name(name: str, where: str) -> str:
     """Check and return a name that a measure's text may begin with.
 
-    Raises
-    ------
-    MeasureError
-        It holds other characters than letters, digits and underscores.
+    Raise MeasureError if it holds other characters than letters, digits and underscores.
     """
     if not _NAME.match(name):
         raise MeasureError(
@@ -75,10 +69,7 @@ def checked_name(name: str, where: str) -> str:
 def import_kind(text: str) -> type[Measure]:
     """Import the measure that ``my_module:MyMeasure`` names; modules of the working folder are found as well.
 
-    Raises
-    ------
-    MeasureError
-        The module can't be imported, or holds no such measure.
+    Raise MeasureError if the module can't be imported, or holds no such measure.
     """
     module, _, path = text.partition(":")
     try:
@@ -103,10 +94,7 @@ def loaded_kind(text: str) -> type[Measure] | None:
 def load_installed(point: EntryPoint) -> type[Measure]:
     """Import the measure of an entry point, and name it after the entry point.
 
-    Raises
-    ------
-    MeasureError
-        It can't be imported, or is no measure.
+    Raise MeasureError if it can't be imported, or is no measure.
     """
     where = described(point)
     kind = checked(load(point, MeasureError), where)

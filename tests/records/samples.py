@@ -1,4 +1,4 @@
-"""What the tests of records share: every other name of a field, the least of each record, and its schema."""
+"""Samples for the tests of records: the other names of fields, minimal records, and their schemas."""
 
 from __future__ import annotations
 
@@ -95,5 +95,5 @@ TRIPLES = [["x:a", "R", "x:b"], ["x:b", "S", "x:c"]]
 
 @cache
 def validator(model: type[Record]) -> Draft202012Validator:
-    """Return what checks values by the printed schema of a record."""
+    """Return a validator with the printed schema of a record."""
     return Draft202012Validator(json_schema(model))
