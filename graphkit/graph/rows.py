@@ -12,11 +12,11 @@ import msgspec
 
 from graphkit.graph import schema_version
 from graphkit.measures.case import Case, Gold
-from graphkit.measures.repositories import named, of_relevant_ids
+from graphkit.measures.repositories import named
 from graphkit.measures.text import last_component
 from graphkit.records.commits import CommitGraph, is_whole
 from graphkit.records.gold import gold_hash
-from graphkit.records.ids import KnownFiles, crosses, file_of, repo_of, split_node
+from graphkit.records.ids import KnownFiles, crosses, repo_of, split_node
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct
 from graphkit.records.usage import FIGURES
@@ -134,8 +134,8 @@ def question_row(
         "judged": bool(question.relevant),
         "relevant_ids": relevant,
         "gains": [gains[node] for node in relevant],
-        "relevant_repositories": sorted(of_relevant_ids(case)),
-        "expected_files": sorted({file_of(name, case.known_files) for name in question.expected_files}),
+        "relevant_repositories": sorted(case.relevant_repositories),
+        "expected_files": sorted(case.expected_files),
         "expected_symbols": sorted(set(question.expected_symbols)),
         "symbol_match": question.symbol_match,
         "stack": question.stack,

@@ -6,4 +6,4 @@ from __future__ import annotations
 SCHEMA_VERSION = "10"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "f95ee8a2f99df6fca2e61da45947c963"
+SCHEMA_DIGEST = "83e219951737823596fad5154414dd0f"

@@ -93,10 +93,11 @@ class Case:
         The first rank (from 1) of each retrieved id; whether the ranking repeats an id; rank and gain of each
         relevant id that was retrieved, best first; the positive gains of the question, largest first.
     gold, units, gold_edges
-        The gold paths with a step, in order; the units to find, each one required path or the alternatives of a group,
-        sorted by :meth:`Gold.sort_key`; the distinct edges of all gold paths, optional ones included.
+        The gold paths that hold a step, in order; what has to be found, each unit one required path or the
+        alternatives that share a group, sorted by :meth:`Gold.sort_key`; the distinct edges of all gold paths, optional
+        ones included.
     walked_paths, walked, irregular
-        The retrieved paths as edges in the order of their positions; the distinct edges of all of them; the paths
+        The retrieved paths as edges in the order of their positions, the distinct edges of all of them, and those paths
         whose positions aren't 0, 1, 2 and so on.
     """
 
@@ -131,7 +132,7 @@ class Case:
 
     @lazy
     def walk_logged(self) -> bool:
-        """Whether the record logs what was traversed, even if that is nothing; False without a record."""
+        """Whether the record says what was traversed, be it nothing; one that isn't there says nothing."""
         return self.answer is not None and self.answer.traversal is not None
 
     @property
@@ -179,7 +180,7 @@ class Case:
 
     @lazy
     def unranked(self) -> Unscored | None:
-        """The reason why the measures of the ranking have no value; None if they have one."""
+        """Why the measures of the ranking have no value; None where they have one."""
         if not self.gains:
             return Unscored(NO_RELEVANT, of_question=True)
         return None if self.chunks_logged else Unscored(NO_RETRIEVAL)
@@ -409,6 +410,16 @@ class Case:
             if path is not None:
                 found.add(f"{repo}/{path}" if repo is not None else path)
         return found
+
+    @lazy
+    def expected_files(self) -> set[str]:
+        """The question's expected files as ``repo/path``."""
+        return {file_of(name, self.known_files) for name in self.question.expected_files}
+
+    @lazy
+    def relevant_repositories(self) -> set[str]:
+        """The repositories of the question's relevant ids."""
+        return {repo for node, gain in self.question.relevant.items() if gain > 0 and (repo := repo_of(node))}
 
     @lazy
     def symbols(self) -> set[str]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, fields
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.completeness import Completeness
 from graphkit.measures.edges import EdgeRecall
-from graphkit.measures.files import expected_files
 from graphkit.measures.identifiers import SHORTEST
 from graphkit.measures.integration import NO_ANSWER, used_sources
 from graphkit.measures.text import last_component, named, normalised, words_of
@@ -219,10 +218,9 @@ def _least(case: Case, there: Collection[str]) -> tuple[list[str], list[str]]:
 def _not_retrieved(case: Case) -> tuple[list[str], tuple[str, ...], str]:
     """Return the items to retrieve, the missing ones, and the noun for one."""
     nodes = {*case.ranks, *(end for source, _, target in case.walked for end in (source, target))}
-    files = expected_files(case)
-    if files:
+    if case.expected_files:
         # Not `case.files`, which may be the files that the run names as its evidence.
-        wanted = sorted(files)
+        wanted = sorted(case.expected_files)
         known = case.known_files
         seen = {case.source_of(chunk) for chunk in case.chunks} | {file_of(node, known) for node in nodes}
         return wanted, tuple(node for node in wanted if node not in seen), "expected file"

@@ -18,18 +18,6 @@ def named(*nodes: str) -> set[str]:
     return {repo for node in nodes if (repo := repo_of(node)) is not None}
 
 
-def of_relevant_ids(case: Case) -> set[str]:
-    """Return the repositories of the question's relevant ids."""
-    return named(*(node for node, gain in case.question.relevant.items() if gain > 0))
-
-
-def relevant_repositories(case: Case) -> set[str]:
-    """Return every repository that gold touches: relevant ids and all gold steps, optional ones included."""
-    return of_relevant_ids(case) | named(
-        *(node for gold in case.gold for edge in gold.edges for node in (edge[0], edge[2]))
-    )
-
-
 @dataclass(frozen=True)
 class CrossRepoPrecision(Measure):
     """Retrieved repositories that are relevant / retrieved repositories.
@@ -45,7 +33,10 @@ class CrossRepoPrecision(Measure):
     severe = 0.5
 
     def value(self, case: Case) -> float | Unscored:
-        relevant = relevant_repositories(case)
+        # Optional and alternative steps are relevant too.
+        relevant = case.relevant_repositories | named(
+            *(node for source, _, target in case.gold_edges for node in (source, target))
+        )
         if not relevant:
             return Unscored(NO_REPOSITORY, of_question=True)
         retrieved = case.repositories
@@ -73,7 +64,7 @@ class CrossRepoRecall(Measure):
             return named(*(node for edge in gold.required for node in (edge[0], edge[2])))
 
         required, _ = best_alternatives(case.units, items, lambda wanted: wanted & retrieved)
-        required = required | of_relevant_ids(case)
+        required = required | case.relevant_repositories
         if not required:
             return Unscored(NO_REPOSITORY, of_question=True)
         if not retrieved and not case.all_logged:
