@@ -80,24 +80,16 @@ class Between:
     def fates(self, paths: Iterable[str]) -> dict[str, Fate]:
         """Return the new places of files that exist at the old commit.
 
-        Each rename is looked for in the commit that made it, so that later changes of the content don't matter, and
-        otherwise by a comparison of both commits.
+        Each rename is found in its own commit, so that later changes of the content don't matter, and otherwise by
+        comparing both commits.
 
         Raise InputError if the repository lacks an object, or is damaged.
         """
-        found: dict[str, Fate] = {}
         with git_errors(self._where):
-            missing: list[str] = []
-            for path in paths:
-                if self._blob(self._old, path.encode()) is None:
-                    continue
-                if self._blob(self._new, path.encode()) is not None:
-                    found[path] = Fate(path)
-                else:
-                    missing.append(path)
-            if missing:
-                found |= self._followed(missing)
-        return found
+            there = [path for path in paths if self._blob(self._old, path.encode()) is not None]
+            kept = {path: Fate(path) for path in there if self._blob(self._new, path.encode()) is not None}
+            gone = [path for path in there if path not in kept]
+            return {**kept, **self._followed(gone)} if gone else kept
 
     def _followed(self, paths: list[str]) -> dict[str, Fate]:
         now = {path: path.encode() for path in paths}

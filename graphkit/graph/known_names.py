@@ -49,16 +49,13 @@ def run_source(store: Store, run: str) -> tuple[Path, Path]:
     since.
     """
     known = require_run(store, run)
-    if not known["file"] and not known["origin"]:
-        raise InputError(
-            f"the graph doesn't know the file of the run {run!r}",
-            remedy="Name the file, or `graphkit evaluate` it again, which stores its path.",
-        )
     if not known["file"]:
-        raise InputError(
-            f"the run {run!r} was loaded from {known['origin']}, which isn't the file of a run",
-            remedy="Name the file of a run: `graphkit import` makes one from a log.",
-        )
+        what = f"the graph doesn't know the file of the run {run!r}"
+        remedy = "Name the file, or `graphkit evaluate` it again, which stores its path."
+        if known["origin"]:
+            what = f"the run {run!r} was loaded from {known['origin']}, which isn't the file of a run"
+            remedy = "Name the file of a run: `graphkit import` makes one from a log."
+        raise InputError(what, remedy=remedy)
     file, dataset = Path(known["file"]), str(known["dataset"])
     if not file.is_file():
         raise InputError(

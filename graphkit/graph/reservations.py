@@ -111,17 +111,14 @@ def _is_dead(owner: str) -> bool:
         return False
     try:
         os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)
     return False
 
 
 def unfinished_loads(store: Store) -> list[UnfinishedLoad]:
     """Return the loads that have not ended."""
-    found = []
-    for row in store.read(cypher("load/loads")):
-        stale = int(str(row["age_ms"])) > STALE_MS
-        found.append(UnfinishedLoad(str(row["name"]), stale or _is_dead(str(row["owner"]))))
-    return found
+    return [
+        UnfinishedLoad(str(row["name"]), int(str(row["age_ms"])) > STALE_MS or _is_dead(str(row["owner"])))
+        for row in store.read(cypher("load/loads"))
+    ]
