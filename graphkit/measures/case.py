@@ -99,6 +99,8 @@ class Case:
     walked_paths, walked, irregular
         The retrieved paths as edges in the order of their positions, the distinct edges of all of them, and those paths
         whose positions aren't 0, 1, 2 and so on.
+    common, common_boundary
+        The edges, and those between repositories, that both gold and the traversal hold.
     """
 
     def __init__(
