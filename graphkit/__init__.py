@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         Question,
         Step,
         ToolCall,
+        TraversalStep,
         WalkStep,
     )
     from graphkit.records.scores import Score
@@ -102,6 +103,7 @@ _HOMES = {
         "Question",
         "Step",
         "ToolCall",
+        "TraversalStep",
         "WalkStep",
     ),
     "graphkit.records.scores": ("Score",),
@@ -169,6 +171,7 @@ __all__ = [
     "Step",
     "Summary",
     "ToolCall",
+    "TraversalStep",
     "Unscored",
     "Verdict",
     "WalkStep",

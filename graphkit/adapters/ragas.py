@@ -23,8 +23,8 @@ from graphkit.files.problems import Problem, Problems
 from graphkit.files.reading import parse_record
 from graphkit.files.run_files import read_run
 from graphkit.files.tables import meant, read_table, write_table
-from graphkit.measures.base import NO_RETRIEVAL
 from graphkit.measures.case import Case
+from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.records.fields import Name, Record, RunName, Text
 from graphkit.records.ids import id_of_text
 from graphkit.records.scores import LARGEST, Score

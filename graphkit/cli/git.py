@@ -25,7 +25,8 @@ def git(
     import dataclasses
 
     from graphkit.cli.progress import shown_progress
-    from graphkit.graph.history import load_history, open_repository
+    from graphkit.files.git import open_repository
+    from graphkit.graph.history import load_history
 
     if name is not None and len(repositories) > 1:
         raise InputError("--name names one repository, but several are given", remedy="Run the command once for each.")

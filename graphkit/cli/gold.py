@@ -178,8 +178,8 @@ def migrate(
     from contextlib import ExitStack
 
     from graphkit.files.dataset import Dataset
+    from graphkit.files.git import open_repository
     from graphkit.gold.migration import migration
-    from graphkit.graph.history import open_repository
 
     if dry_run and yes:
         raise InputError("--dry-run and --yes exclude each other", remedy="Give only one of them.")
@@ -240,7 +240,7 @@ def _targets(given: list[str], repositories: list[str]) -> dict[str, str]:
 
 def _print_migration(found: Migration, listed: bool) -> dict[str, Any]:
     """Print what isn't proposed, and with ``listed`` the proposals; return all of it for programs."""
-    for question, reasons in found.left_out.items():
+    for question, reasons in found.skipped.items():
         say(f"skipped: {question}: {'; '.join(reasons)}")
     for gone in found.gone:
         say(f"gone: {gone.name} of {', '.join(gone.questions)}: {gone.why}")
@@ -266,7 +266,7 @@ def _print_migration(found: Migration, listed: bool) -> dict[str, Any]:
         ],
         "gone": [asdict(one) for one in found.gone],
         "unproven": [asdict(edge) for edge in found.unproven],
-        "left_out": found.left_out,
+        "left_out": found.skipped,
         "unmoved": found.unmoved,
     }
 

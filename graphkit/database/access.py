@@ -27,10 +27,17 @@ class Access:
     ----------
     uri, database
         The address, without a password, and the name of the database there.
+    login, reader
+        The account to use, or None to connect without one; and the read-only account, if there is one.
+    retry_seconds
+        Seconds to retry after a broken connection: longer for a cluster, which may have to elect a leader.
+    disk
+        The name of the database's disk in messages.
     dialect
         The dialect that applies before the server says which database it is.
-    address_remedy, unreachable_remedy, database_remedy, write_remedy, memory_remedy
-        Remedies: for an invalid address, no answer, an unknown database, a refused write, and too little memory.
+    address_remedy, unreachable_remedy, database_remedy, write_remedy, account_remedy, memory_remedy
+        Remedies: for an invalid address, no answer, an unknown database, a refused write, a refused account, and too
+        little memory.
     """
 
     dialect: ClassVar[Dialect] = Dialect()
@@ -45,39 +52,18 @@ class Access:
     )
     account_remedy: ClassVar[str] = "Set NEO4J_USERNAME and NEO4J_PASSWORD to an account of this server."
 
-    def __init__(self, uri: str, database: str, login: Login | None = None) -> None:
+    def __init__(self, uri: str, database: str, login: Login | None = None, reader: Login | None = None) -> None:
         self.uri = uri
         self.database = database
-        self._login = login
-
-    @property
-    def login(self) -> Login | None:
-        """The account to use; None to connect without one."""
-        return self._login
-
-    @property
-    def reader(self) -> Login | None:
-        """The read-only account, if there is one."""
-        return None
-
-    @property
-    def retry_seconds(self) -> float:
-        """Seconds to retry after a broken connection: longer for a cluster, which may have to elect a leader."""
-        return ROUTED_RETRY_SECONDS if self.uri.startswith("neo4j") else DIRECT_RETRY_SECONDS
-
-    @property
-    def disk(self) -> str:
-        """The name of the database's disk in messages."""
-        return hide_password(self.uri)
+        self.login = login
+        self.reader = reader
+        self.retry_seconds = ROUTED_RETRY_SECONDS if uri.startswith("neo4j") else DIRECT_RETRY_SECONDS
+        self.disk = hide_password(uri)
+        self.memory_remedy = "Raise the server's memory"
 
     def disk_is_full(self) -> bool:
         """Return whether the disk is known to be full."""
         return False
-
-    @property
-    def memory_remedy(self) -> str:
-        """The advice for giving the server more memory."""
-        return "Raise the server's memory"
 
     def login_remedy(self, code: str) -> str:
         """Return the remedy for an account that the server refuses with an error code."""
@@ -99,34 +85,22 @@ class EmbeddedAccess(Access):
 
     def __init__(self, folder: Path) -> None:
         endpoint = ensure_running(folder)
-        super().__init__(endpoint.uri, endpoint.database, (endpoint.user, endpoint.password))
+        super().__init__(
+            endpoint.uri,
+            endpoint.database,
+            (endpoint.user, endpoint.password),
+            (endpoint.reader_user, endpoint.reader_password),
+        )
+        self.retry_seconds = EMBEDDED_RETRY_SECONDS
+        self.disk = str(endpoint.directory)
+        self.memory_remedy = f"Raise {_heap('; it applies from the next start of the server')}"
         self._endpoint = endpoint
         self._layout = Layout(endpoint.directory)
         self._held = True
 
-    @property
-    def reader(self) -> Login:
-        """The account of the reader group."""
-        return self._endpoint.reader_user, self._endpoint.reader_password
-
-    @property
-    def retry_seconds(self) -> float:
-        """A second: a local server that doesn't answer has died."""
-        return EMBEDDED_RETRY_SECONDS
-
-    @property
-    def disk(self) -> str:
-        """The folder of the database."""
-        return str(self._endpoint.directory)
-
     def disk_is_full(self) -> bool:
         """Check the disk of the folder."""
         return disk_is_full(self._endpoint.directory)
-
-    @property
-    def memory_remedy(self) -> str:
-        """The variable of the heap size, with its value."""
-        return f"Raise {_heap('; it applies from the next start of the server')}"
 
     def login_remedy(self, code: str) -> str:
         """Name the file with the passwords; graphkit makes new ones."""
@@ -136,18 +110,13 @@ class EmbeddedAccess(Access):
         """Return the reason from the server's log; None after the release."""
         if not self._held:
             return None
-        log = self._layout.log
-        if "OutOfMemoryError" in _tail(log):
-            return DatabaseError(
-                "The embedded database ran out of memory and stopped; what was committed is safe",
-                where=self.disk,
-                remedy=f"Raise {_heap()} and run it again.",
-            )
-        return DatabaseError(
-            "The embedded database stopped answering; what was committed is safe",
-            where=self.disk,
-            remedy=f"Run the command again: it starts the database. See: graphkit db status, and its log {log}",
+        what = "The embedded database stopped answering"
+        remedy = (
+            f"Run the command again: it starts the database. See: graphkit db status, and its log {self._layout.log}"
         )
+        if "OutOfMemoryError" in _tail(self._layout.log):
+            what, remedy = "The embedded database ran out of memory and stopped", f"Raise {_heap()} and run it again."
+        return DatabaseError(f"{what}; what was committed is safe", where=self.disk, remedy=remedy)
 
     def release(self) -> None:
         """Release the server, which stops after its last client."""

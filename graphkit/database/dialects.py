@@ -142,10 +142,7 @@ class Neo4j(KnownDialect):
 def dialects() -> tuple[KnownDialect, ...]:
     """Return the installed databases, by the names of their entry points.
 
-    Raises
-    ------
-    DatabaseError
-        An entry point can't be imported, or names something else.
+    Raise DatabaseError if an entry point can't be imported, or names something else.
     """
     found = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
@@ -176,10 +173,7 @@ def dialect_of(agent: str) -> Dialect:
 def recognized(agent: str) -> tuple[KnownDialect, str]:
     """Return the database and the version that a server's ``agent`` text names.
 
-    Raises
-    ------
-    DatabaseError
-        The database is unknown, or too old.
+    Raise DatabaseError if the database is unknown, or too old.
     """
     for dialect in dialects():
         if (version := dialect.version(agent)) is not None:

@@ -55,10 +55,7 @@ def connected(access: Access, login: Login | None) -> neo4j.Driver:
 def agent_of(driver: neo4j.Driver, access: Access) -> str:
     """Return the agent text in which the server names itself.
 
-    Raises
-    ------
-    DatabaseError
-        The server doesn't answer, or refuses the account.
+    Raise DatabaseError if the server doesn't answer, or refuses the account.
     """
     try:
         return driver.get_server_info().agent

@@ -28,12 +28,8 @@ FETCHED = 1000
 class ForeignAccess(Access):
     """Access to a database that isn't graphkit's, at an address of its own: ``NEO4J_URI`` doesn't count.
 
-    Parameters
-    ----------
-    uri
-        May hold a user name and a password, which count if no other is given.
-    database
-        By default that of the account.
+    The address may hold a user name and a password, which count if no other is given. The default database is that of
+    the account.
     """
 
     address_remedy: ClassVar[str] = "Write it as bolt://HOST:7687 or neo4j+s://HOST."
@@ -51,11 +47,7 @@ class ForeignAccess(Access):
         username, password = username or in_uri[0], password or in_uri[1]
         login = (username or "neo4j", password or "") if username or password else None
         super().__init__(clean, database or "", login)
-
-    @property
-    def retry_seconds(self) -> float:
-        """A few seconds, at any address."""
-        return DIRECT_RETRY_SECONDS
+        self.retry_seconds = DIRECT_RETRY_SECONDS
 
 
 def read_rows(access: ForeignAccess, query: str) -> Iterator[dict[str, Any]]:
@@ -64,12 +56,8 @@ def read_rows(access: ForeignAccess, query: str) -> Iterator[dict[str, Any]]:
     The query runs in a read session, in a transaction that is never committed, so it changes nothing, whichever
     account it uses. Any version of the server will do.
 
-    Raises
-    ------
-    InputError
-        The query isn't valid Cypher.
-    DatabaseError
-        The server can't be reached, refuses the account, or the query would write.
+    Raise InputError if the query isn't valid Cypher. Raise DatabaseError if the server can't be reached, refuses the
+    account, or the query would write.
     """
     import neo4j
 

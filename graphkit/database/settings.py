@@ -38,10 +38,7 @@ class Settings:
 
         A user name and a password in the URI (``bolt://me:secret@host``) count if no other is given.
 
-        Raises
-        ------
-        InputError
-            The URI isn't that of a Bolt server.
+        Raise InputError if the URI isn't that of a Bolt server.
         """
         uri = uri or os.environ.get("NEO4J_URI") or None
         in_uri: tuple[str | None, str | None] = (None, None)
@@ -61,10 +58,7 @@ class Settings:
 def checked_uri(uri: str, otherwise: str = "") -> tuple[str, tuple[str | None, str | None]]:
     """Return the address of a Bolt server without user name and password, and these two.
 
-    Raises
-    ------
-    InputError
-        The address isn't that of a Bolt server; ``otherwise`` is a second remedy.
+    Raise InputError if the address isn't that of a Bolt server; ``otherwise`` is a second remedy.
     """
     remedy = f"Write it as bolt://HOST:7687 or neo4j+s://HOST{', ' if otherwise else ''}{otherwise}."
     try:

@@ -9,7 +9,7 @@ import itertools
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -18,7 +18,7 @@ from graphkit.database.dialects import KnownDialect, recognized
 from graphkit.database.driver import agent_of, connected, driver_errors
 from graphkit.database.messages import translated, write_refused
 from graphkit.database.settings import Settings, query_timeout
-from graphkit.database.values import Row, plain, row, rows
+from graphkit.database.values import Row, plain, rows
 from graphkit.errors import DatabaseError, GraphkitError, InputError
 
 if TYPE_CHECKING:
@@ -139,19 +139,6 @@ class Store:
         except driver_errors() as error:
             raise self._translated(error) from error
 
-    def stream(self, cypher: str, parameters: Parameters | None = None, *, fetch_size: int = 1000) -> Iterator[Row]:
-        """Run a read query and yield its rows as they come, ``fetch_size`` at a time."""
-        import neo4j
-
-        try:
-            with self._driver.session(
-                database=self.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=fetch_size
-            ) as session:
-                for record in session.run(self._query(cypher), dict(parameters or {})):
-                    yield row(record)
-        except driver_errors() as error:
-            raise self._translated(error) from error
-
     def query_readonly(self, cypher: str, parameters: Parameters | None = None) -> tuple[list[str], list[list[object]]]:
         """Run a query that a user wrote, and return its columns and rows; the server refuses it if it would write.
 
@@ -178,11 +165,9 @@ class Store:
         except driver_errors() as error:
             raise self._translated(error, by_person=True) from error
         if hidden is not None:
-            raise (
-                write_refused(self._access)
-                if hidden.write_refused
-                else InputError(f"The query can't be run: {hidden.text}")
-            )
+            if hidden.write_refused:
+                raise write_refused(self._access)
+            raise InputError(f"The query can't be run: {hidden.text}")
         return columns, rows
 
     # Writing
@@ -203,38 +188,6 @@ class Store:
 
         self._transaction(work)
 
-    def write_batches(
-        self,
-        cypher: str,
-        rows: Iterable[Mapping[str, object]],
-        *,
-        size: int = 5000,
-        on_batch: Callable[[int], None] | None = None,
-        **parameters: object,
-    ) -> int:
-        """Run a statement that begins with ``UNWIND $rows AS row`` on batches of rows, and return the number of rows.
-
-        Each batch is one transaction, and runs again after a conflict. Only one batch is in memory.
-
-        Parameters
-        ----------
-        size
-            Rows per batch.
-        on_batch
-            Called after each commit with the number of rows of that batch.
-        parameters
-            Further parameters of the statement.
-        """
-        if size < 1:
-            raise InputError("The size of a batch must be at least 1")
-        source, written = iter(rows), 0
-        while batch := [dict(row) for row in itertools.islice(source, size)]:
-            self.write_many([(cypher, {**parameters, "rows": batch})])
-            written += len(batch)
-            if on_batch is not None:
-                on_batch(len(batch))
-        return written
-
     def schema(self, statements: Iterable[str]) -> None:
         """Run schema statements one by one, as both engines require. Write them with ``IF NOT EXISTS``."""
 
@@ -244,8 +197,6 @@ class Store:
                 session.run(self._query(text)).consume()
 
             self._retried(run)
-
-    # Within
 
     def _query(self, cypher: str) -> neo4j.Query:
         import neo4j

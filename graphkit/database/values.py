@@ -15,15 +15,13 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 def rows(result: neo4j.Result) -> list[Row]:
     """Return the rows of a result as dictionaries of plain values."""
-    return [row(record) for record in result]
-
-
-def row(record: neo4j.Record) -> Row:
-    """Return a record as a dictionary of plain values."""
-    return {
-        name: value if type(value) in _SCALARS else plain(value)
-        for name, value in zip(record.keys(), record.values(), strict=True)
-    }
+    return [
+        {
+            name: value if type(value) in _SCALARS else plain(value)
+            for name, value in zip(record.keys(), record.values(), strict=True)
+        }
+        for record in result
+    ]
 
 
 def plain(value: object) -> Any:
@@ -34,10 +32,6 @@ def plain(value: object) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
-    return _plain_graph(value)
-
-
-def _plain_graph(value: object) -> object:
     from neo4j.graph import Node, Path, Relationship
 
     if isinstance(value, Node):

@@ -25,10 +25,7 @@ def gold_questions(form: GoldFormat, files: Iterable[Path], problems: Problems) 
 
     Unusable rows, doubts and unused fields are added to the problems.
 
-    Raises
-    ------
-    InputError
-        A file can't be read at all.
+    Raise InputError if a file can't be read at all.
     """
     ids = _Ids()
     for path in files:
@@ -96,11 +93,8 @@ def _names_repositories(form: GoldFormat, question: Question) -> Iterator[str]:
 def import_gold(form: GoldFormat, files: Iterable[Path], folder: Path, problems: Problems) -> int:
     """Write the questions of some files to a dataset folder, and return their number. On an error, write no file.
 
-    Raises
-    ------
-    InputError
-        The folder already has questions, or can't be written; a file can't be read; or rows are unusable and not
-        skipped.
+    Raise InputError if the folder already has questions, or can't be written, a file can't be read; or rows are
+    unusable and not skipped.
     """
     if found := find_file(folder, "questions"):
         remedy = "Name another folder, or move that file away."

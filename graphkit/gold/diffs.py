@@ -31,10 +31,7 @@ class ChangedFile:
 def changed_files(patch: str) -> list[ChangedFile]:
     """Return the files that a unified diff of git or diff changes.
 
-    Raises
-    ------
-    UnusableRowError
-        The text isn't a unified diff, or a hunk is cut short.
+    Raise UnusableRowError if the text isn't a unified diff, or a hunk is cut short.
     """
     files: list[ChangedFile] = []
     lines = iter(patch.split("\n"))

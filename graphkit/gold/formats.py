@@ -61,10 +61,7 @@ def gold_formats() -> tuple[list[GoldFormat], list[InputError]]:
 def gold_format(name: str) -> GoldFormat:
     """Return the format with a name.
 
-    Raises
-    ------
-    InputError
-        No format has this name, or it can't be used.
+    Raise InputError if no format has this name, or it can't be used.
     """
     known = installed(GROUP)
     if name.casefold() not in known:

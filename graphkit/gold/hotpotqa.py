@@ -38,10 +38,7 @@ class HotpotQA(GoldFormat):
 def supporting_titles(row: GoldRow) -> list[str]:
     """Return the distinct titles of the supporting paragraphs.
 
-    Raises
-    ------
-    UnusableRowError
-        A supporting fact has no title.
+    Raise UnusableRowError if a supporting fact has no title.
     """
     facts = row.table("supporting_facts", ("title", "sent_id"))
     if not all(isinstance(title, str) and title for title, _ in facts):

@@ -108,8 +108,8 @@ class Migration:
     ----------
     targets
         The target commit of each repository.
-    left_out
-        Skipped questions with the reasons.
+    skipped
+        The ids of skipped questions with the reasons.
     unmoved
         The number of questions with no moved name.
     unproven
@@ -119,7 +119,7 @@ class Migration:
     file: QuestionLines
     targets: dict[str, str] = field(default_factory=dict)
     pinned: list[_Pinned] = field(default_factory=list)
-    left_out: dict[str, list[str]] = field(default_factory=dict)
+    skipped: dict[str, list[str]] = field(default_factory=dict)
     unmoved: int = 0
     unproven: list[UnprovenEdge] = field(default_factory=list)
 
@@ -137,6 +137,10 @@ class Migration:
             for name, why in one.unresolved.items()
         ]
 
+    def skip(self, number: int, why: str) -> None:
+        """Skip the question at a line."""
+        self.skipped.setdefault(self.file.questions[number].id, []).append(why)
+
     def naming(self, one: _Pinned, names: Iterable[str]) -> tuple[str, ...]:
         """Return the questions at a pinned commit that use one of some names."""
         wanted = set(names)
@@ -151,15 +155,12 @@ class Migration:
         name stays unchanged, since half-changed gold would fit no commit. With ``only_proven``, a question with an edge
         that the target doesn't show stays unchanged too.
 
+        Raise InputError if a question can't hold its new names, or the file can't be written or was changed meanwhile.
+
         Returns
         -------
         tuple
             The changed questions; and the open names of unchanged questions with an accepted change.
-
-        Raises
-        ------
-        InputError
-            A question can't hold its new names, or the file can't be written or was changed meanwhile.
         """
         given = {id(candidate) for candidate in accepted}
         fields: dict[int, dict[str, Any]] = {}
@@ -187,17 +188,10 @@ class Migration:
 def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], targets: Mapping[str, str]) -> Migration:
     """Find the new places of the artifacts that gold names.
 
-    Parameters
-    ----------
-    repositories
-        By name: the path of the clone, and the clone.
-    targets
-        By name: the target commit.
+    Raise InputError if the questions can't be used, no gold names a repository, or a repository lacks a commit or is
+    damaged.
 
-    Raises
-    ------
-    InputError
-        The questions can't be used or no gold names a repository; a repository lacks a commit, or is damaged.
+    ``repositories`` maps names to the path of a clone and the clone; ``targets`` maps them to the target commit.
     """
     problems = Problems("skip")
     stacks = {row.id: row.commits for row in dataset.compatibility(problems)}
@@ -214,14 +208,14 @@ def migration(dataset: Dataset, repositories: Mapping[str, tuple[str, Repo]], ta
         result.targets[repo] = target
         pinned = _pinned(result, repo, (where, repository), of_repo, stacks)
         graphs = _graphs_at(dataset, repo, repository, target)
-        artifacts = set().union(*graphs.values()) or None
+        artifacts: set[str] = set().union(*graphs.values())
         for one in pinned:
             if one.between.same:
                 continue
             if one.between.is_backward():
                 why = f"{repo} is pinned to {one.pin[:SHORT]}, which is newer than {target[:SHORT]}"
                 for number in one.names:
-                    result.left_out.setdefault(result.file.questions[number].id, []).append(why)
+                    result.skip(number, why)
                 continue
             _propose(one, artifacts, result)
             result.pinned.append(one)
@@ -246,8 +240,7 @@ def _pinned(
         question = result.file.questions[number]
         pin = {**stacks.get(question.stack or "", {}), **question.commits}.get(repo)
         if pin is None:
-            why = f"it isn't pinned in {repo}: the commit of its annotation is unknown"
-            result.left_out.setdefault(question.id, []).append(why)
+            result.skip(number, f"it isn't pinned in {repo}: the commit of its annotation is unknown")
             continue
         if pin not in by_pin and pin not in unknown:
             try:
@@ -256,8 +249,7 @@ def _pinned(
             except InputError as error:
                 unknown[pin] = error
         if pin in unknown:
-            why = f"it is pinned to {pin!r} in {repo}, and {where} has no such commit"
-            result.left_out.setdefault(question.id, []).append(why)
+            result.skip(number, f"it is pinned to {pin!r} in {repo}, and {where} has no such commit")
             continue
         by_pin[pin].add(number, placed)
     if unknown and not by_pin:  # another repository, or a clone without its history
@@ -265,7 +257,7 @@ def _pinned(
     return list(by_pin.values())
 
 
-def _propose(one: _Pinned, artifacts: set[str] | None, result: Migration) -> None:
+def _propose(one: _Pinned, artifacts: set[str], result: Migration) -> None:
     """Find the new place of each name, and add the changes."""
     fates = one.between.fates(dict.fromkeys(placed.path for placed in one.placed.values()))
     moved: dict[str, dict[str, str]] = {}
@@ -277,17 +269,14 @@ def _propose(one: _Pinned, artifacts: set[str] | None, result: Migration) -> Non
             continue
         new = placed.at(fate.path) if fate.path is not None else None
         word = fate.path is not None and _has_symbol(name, placed.path, fate.path, one.between)
-        if new is not None and artifacts is not None and new in artifacts:
-            others: list[Candidate] = []
-        else:
-            others = _elsewhere(name, new, artifacts)
+        others = _elsewhere(name, new, artifacts)
         if others:
             if new is not None and word:
                 others.append(Candidate(new, f"{fate.path} has the word too", _ALIKE, {name: new}))
             one.changes.append(GoldChange(one.repo, one.pin, name, tuple(others), result.naming(one, [name])))
         elif new is None:
             one.unresolved[name] = fate.why
-        elif not word and (artifacts is None or new not in artifacts):
+        elif not word and new not in artifacts:
             one.unresolved[name] = f"{fate.path} no longer contains {symbol_of(name)}"
         elif new != name:
             moved.setdefault(placed.path, {})[name] = new
@@ -314,12 +303,12 @@ def _has_symbol(name: str, path: str, new: str, between: Between) -> bool:
     return word.search(before or "") is None or word.search(after or "") is not None
 
 
-def _elsewhere(name: str, new: str | None, artifacts: set[str] | None) -> list[Candidate]:
-    """Return the artifacts at the target with the same symbol in the same repository."""
+def _elsewhere(name: str, new: str | None, artifacts: set[str]) -> list[Candidate]:
+    """Return the artifacts at the target with the same symbol in the same repository, unless the new name is one."""
     symbol, repo = symbol_of(name), repo_of(name)
-    if symbol is None or not artifacts:
+    if symbol is None or new in artifacts:
         return []
-    found = sorted(one for one in artifacts - {new} if symbol_of(one) == symbol and repo_of(one) == repo)
+    found = sorted(one for one in artifacts if symbol_of(one) == symbol and repo_of(one) == repo)
     why = "the dataset's artifacts have this symbol there"
     return [Candidate(one, why, _ALIKE, {name: one}) for one in found] if len(found) <= MOST_PLACES else []
 

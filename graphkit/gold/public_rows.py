@@ -76,10 +76,7 @@ class GoldRow:
     def text(self, *names: str) -> str:
         """Return a required text.
 
-        Raises
-        ------
-        UnusableRowError
-            The text is missing or empty, or isn't a string.
+        Raise UnusableRowError if the text is missing or empty, or isn't a string.
         """
         value = self.get(*names)
         if value is None:
@@ -109,10 +106,7 @@ def table(value: Any, name: str, columns: Sequence[str]) -> list[tuple[Any, ...]
 
     A table is a list of lists, a list of objects, an object of lists, or a string with one of them as JSON.
 
-    Raises
-    ------
-    UnusableRowError
-        The value isn't a table, or a record lacks a column.
+    Raise UnusableRowError if the value isn't a table, or a record lacks a column.
     """
     value = decoded(value, name)
     if isinstance(value, dict) and all(isinstance(value.get(column), list) for column in columns):
@@ -135,10 +129,7 @@ def _cells(name: str, number: int, item: Any, columns: Sequence[str]) -> tuple[A
 def triples(table: Iterable[tuple[Any, ...]], name: str) -> list[tuple[str, str, str]]:
     """Return the rows of a table as triples of strings.
 
-    Raises
-    ------
-    UnusableRowError
-        A row holds another value or an empty string.
+    Raise UnusableRowError if a row holds another value or an empty string.
     """
     found = []
     for number, row in enumerate(table, 1):
@@ -151,10 +142,7 @@ def triples(table: Iterable[tuple[Any, ...]], name: str) -> list[tuple[str, str,
 def decoded(value: Any, name: str) -> Any:
     """Decode the JSON in a string, and return other values unchanged.
 
-    Raises
-    ------
-    UnusableRowError
-        The string isn't JSON.
+    Raise UnusableRowError if the string isn't JSON.
     """
     if not isinstance(value, str):
         return value
@@ -167,15 +155,9 @@ def decoded(value: Any, name: str) -> Any:
 def read_rows(path: Path, lines: bool, problems: Problems) -> Iterator[GoldRow]:
     """Yield the rows of a file; those that aren't JSON objects are added to the problems.
 
-    Parameters
-    ----------
-    lines
-        The file consists of lines of text: each row has the one field ``line``.
+    Raise InputError if the file can't be read at all, or is cut short.
 
-    Raises
-    ------
-    InputError
-        The file can't be read at all, or is cut short.
+    With ``lines``, each line of text is a row with the one field ``line``.
     """
     stem = path.name.partition(".")[0]
     if path.suffix == ".parquet":

@@ -40,10 +40,7 @@ class Checkouts:
     def text(self, repo: str, commit: str, path: str) -> str | None:
         """Return the text of a file at a commit; None if there is no clone or no such file.
 
-        Raises
-        ------
-        InputError
-            The clone lacks the commit or is damaged.
+        Raise InputError if the clone lacks the commit or is damaged.
         """
         if repo not in self.repositories:
             return None

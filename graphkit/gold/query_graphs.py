@@ -21,12 +21,7 @@ def query_paths(
 ) -> list[dict[str, Any]]:
     """Return one path per answer of a query graph; none, with a note, if a node is unknown.
 
-    Parameters
-    ----------
-    known
-        The ids of nodes.
-    asked
-        The node that stands for the answers.
+    ``known`` maps nodes to their ids, and ``asked`` is the node that stands for the answers.
     """
     within = {node for source, _, target in edges for node in (source, target)}
     nodes = set(known) | ({asked} if asked is not None and answers else set())

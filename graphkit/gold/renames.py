@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphkit.errors import InputError
+from graphkit.files.git import git_errors
 
 if TYPE_CHECKING:
     from dulwich.objects import Commit as GitCommit
@@ -45,15 +44,9 @@ class Fate:
 class Between:
     """Two commits of a repository.
 
-    Parameters
-    ----------
-    old, new
-        Names of commits: shas, unambiguous prefixes of them, tags, branches.
+    Raise InputError if the repository lacks a commit, or is damaged.
 
-    Raises
-    ------
-    InputError
-        The repository lacks a commit, or is damaged.
+    ``old`` and ``new`` name commits by shas, unambiguous prefixes of them, tags or branches.
     """
 
     def __init__(self, repository: Repo, old: str, new: str, where: str) -> None:
@@ -75,39 +68,28 @@ class Between:
         """Return whether the new commit is in the history of the old one."""
         from dulwich.graph import can_fast_forward
 
-        with _whole(self._where):
+        with git_errors(self._where):
             return can_fast_forward(self._repository, self._new.id, self._old.id)
 
     def text(self, path: str, new: bool) -> str | None:
         """Return the text of a file at the new or the old commit, or None if there is no such file."""
-        with _whole(self._where):
+        with git_errors(self._where):
             blob = self._blob(self._new if new else self._old, path.encode())
             return None if blob is None else self._content(blob).decode("utf-8", "replace")
 
     def fates(self, paths: Iterable[str]) -> dict[str, Fate]:
         """Return the new places of files that exist at the old commit.
 
-        Each rename is looked for in the commit that made it, so that later changes of the content don't matter, and
-        otherwise by a comparison of both commits.
+        Each rename is found in its own commit, so that later changes of the content don't matter, and otherwise by
+        comparing both commits.
 
-        Raises
-        ------
-        InputError
-            The repository lacks an object, or is damaged.
+        Raise InputError if the repository lacks an object, or is damaged.
         """
-        found: dict[str, Fate] = {}
-        with _whole(self._where):
-            missing: list[str] = []
-            for path in paths:
-                if self._blob(self._old, path.encode()) is None:
-                    continue
-                if self._blob(self._new, path.encode()) is not None:
-                    found[path] = Fate(path)
-                else:
-                    missing.append(path)
-            if missing:
-                found |= self._followed(missing)
-        return found
+        with git_errors(self._where):
+            there = [path for path in paths if self._blob(self._old, path.encode()) is not None]
+            kept = {path: Fate(path) for path in there if self._blob(self._new, path.encode()) is not None}
+            gone = [path for path in there if path not in kept]
+            return {**kept, **self._followed(gone)} if gone else kept
 
     def _followed(self, paths: list[str]) -> dict[str, Fate]:
         now = {path: path.encode() for path in paths}
@@ -210,10 +192,7 @@ class Between:
 def commit_of(repository: Repo, name: str, where: str) -> GitCommit:
     """Return a commit by its sha, an unambiguous prefix of it, a tag or a branch.
 
-    Raises
-    ------
-    InputError
-        There is no such commit.
+    Raise InputError if there is no such commit.
     """
     from dulwich.objectspec import parse_commit
 
@@ -237,20 +216,3 @@ def similarity(old: bytes, new: bytes) -> int:
 
 def _is_sha(text: object) -> bool:
     return isinstance(text, bytes) and re.fullmatch(rb"[0-9a-f]{40,64}", text) is not None
-
-
-@contextmanager
-def _whole(where: str) -> Iterator[None]:
-    """Convert the errors of an incomplete or damaged repository to messages."""
-    from dulwich.errors import ChecksumMismatch, FileFormatException, MissingCommitError
-
-    try:
-        yield
-    except (KeyError, MissingCommitError) as error:
-        missing = error.args[0] if error.args else b""
-        shown = missing.decode("ascii", "replace") if isinstance(missing, bytes) else str(missing)
-        what = f"the repository lacks the object {shown.partition(' ')[0]}"
-        raise InputError(what, where=where, remedy="Fetch it whole, or `git fsck` it.") from None
-    except (ChecksumMismatch, FileFormatException, zlib.error) as error:
-        what = f"the repository holds a damaged object: {error}"
-        raise InputError(what, where=where, remedy="Clone it anew.") from None

@@ -82,10 +82,7 @@ def unproven_edges(edges: Iterable[MovedEdge], dataset: Dataset, graphs: Collect
     The dataset's knowledge graphs at that commit decide, or without such graphs the texts of the files. Edges whose
     evidence isn't static are ignored.
 
-    Parameters
-    ----------
-    graphs
-        The names of the knowledge graphs at the later commit.
+    ``graphs`` are the names of the knowledge graphs at the later commit.
     """
     wanted = [one for one in edges if one.step.evidence in (None, "static")]
     known = _known(dataset, graphs, {one.ends for one in wanted})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from graphkit.database.store import Store
 from graphkit.errors import InputError
@@ -19,24 +19,6 @@ from graphkit.records.words import counted
 
 #: Answers whose texts one query reads.
 ANSWERS = 100
-
-
-class OfQuestion(Protocol):
-    """A record about a question."""
-
-    @property
-    def question(self) -> str:
-        """The id of the question."""
-        ...
-
-
-class OfAnswer(OfQuestion, Protocol):
-    """A record about an answer, which it may name by its hash."""
-
-    @property
-    def answer_hash(self) -> str | None:
-        """The hash of the answer; None if the record doesn't name it."""
-        ...
 
 
 _OfRun = TypeVar("_OfRun", Score, Verdict, Execution)
@@ -56,13 +38,10 @@ VERDICT = Kind("verdict", "on", "graded")
 EXECUTION = Kind("execution", "of", "executed")
 
 
-def refuse_unknown(store: Store, run: str, records: Iterable[OfQuestion], kind: Kind) -> set[str]:
+def refuse_unknown(store: Store, run: str, records: Iterable[Score | Verdict | Execution], kind: Kind) -> set[str]:
     """Check that the graph holds the run and the questions of records, and return the questions of the dataset.
 
-    Raises
-    ------
-    InputError
-        The run isn't in the graph, or a question isn't in its dataset.
+    Raise InputError if the run isn't in the graph, or a question isn't in its dataset.
     """
     dataset = require_run(store, run)["dataset"]
     known = question_ids(store, dataset)
@@ -76,18 +55,14 @@ def refuse_unknown(store: Store, run: str, records: Iterable[OfQuestion], kind: 
     return known
 
 
-def refuse_outdated(store: Store, run: str, records: Iterable[OfAnswer], kind: Kind, by: str | None = None) -> None:
+def refuse_outdated(
+    store: Store, run: str, records: Iterable[Verdict | Execution], kind: Kind, by: str | None = None
+) -> None:
     """Check that records with a hash are about the answers that the graph holds.
 
-    Parameters
-    ----------
-    by
-        The author of the records, for the message.
+    Raise InputError if a record is about another answer, as after a new run.
 
-    Raises
-    ------
-    InputError
-        A record is about another answer, as after a new run.
+    ``by`` is the author of the records, for the message.
     """
     hashed = [one for one in records if one.answer_hash is not None]
     there: dict[str, str] = {}

@@ -38,10 +38,7 @@ class KnowledgeGraph:
 class CheckedDataset:
     """All records of a dataset, and a digest of each file; large parts are in temporary files.
 
-    Raises
-    ------
-    InputError
-        A record can't be used and ``problems`` doesn't skip it, or there is no question.
+    Raise InputError if a record can't be used and ``problems`` doesn't skip it, or there is no question.
     """
 
     def __init__(self, dataset: Dataset, problems: Problems, spools: ExitStack) -> None:

@@ -22,7 +22,7 @@ from graphkit.graph import rows as to_rows
 from graphkit.graph.checked import CheckedDataset, KnowledgeGraph
 from graphkit.graph.commit_names import GRAPH, know_histories, resolve_commits
 from graphkit.graph.digests import dataset_digest
-from graphkit.graph.knowledge import known_commits, known_files
+from graphkit.graph.knowledge import known_commits, known_files, question_ids
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved, unfinished_loads
 from graphkit.graph.writing import BATCH, Progress, batched, clear, name_artifacts, quiet, write_commits
@@ -53,12 +53,8 @@ def load_dataset(store: Store, dataset: Dataset, problems: Problems, progress: P
 
     Everything is read and checked before anything is written.
 
-    Raises
-    ------
-    InputError
-        A record can't be used and ``problems`` doesn't skip it, or a question belongs to another dataset.
-    DatabaseError
-        The database fails.
+    Raise InputError if a record can't be used and ``problems`` doesn't skip it, or a question belongs to another
+    dataset. Raise DatabaseError if the database fails.
     """
     with ExitStack() as spools:
         loader = _DatasetLoader(store, CheckedDataset(dataset, problems, spools), progress)
@@ -179,11 +175,9 @@ class _DatasetLoader:
             self.store.write(cypher("load/source"), {"key": key, "digest": ""})
 
     def _load_commits(self, held: Reservation) -> None:
-        named = {"dataset": self.dataset.name}
-        clear(self.store, "load/clear_listed", named)
-        write_commits(
-            self.store, self.checked.commits, lambda count: self._step("commits", count, held), self.dataset.name
-        )
+        name = self.dataset.name
+        clear(self.store, "load/clear_listed", {"dataset": name})
+        write_commits(self.store, self.checked.commits, lambda count: self._step("commits", count, held), name)
 
     def _step(self, kind: str, count: int, held: Reservation) -> None:
         self.summary.add(kind, written=count)
@@ -194,8 +188,9 @@ class _DatasetLoader:
         named = {"dataset": self.dataset.name}
         stacks = [to_rows.stack_row(row, self.dataset.name, self.commits) for row in self.checked.compatibility]
         members = [member for commits in self.commits.stacks.values() for member in commits.items()]
-        fitting = [row for row in self.checked.compatibility if row.compatible and not row.environment]
-        clashing = [row for row in self.checked.compatibility if not row.compatible]
+        pairs = [(row, pair) for row in self.checked.compatibility for pair in to_rows.pair_rows(row, self.commits)]
+        fitting = [pair for row, pair in pairs if row.compatible and not row.environment]
+        clashing = [pair for row, pair in pairs if not row.compatible]
         self.store.write_many(
             [
                 (cypher("load/members"), {"rows": to_rows.member_rows(members)}),
@@ -204,14 +199,8 @@ class _DatasetLoader:
                 (cypher("load/clear_pairs"), named),
                 (cypher("load/stacks"), {**named, "rows": stacks}),
                 (cypher("load/deployments"), {**named, "rows": [row for row in stacks if row["environment"]]}),
-                (
-                    cypher("load/compatible"),
-                    {**named, "rows": [pair for row in fitting for pair in to_rows.pair_rows(row, self.commits)]},
-                ),
-                (
-                    cypher("load/incompatible"),
-                    {**named, "rows": [pair for row in clashing for pair in to_rows.pair_rows(row, self.commits)]},
-                ),
+                (cypher("load/compatible"), {**named, "rows": fitting}),
+                (cypher("load/incompatible"), {**named, "rows": clashing}),
             ]
         )
         self._step("compatibility", len(self.checked.compatibility), held)
@@ -246,16 +235,14 @@ class _DatasetLoader:
         if graph.edges is not None:
             for some in batched(graph.edges, BATCH):
                 batch = [{"source": one.source, "relation": one.relation, "target": one.target} for one in some]
-                ends = {node for row in batch for node in (row["source"], row["target"])}
-                self._name_artifacts(ends)
+                self._name_artifacts(node for row in batch for node in (row["source"], row["target"]))
                 self.store.write(cypher("load/edges"), {"rows": batch, "graph": name})
                 self._step("edges", len(batch), held)
         self.store.write(cypher("load/source"), {"key": key, "digest": graph.digest})
 
     def _name_artifacts(self, nodes: Iterable[str]) -> None:
-        """Create missing artifacts from their ids, and count them."""
-        created = name_artifacts(self.store, nodes, self.files)
-        self.summary.created_artifacts.extend(created)
+        """Create missing artifacts from their ids, and note them in the summary."""
+        self.summary.created_artifacts.extend(name_artifacts(self.store, set(nodes), self.files))
 
     def _load_questions(self, held: Reservation) -> None:
         for batch in batched(self.checked.questions, RECORDS):
@@ -274,10 +261,7 @@ class _DatasetLoader:
             if changed:
                 self._write_questions(changed, [row["id"] for row in changed if row["id"] in known])
                 self._step("questions", len(changed), held)
-        there = [row["id"] for row in self.store.read(cypher("load/dataset_questions"), {"dataset": self.dataset.name})]
-        kept = set(self.checked.ids)
-        gone = [name for name in there if name not in kept]
-        if gone:
+        if gone := sorted(question_ids(self.store, self.dataset.name) - set(self.checked.ids)):
             named = {"ids": gone}
             self.store.write_many(
                 [*clear_gold(gone), (cypher("load/stale_runs"), named), (cypher("load/delete_questions"), named)]
@@ -287,19 +271,18 @@ class _DatasetLoader:
     def _write_questions(self, rows: Sequence[dict[str, Any]], stale: Sequence[Any]) -> None:
         steps = [step for row in rows for step in row["steps"]]
         paths = [{"question": row["id"], "properties": path} for row in rows for path in row["paths"]]
-        self._name_artifacts({node for step in steps for node in (step["source"], step["target"])})
+        self._name_artifacts(node for step in steps for node in (step["source"], step["target"]))
         self.store.write_many(
             [
                 *clear_gold(stale),
-                (cypher("load/questions"), {"rows": [_pick(row, "id", "properties") for row in rows]}),
+                (
+                    cypher("load/questions"),
+                    {"rows": [{"id": row["id"], "properties": row["properties"]} for row in rows]},
+                ),
                 (cypher("load/gold_paths"), {"rows": paths}),
                 (cypher("load/gold"), {"rows": steps}),
             ]
         )
-
-
-def _pick(row: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: row[name] for name in names}
 
 
 def clear_gold(ids: Sequence[Any]) -> list[tuple[str, dict[str, Any]]]:

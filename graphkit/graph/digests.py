@@ -14,11 +14,6 @@ from graphkit.graph import schema_version
 from graphkit.graph.rows import digest
 
 
-def file_digest(path: Path) -> str:
-    """Return a digest of a file's bytes and of the schema version."""
-    return content_digest(path, schema_version.SCHEMA_VERSION)
-
-
 def content_digest(path: Path, beside: str = "") -> str:
     """Return a digest of a file's bytes, and of the text ``beside`` them."""
     hasher = blake2b(beside.encode(), digest_size=16)
@@ -34,14 +29,14 @@ def content_digest(path: Path, beside: str = "") -> str:
 
 
 def file_digests(dataset: Dataset) -> dict[Path, str]:
-    """Return the digest of each file that loading a dataset reads."""
+    """Return the digest of each file that loading a dataset reads, and of the schema version."""
     graphs = [path for pair in dataset.graphs.values() for path in pair]
     files = [
         dataset.questions_file,
         *(find_file(dataset.folder, kind) for kind in ("commits", "compatibility")),
         *graphs,
     ]
-    return {path: file_digest(path) for path in files if path is not None}
+    return {path: content_digest(path, schema_version.SCHEMA_VERSION) for path in files if path is not None}
 
 
 def dataset_digest(dataset: Dataset, digests: Mapping[Path, str] | None = None) -> str:

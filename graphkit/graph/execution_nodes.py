@@ -16,6 +16,7 @@ from graphkit.database.store import Store
 from graphkit.graph.answered import EXECUTION, by_run, refuse_outdated, refuse_unknown
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
+from graphkit.graph.rows import fields_of
 from graphkit.graph.writing import batched, clear
 from graphkit.records.executions import Execution
 
@@ -79,10 +80,8 @@ def load_executions(store: Store, executions: Sequence[Execution]) -> dict[str, 
 def check_executions(store: Store, executions: Iterable[Execution]) -> None:
     """Check that the graph can hold these executions.
 
-    Raises
-    ------
-    InputError
-        A run or question isn't in the graph, or an execution is of an answer that the graph doesn't hold.
+    Raise InputError if a run or question isn't in the graph, or an execution is of an answer that the graph doesn't
+    hold.
     """
     for run, some in by_run(executions).items():
         refuse_unknown(store, run, some, EXECUTION)
@@ -94,14 +93,9 @@ def _row(execution: Execution) -> dict[str, Any]:
     mark = {"run": execution.run, "question": execution.question}
     return {
         "question": execution.question,
-        "execution": {**{name: getattr(execution, name) for name in _KEPT}, "total": len(execution.tests)},
+        "execution": {**fields_of(execution, _KEPT), "total": len(execution.tests)},
         "tests": [
-            {
-                **mark,
-                "position": position,
-                **{name: getattr(test, name) for name in _KEPT_OF_TEST},
-                "attempts": list(test.attempts),
-            }
+            {**mark, "position": position, **fields_of(test, _KEPT_OF_TEST), "attempts": list(test.attempts)}
             for position, test in enumerate(execution.tests)
         ],
     }

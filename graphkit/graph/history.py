@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
@@ -10,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.database.store import Store
-from graphkit.errors import InputError
 from graphkit.files.dataset import storable_name
+from graphkit.files.git import git_errors, open_repository
 from graphkit.graph.commit_names import know_histories, resolve_commits
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
@@ -36,17 +35,10 @@ class HistoryLoad:
 def load_history(store: Store, path: Path, name: str | None = None, progress: Progress = quiet) -> HistoryLoad:
     """Load the history of a local git repository into commit nodes; write only new or changed commits.
 
-    Parameters
-    ----------
-    path
-        A work tree, a bare repository, or a folder inside one; a shallow clone gives only its own commits.
-    name
-        The repository's name in the graph; by default the name of its folder.
+    Raise InputError if there is no git repository, it can't be read, or its name can't be stored.
 
-    Raises
-    ------
-    InputError
-        There is no git repository, it can't be read, or its name can't be stored.
+    ``path`` is a work tree, a bare repository, or a folder inside one; a shallow clone gives only its own commits.
+    ``name`` is the repository's name in the graph, by default that of its folder.
     """
     with open_repository(path) as repository:
         chosen = storable_name(name or _folder_name(repository, path), str(path))
@@ -81,19 +73,6 @@ def load_history(store: Store, path: Path, name: str | None = None, progress: Pr
     return HistoryLoad(chosen, written, unchanged)
 
 
-def open_repository(path: Path) -> Repo:
-    """Open the git repository that holds a path, or raise InputError."""
-    from dulwich.errors import NotGitRepository
-    from dulwich.repo import Repo
-
-    try:
-        return Repo.discover(str(path))
-    except (NotGitRepository, OSError, ValueError) as error:
-        raise InputError(
-            "this is no git repository", where=str(path), remedy="Name the folder of a local clone."
-        ) from error
-
-
 def _folder_name(repository: Repo, path: Path) -> str:
     folder = Path(repository.path).resolve()
     return folder.name.removesuffix(".git") or folder.parent.name or path.name
@@ -105,9 +84,7 @@ def read_history(repository: Repo, name: str, path: Path) -> Iterator[Commit]:
     The branch of a commit is the first one with the commit on its chain of first parents: the default branch, then the
     others by name. A commit from a merge has none.
     """
-    from dulwich.errors import ChecksumMismatch, FileFormatException, MissingCommitError
-
-    try:
+    with git_errors(str(path)):
         heads, tags = _references(repository)
         branches = _first_parents(repository, heads)
         for entry in repository.get_walker(include=_reached(repository, heads, tags), order="topo", reverse=True):
@@ -122,16 +99,6 @@ def read_history(repository: Repo, name: str, path: Path) -> Iterator[Commit]:
                 tag=tags[sha][0] if sha in tags else None,
                 tags=tuple(tags.get(sha, ())),
             )
-    except (KeyError, MissingCommitError) as error:
-        missing = error.args[0]
-        shown = (missing.decode() if isinstance(missing, bytes) else str(missing)).partition(" ")[0]
-        raise InputError(
-            f"the repository lacks the object {shown}", where=str(path), remedy="Fetch it whole, or `git fsck` it."
-        ) from None
-    except (ChecksumMismatch, FileFormatException, zlib.error) as error:
-        raise InputError(
-            f"the repository holds a damaged object: {error}", where=str(path), remedy="Clone it again."
-        ) from None
 
 
 def _moment(seconds: int, offset: int) -> datetime | None:
@@ -191,23 +158,21 @@ def _default_branch(repository: Repo, heads: dict[str, str]) -> str | None:
 
 def _first_parents(repository: Repo, heads: dict[str, str]) -> dict[str, str]:
     """Return the branch of each commit that is on a chain of first parents."""
-    branches: dict[str, str] = {}
-    for name, head in heads.items():
-        sha: str | None = head
-        while sha is not None and sha not in branches:
-            branches[sha] = name
-            sha = _first_parent(repository, sha)
-    return branches
-
-
-def _first_parent(repository: Repo, sha: str) -> str | None:
     from dulwich.objects import Commit as GitCommit
 
-    try:
-        found = repository[sha.encode()]
-    except KeyError:
-        return None
-    return found.parents[0].decode() if isinstance(found, GitCommit) and found.parents else None
+    branches: dict[str, str] = {}
+    for name, head in heads.items():
+        sha = head
+        while sha not in branches:
+            branches[sha] = name
+            try:
+                found = repository[sha.encode()]
+            except KeyError:  # a shallow clone ends here
+                break
+            if not isinstance(found, GitCommit) or not found.parents:
+                break
+            sha = found.parents[0].decode()
+    return branches
 
 
 def _reached(repository: Repo, heads: dict[str, str], tags: Iterable[str]) -> list[Any]:

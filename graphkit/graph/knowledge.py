@@ -26,10 +26,7 @@ def commit_graph(store: Store, dataset: str, read_at: ReadAt = read_nothing) -> 
 
     Other datasets of the same database don't count, so that a run scores as it does from files alone.
 
-    Parameters
-    ----------
-    read_at
-        Returns the commits at which the dataset's knowledge graphs read an artifact.
+    ``read_at`` returns the commits at which the dataset's knowledge graphs read an artifact.
     """
     named = {"dataset": dataset}
     rows = [

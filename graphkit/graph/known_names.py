@@ -16,10 +16,7 @@ from graphkit.graph.queries import cypher
 def require_run(store: Store, run: str) -> Mapping[str, Any]:
     """Return the record of a run that the graph holds completely.
 
-    Raises
-    ------
-    InputError
-        The graph doesn't hold the run, or only a part of it; the message lists the runs that it holds.
+    Raise InputError if the graph doesn't hold the run, or only a part of it; the message lists the runs that it holds.
     """
     runs = {str(row["id"]): row for row in store.read(cypher("read/runs"))}
     if run in runs and runs[run]["complete"]:
@@ -48,22 +45,17 @@ def require_question(store: Store, question: str) -> None:
 def run_source(store: Store, run: str) -> tuple[Path, Path]:
     """Return the file that a run of the graph was loaded from, and the folder of its dataset.
 
-    Raises
-    ------
-    InputError
-        The run is unknown, its file is gone, or the file or the questions of its dataset have changed since.
+    Raise InputError if the run is unknown, its file is gone, or the file or the questions of its dataset have changed
+    since.
     """
     known = require_run(store, run)
-    if not known["file"] and not known["origin"]:
-        raise InputError(
-            f"the graph doesn't know the file of the run {run!r}",
-            remedy="Name the file, or `graphkit evaluate` it again, which stores its path.",
-        )
     if not known["file"]:
-        raise InputError(
-            f"the run {run!r} was loaded from {known['origin']}, which isn't the file of a run",
-            remedy="Name the file of a run: `graphkit import` makes one from a log.",
-        )
+        what = f"the graph doesn't know the file of the run {run!r}"
+        remedy = "Name the file, or `graphkit evaluate` it again, which stores its path."
+        if known["origin"]:
+            what = f"the run {run!r} was loaded from {known['origin']}, which isn't the file of a run"
+            remedy = "Name the file of a run: `graphkit import` makes one from a log."
+        raise InputError(what, remedy=remedy)
     file, dataset = Path(known["file"]), str(known["dataset"])
     if not file.is_file():
         raise InputError(

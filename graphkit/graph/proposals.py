@@ -53,17 +53,10 @@ class Proposals:
 def proposed_paths(store: Store, dataset: str, pattern: str, limit: int) -> Proposals:
     """Return the paths ``p`` of a read-only pattern, such as ``MATCH p = (a)-[:EDGE*1..3]->(b) WHERE ...``.
 
-    Parameters
-    ----------
-    limit
-        The number of matches to read; ``cut`` says whether there are more.
+    Raise InputError if the pattern isn't valid Cypher, or names no path ``p``; or the dataset isn't in the graph. Raise
+    DatabaseError if the pattern would write, or the server fails.
 
-    Raises
-    ------
-    InputError
-        The pattern isn't valid Cypher, or names no path ``p``; or the dataset isn't in the graph.
-    DatabaseError
-        The pattern would write, or the server fails.
+    ``limit`` is the number of matches to read; ``cut`` says whether there are more.
     """
     if not _NAMES_A_PATH.search(pattern):
         remedy = 'Write it as: MATCH p = (a:Artifact {id: "..."})-[:EDGE*1..3]->(b), without RETURN.'

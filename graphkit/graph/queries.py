@@ -51,10 +51,7 @@ class Query:
     def bind(self, given: dict[str, object]) -> dict[str, object]:
         """Return the parameters with defaults for those that aren't given.
 
-        Raises
-        ------
-        InputError
-            A parameter is missing or unknown.
+        Raise InputError if a parameter is missing or unknown.
         """
         usage = " ".join(
             f"-p {parameter.name}={'...' if parameter.default is None else parameter.default}"
@@ -135,10 +132,7 @@ def failure_queries() -> list[Query]:
 def named_query(name: str) -> Query:
     """Return a query by its name.
 
-    Raises
-    ------
-    InputError
-        No query has the name; the message suggests the closest one.
+    Raise InputError if no query has the name; the message suggests the closest one.
     """
     queries = named_queries()
     query = queries.get(name.replace("_", "-").removesuffix(".cypher"))

@@ -19,10 +19,7 @@ QUESTIONS = 250
 def remove_run(store: Store, run: str) -> None:
     """Delete a run with its answers, traversals, scores, verdicts and executions; its file stays.
 
-    Raises
-    ------
-    InputError
-        The graph holds no such run, not even an incomplete one.
+    Raise InputError if the graph holds no such run, not even an incomplete one.
     """
     _require("run", run, (str(row["id"]) for row in store.read(cypher("read/runs"))))
     _remove_run(store, run)
@@ -34,10 +31,7 @@ def remove_dataset(store: Store, dataset: str) -> list[str]:
 
     Commits, artifacts and chunks that another dataset or a history names stay, and so do all files.
 
-    Raises
-    ------
-    InputError
-        The graph holds no such dataset.
+    Raise InputError if the graph holds no such dataset.
     """
     _require("dataset", dataset, (str(row["name"]) for row in store.read(cypher("read/datasets"))))
     runs = [str(row["id"]) for row in store.read(cypher("read/runs")) if row["dataset"] == dataset]

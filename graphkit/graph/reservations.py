@@ -63,10 +63,7 @@ def reserved(store: Store, name: str, patience: float = PATIENCE) -> Iterator[Re
     The reservation is released when the block succeeds, or refuses its input before it writes anything. Otherwise it
     stays and marks the load as interrupted, until another process resumes the load.
 
-    Raises
-    ------
-    DatabaseError
-        Another process holds the load for longer than ``patience`` seconds.
+    Raise DatabaseError if another process holds the load for longer than ``patience`` seconds.
     """
     owner = f"{socket.gethostname()}:{os.getpid()}:{token_hex(4)}"
     deadline = time.monotonic() + patience
@@ -114,17 +111,14 @@ def _is_dead(owner: str) -> bool:
         return False
     try:
         os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)
     return False
 
 
 def unfinished_loads(store: Store) -> list[UnfinishedLoad]:
     """Return the loads that have not ended."""
-    found = []
-    for row in store.read(cypher("load/loads")):
-        stale = int(str(row["age_ms"])) > STALE_MS
-        found.append(UnfinishedLoad(str(row["name"]), stale or _is_dead(str(row["owner"]))))
-    return found
+    return [
+        UnfinishedLoad(str(row["name"]), int(str(row["age_ms"])) > STALE_MS or _is_dead(str(row["owner"])))
+        for row in store.read(cypher("load/loads"))
+    ]

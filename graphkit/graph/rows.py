@@ -12,13 +12,14 @@ import msgspec
 
 from graphkit.graph import schema_version
 from graphkit.measures.case import Case, Gold
-from graphkit.measures.repositories import named, of_relevant_ids
+from graphkit.measures.repositories import named
 from graphkit.measures.text import last_component
 from graphkit.records.commits import CommitGraph, is_whole
 from graphkit.records.gold import gold_hash
-from graphkit.records.ids import KnownFiles, crosses, file_of, repo_of, split_node
+from graphkit.records.ids import KnownFiles, crosses, repo_of, split_node
 from graphkit.records.models import Commit, Compatibility
 from graphkit.records.structs import AnswerStruct, ArtifactStruct, QuestionStruct
+from graphkit.records.usage import FIGURES
 from graphkit.records.words import shortened
 
 Rows = list[dict[str, Any]]
@@ -30,6 +31,11 @@ RESULT = 500
 def digest(value: Any) -> str:
     """Return a digest of a row."""
     return blake2b(msgspec.json.encode(value), digest_size=16).hexdigest()
+
+
+def fields_of(record: object, names: Iterable[str]) -> dict[str, Any]:
+    """Return some fields of a record."""
+    return {name: getattr(record, name) for name in names}
 
 
 def commit_key(repo: str | None, sha: str | None) -> str | None:
@@ -51,10 +57,7 @@ def commit_row(commit: Commit) -> dict[str, Any]:
     at = commit.committed_at
     return {
         "key": commit_key(commit.repo, commit.sha),
-        "repo": commit.repo,
-        "sha": commit.sha,
-        "branch": commit.branch,
-        "tag": commit.tag,
+        **fields_of(commit, ("repo", "sha", "branch", "tag")),
         "tags": list(commit.all_tags),
         "parents": list(commit.parents),
         "parent_keys": [commit_key(commit.repo, parent) for parent in commit.parents],
@@ -67,10 +70,7 @@ def stack_row(row: Compatibility, dataset: str, commits: CommitGraph) -> dict[st
     """Return the row of a set of commits that work together, or that don't, with the names it uses."""
     return {
         "key": f"{dataset}/{row.id}",
-        "id": row.id,
-        "compatible": row.compatible,
-        "source": row.source,
-        "environment": row.environment,
+        **fields_of(row, ("id", "compatible", "source", "environment")),
         "at": row.at.isoformat() if row.at else None,
         "repositories": sorted(row.commits),
         "names": [name for _, name in sorted(row.commits.items())],
@@ -120,28 +120,22 @@ def question_row(
     """Return the row of a question with its gold paths and their steps; ``invalid`` is the reason for stale gold."""
     case = Case(question, None, commits)
     pins = sorted(case.own_pins.items())
-    relevant = sorted(
-        ((gain, node) for node, gain in question.relevant.items() if gain > 0), key=lambda x: (-x[0], x[1])
-    )
+    gains = {node: float(gain) for node, gain in question.relevant.items() if gain > 0}
+    relevant = sorted(gains, key=lambda node: (-gains[node], node))
     paths, steps = _gold_rows(case)
     properties = {
         "id": question.id,
         "dataset": dataset,
-        "question": question.question,
-        "category": question.category,
-        "difficulty": question.difficulty,
-        "group": question.group,
-        "gold_answer": question.gold_answer,
-        "expected_output": question.expected_output,
+        **fields_of(question, ("question", "category", "difficulty", "group", "gold_answer", "expected_output")),
         "facts": [fact.text for fact in question.facts],
         "conflicts": [conflict.resolution or "" for conflict in question.conflicts],
         "min_sources": question.min_sources,
         "k": question.k,
         "judged": bool(question.relevant),
-        "relevant_ids": [node for _, node in relevant],
-        "gains": [float(gain) for gain, _ in relevant],
-        "relevant_repositories": sorted(of_relevant_ids(case)),
-        "expected_files": sorted({file_of(name, case.known_files) for name in question.expected_files}),
+        "relevant_ids": relevant,
+        "gains": [gains[node] for node in relevant],
+        "relevant_repositories": sorted(case.relevant_repositories),
+        "expected_files": sorted(case.expected_files),
         "expected_symbols": sorted(set(question.expected_symbols)),
         "symbol_match": question.symbol_match,
         "stack": question.stack,
@@ -224,9 +218,7 @@ def answer_row(answer: AnswerStruct, files: KnownFiles) -> dict[str, Any]:
     properties = {
         **mark,
         "key": key,
-        "answer": answer.answer,
-        "error": answer.error,
-        "error_type": answer.error_type,
+        **fields_of(answer, ("answer", "error", "error_type")),
         "citations": list(answer.citations),
         "evidence_files": None if answer.evidence_files is None else sorted(case.files),
         "chunks_logged": case.chunks_logged,
@@ -235,11 +227,7 @@ def answer_row(answer: AnswerStruct, files: KnownFiles) -> dict[str, Any]:
         "ordered": case.ordered,
         "ordered_logged": case.ordered,
         "ranking": [chunk.id for chunk in case.chunks],
-        "latency_ms": answer.latency_ms,
-        "model_calls": answer.model_calls,
-        "prompt_tokens": answer.prompt_tokens,
-        "output_tokens": answer.output_tokens,
-        "cost": answer.cost,
+        **fields_of(answer, FIGURES),
     }
     return {
         "question": answer.question_id,

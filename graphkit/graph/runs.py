@@ -96,6 +96,9 @@ def load_run(
 ) -> RunLoad:
     """Load the records of a run whose file was checked before, without unusable lines and unknown questions.
 
+    Raise InputError if the run's name belongs to another dataset, or to a run with another source and other content.
+    Raise DatabaseError if the database fails.
+
     Parameters
     ----------
     records
@@ -104,13 +107,6 @@ def load_run(
         The source of a temporary file; by default the file is the run's log itself.
     replace
         Replace a run of this name from another source.
-
-    Raises
-    ------
-    InputError
-        The run's name belongs to another dataset, or to a run with another source and other content.
-    DatabaseError
-        The database fails.
     """
     with reserved(store, reservation_of_run(run)) as held:
         if records is None:

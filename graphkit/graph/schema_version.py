@@ -6,4 +6,4 @@ from __future__ import annotations
 SCHEMA_VERSION = "10"
 
 #: Digest of cypher/schema.cypher, cypher/load/ and the code of rows.py; tests/graph/test_schema_version.py checks it.
-SCHEMA_DIGEST = "b97e989e99fa3d4242add0b5a1676a0e"
+SCHEMA_DIGEST = "83e219951737823596fad5154414dd0f"

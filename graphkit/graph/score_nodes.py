@@ -18,13 +18,19 @@ from graphkit.errors import InputError
 from graphkit.graph.answered import SCORE, by_run, refuse_unknown
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import Reservation, reserved
-from graphkit.graph.rows import answer_key
+from graphkit.graph.rows import answer_key, fields_of
 from graphkit.graph.writing import batched, clear
 from graphkit.records.gold import gold_hash_of
 from graphkit.records.scores import GRAPHKIT, Score
 
 #: Questions whose scores one transaction writes.
 QUESTIONS = 250
+
+#: The fields of a score beside its value.
+_BESIDE = (
+    *("reason", "grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens"),
+    "gold_hash",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +115,7 @@ def _keys(run: str, gradings: Iterable[Grading]) -> list[str]:
 def _begin(store: Store, run: str, gradings: Iterable[Grading]) -> None:
     """Create gradings, or mark them as incomplete."""
     marks = [
-        {
-            "key": grading.key(run),
-            "measure": grading.measure,
-            "grader": grading.grader,
-            "version": grading.version,
-            "history": grading.history,
-            "gold_hash": grading.gold_hash,
-        }
+        {"key": grading.key(run), **fields_of(grading, ("measure", "grader", "version", "history", "gold_hash"))}
         for grading in gradings
     ]
     store.write(cypher("load/gradings"), {"run": run, "rows": marks})
@@ -164,10 +163,7 @@ def held_values(store: Store, run: str, measure: str) -> tuple[dict[str, float],
 def gradings_of(scores: Iterable[Score]) -> list[Grading]:
     """Return the gradings of the scores of one run, one per measure and grader.
 
-    Raises
-    ------
-    InputError
-        A question has several scores by a measure, or a grader has several versions.
+    Raise InputError if a question has several scores by a measure, or a grader has several versions.
     """
     graders: dict[tuple[str, str | None], Score] = {}
     questions: dict[tuple[str, str], Score] = {}
@@ -207,14 +203,8 @@ def rows_of(scores: Iterable[Score]) -> Iterator[dict[str, Any]]:
             "measure": score.measure,
             "grader": score.grader or None,
             "value": score.number,
-            **{name: getattr(score, name) for name in _BESIDE},
+            **fields_of(score, _BESIDE),
         }
-
-
-_BESIDE = (
-    *("reason", "grade", "label", "explanation", "confidence", "cost", "prompt_tokens", "output_tokens"),
-    "gold_hash",
-)
 
 
 def load_scores(store: Store, scores: Sequence[Score]) -> dict[str, int]:

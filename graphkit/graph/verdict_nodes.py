@@ -10,7 +10,7 @@ from before the first of them is deleted until after the last one is written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -19,7 +19,7 @@ from graphkit.database.store import Store
 from graphkit.graph.answered import VERDICT, refuse_outdated, refuse_unknown
 from graphkit.graph.queries import cypher
 from graphkit.graph.reservations import reserved
-from graphkit.graph.rows import Rows, answer_key, digest
+from graphkit.graph.rows import Rows, answer_key, digest, fields_of
 from graphkit.graph.writing import batched, clear
 from graphkit.records.verdicts import Verdict
 
@@ -37,6 +37,10 @@ _KEPT = (
 )
 
 
+_KEPT_OF_CLAIM = ("text", "sentence", "support", "gold", "cited_support", "mismatch")
+_KEPT_OF_CITATION = ("text", "target", "correct", "needed", "reason")
+
+
 @dataclass(frozen=True, slots=True)
 class Judging:
     """All verdicts of a judge on a run: whether all are there, and whether the dataset is unchanged since."""
@@ -52,10 +56,7 @@ def keep_verdicts(store: Store, run: str, judge: str, verdicts: Iterable[Verdict
 
     Evidence is linked if the answer retrieved its chunk.
 
-    Parameters
-    ----------
-    verdicts
-        Verdicts of this judge on this run, at most one per question and grader.
+    There is at most one verdict per question and grader.
     """
     by_question: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
@@ -111,10 +112,7 @@ def load_verdicts(store: Store, verdicts: Sequence[Verdict]) -> dict[str, int]:
 def check_verdicts(store: Store, verdicts: Iterable[Verdict]) -> None:
     """Check that the graph can hold these verdicts.
 
-    Raises
-    ------
-    InputError
-        A run or question isn't in the graph, or a verdict is on an answer that the graph doesn't hold.
+    Raise InputError if a run or question isn't in the graph, or a verdict is on an answer that the graph doesn't hold.
     """
     for run, judges in _by_judge(verdicts).items():
         refuse_unknown(store, run, chain.from_iterable(judges.values()), VERDICT)
@@ -130,9 +128,6 @@ def _by_judge(verdicts: Iterable[Verdict]) -> dict[str, dict[str, list[Verdict]]
     return given
 
 
-# Rows ----------------------------------------------------------------------------------------------------------------
-
-
 def _write(store: Store, run: str, rows: Rows) -> None:
     """Write the verdicts on some answers in one transaction, so that each verdict is there completely or not at all."""
     by_run = {"run": run, "rows": rows}
@@ -145,64 +140,35 @@ def _write(store: Store, run: str, rows: Rows) -> None:
 
 def _question_row(run: str, judge: str, question: str, verdicts: Iterable[Verdict]) -> dict[str, Any]:
     """Return the row of the verdicts of a judge on one answer."""
-    row: dict[str, Any] = {"question": question}
-    parts: tuple[Rows, ...] = tuple([] for _ in range(6))
-    row["verdicts"], row["claims"], row["citations"], row["cited"], row["evidence"], row["meant"] = parts
+    lists: dict[str, Rows] = {name: [] for name in ("verdicts", "claims", "citations", "cited", "evidence", "meant")}
     for verdict in verdicts:
-        row["verdicts"].append(_verdict_row(verdict))
+        lists["verdicts"].append(
+            {**fields_of(verdict, _KEPT), "notes": list(verdict.notes), "left_out": list(verdict.left_out)}
+        )
         mark = {"run": run, "question": question, "judge": judge, "grader": verdict.grader}
-        names = [f"{digest(mark)}/{place}" for place in range(max(len(verdict.claims), len(verdict.citations)))]
-        row["claims"] += _claim_rows(verdict, mark, names)
-        row["citations"] += _citation_rows(verdict, mark, names)
-        for key, one in zip(names, verdict.claims, strict=False):
-            row["cited"] += [{"claim": key, "citation": names[place]} for place in one.cited]
-            row["evidence"] += [
-                {"claim": key, "chunk": piece.chunk, "quote": piece.quote, "occurs": piece.occurs, "alone": piece.alone}
-                for piece in one.evidence
+        prefix = digest(mark)
+        for position, claim in enumerate(verdict.claims):
+            key, edge = f"{prefix}/{position}", claim.edge
+            lists["claims"].append(
+                {
+                    **mark,
+                    "key": key,
+                    "position": position,
+                    **fields_of(claim, _KEPT_OF_CLAIM),
+                    # No relation is the empty text, as in the lists of the traversed and the gold paths.
+                    "edge_source": edge.source if edge is not None else None,
+                    "edge_relation": edge.relation or "" if edge is not None else None,
+                    "edge_target": edge.target if edge is not None else None,
+                    "edge_in_gold": edge.in_gold if edge is not None else None,
+                }
+            )
+            lists["cited"] += [{"claim": key, "citation": f"{prefix}/{place}"} for place in claim.cited]
+            lists["evidence"] += [
+                {"claim": key, **fields_of(piece, ("chunk", "quote", "occurs", "alone"))} for piece in claim.evidence
             ]
-        for key, citation in zip(names, verdict.citations, strict=False):
-            row["meant"] += [{"citation": key, "chunk": chunk} for chunk in citation.chunks]
-    return row
-
-
-def _verdict_row(verdict: Verdict) -> dict[str, Any]:
-    return {
-        **{name: getattr(verdict, name) for name in _KEPT},
-        "notes": list(verdict.notes),
-        "left_out": list(verdict.left_out),
-    }
-
-
-def _claim_rows(verdict: Verdict, mark: dict[str, str], names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for position, (key, one) in enumerate(zip(names, verdict.claims, strict=False)):
-        edge = one.edge
-        yield {
-            **mark,
-            "key": key,
-            "position": position,
-            "text": one.text,
-            "sentence": one.sentence,
-            "support": one.support,
-            "gold": one.gold,
-            "cited_support": one.cited_support,
-            "mismatch": one.mismatch,
-            # No relation is the empty text, as in the lists of the walked and the gold paths.
-            "edge_source": edge.source if edge is not None else None,
-            "edge_relation": edge.relation or "" if edge is not None else None,
-            "edge_target": edge.target if edge is not None else None,
-            "edge_in_gold": edge.in_gold if edge is not None else None,
-        }
-
-
-def _citation_rows(verdict: Verdict, mark: dict[str, str], names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for position, (key, one) in enumerate(zip(names, verdict.citations, strict=False)):
-        yield {
-            **mark,
-            "key": key,
-            "position": position,
-            "text": one.text,
-            "target": one.target,
-            "correct": one.correct,
-            "needed": one.needed,
-            "reason": one.reason,
-        }
+        for position, citation in enumerate(verdict.citations):
+            key = f"{prefix}/{position}"
+            own = fields_of(citation, _KEPT_OF_CITATION)
+            lists["citations"].append({**mark, "key": key, "position": position, **own})
+            lists["meant"] += [{"citation": key, "chunk": chunk} for chunk in citation.chunks]
+    return {"question": question, **lists}

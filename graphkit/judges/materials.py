@@ -13,10 +13,10 @@ from functools import cached_property
 
 from graphkit.judges.citations import FoundCitation, Place, find_citations, resolved
 from graphkit.judges.sentences import Sentence, sentences_of
-from graphkit.measures.base import NO_RETRIEVAL
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.matching import Edge, contained
+from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.records.ids import split_node
 from graphkit.records.words import counted
 

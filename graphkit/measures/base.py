@@ -10,40 +10,17 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from graphkit.measures.case import Case
-from graphkit.measures.unscored import (
-    NEITHER_LOGGED,
-    NO_GOLD,
-    NO_ORDER,
-    NO_RELEVANT,
-    NO_RETRIEVAL,
-    NO_TRAVERSAL,
-    NOTHING_TRAVERSED,
-    Unscored,
-)
+from graphkit.measures.unscored import Unscored
 
-__all__ = [
-    "DEFAULT_K",
-    "LAYERS",
-    "NEITHER_LOGGED",
-    "NOTHING_TRAVERSED",
-    "NO_GOLD",
-    "NO_ORDER",
-    "NO_RELEVANT",
-    "NO_RETRIEVAL",
-    "NO_TRAVERSAL",
-    "CutMeasure",
-    "Measure",
-    "Thresholds",
-    "Unscored",
-]
+__all__ = ["DEFAULT_K", "LAYERS", "CutMeasure", "Measure", "Thresholds", "Unscored"]
 
-#: The cut-off where neither the question nor the measure names one.
+#: The cut-off if neither the question nor the measure names one.
 DEFAULT_K = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """A mean better than ``target`` is on target, one worse than ``severe`` is an alert; None where there is none."""
+    """A mean better than ``target`` is on target, one worse than ``severe`` is an alert; None if there is none."""
 
     target: float | None = None
     severe: float | None = None
@@ -128,7 +105,7 @@ class Measure(ABC):
         return self._of_question(case) or Unscored(failure)
 
     def _of_question(self, case: Case) -> Unscored | None:
-        """Return why no answer to this question could be scored; None where one could."""
+        """Return why no answer to this question could be scored; None if one could."""
         try:
             value = self.value(case.unanswered)
         except Exception:

@@ -1,4 +1,4 @@
-"""One question with what one run did with it, in the form that the measures read; each part is computed once."""
+"""One question and the answer of one run, in the form that measures read; each part is computed once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphkit.records.structs import (
     ChunkStruct,
     GoldPathStruct,
     QuestionStruct,
-    WalkStepStruct,
+    TraversalStepStruct,
     struct_of,
 )
 from graphkit.records.unanswered import MISSING, failed
@@ -32,9 +32,9 @@ class Gold:
     Attributes
     ----------
     edges, optional
-        The edges in order, and of each whether it is optional.
+        The edges in order, and whether each of them is optional.
     required, needed
-        The edges that aren't optional, in order, and each once.
+        The edges that aren't optional: in order, and as a set.
     has_no_optional
         Whether all edges are required.
     followed
@@ -58,13 +58,13 @@ class Gold:
 
     @property
     def manual(self) -> list[bool]:
-        """For each edge, whether it is a real relation that the static graph lacks: by hand, or by a trace."""
+        """For each edge, whether a static graph needn't hold it, since its evidence isn't static."""
         return [beyond_static(step.evidence) for step in self._steps]
 
     def sort_key(self) -> tuple[object, ...]:
-        """Return what alternatives are ordered by: the number of required edges, then the steps as texts, then the id.
+        """Return the sort key of alternatives: the number of required edges, then the steps as texts, then the id.
 
-        The order depends on what the paths hold, never on where they stand in the file.
+        The order depends on the contents of the paths, never on their order in the file.
         """
         texts = [(source, relation or "", target) for source, relation, target in self.edges]
         return len(self.needed), texts, self.optional, self.manual, self.id or ""
@@ -76,20 +76,20 @@ class Case:
     Parameters
     ----------
     question
-        The annotation; the case holds it as a struct, as it does the answer.
+        The annotation; the case holds it as a struct, like the answer.
     answer
-        The run's record, or None where the run has none for this question.
+        The run's record, or None if the run has none for this question.
     commits
-        What is known about commits; needed by the measures of version coherence only.
+        The known commits; only the measures of version coherence need them.
     unordered
-        The traversal is a set of edges, whatever the record says.
+        Read the traversal as a set of edges, whatever the record says.
 
     Attributes
     ----------
     ordered
         Whether the order of the traversed edges means something.
     ranks, repeats, hits, gains
-        The first rank (from 1) of each retrieved id, and whether the ranking holds an id again; rank and gain of each
+        The first rank (from 1) of each retrieved id; whether the ranking repeats an id; rank and gain of each
         relevant id that was retrieved, best first; the positive gains of the question, largest first.
     gold, units, gold_edges
         The gold paths that hold a step, in order; what has to be found, each unit one required path or the
@@ -116,36 +116,36 @@ class Case:
 
     @property
     def failure(self) -> str | None:
-        """Why there is no answer to score: the run has no record, or one with an error; None where there is one."""
+        """The reason why there is no answer to score: no record, or one with an error; None if there is an answer."""
         if self.answer is None:
             return MISSING
         return None if self.answer.error is None else failed(self.answer.error)
 
     @lazy
     def unanswered(self) -> Case:
-        """The same question with an answer that retrieved, walked, called and says nothing."""
+        """The same question with an empty answer: nothing retrieved, traversed, called or said."""
         return Case(self.question, _EMPTY, self.commits, not self.ordered)
 
     @lazy
     def chunks_logged(self) -> bool:
-        """Whether the record says what was retrieved, be it nothing; one that isn't there says nothing."""
+        """Whether the record logs what was retrieved, even if that is nothing; False without a record."""
         return self.answer is not None and self.answer.retrieved is not None
 
     @property
     def evidence_logged(self) -> bool:
-        """Whether the record says what its evidence files are: by their names, or by what was retrieved."""
+        """Whether the record logs its evidence files, by their names or by the retrieved chunks."""
         return self.chunks_logged or (self.answer is not None and self.answer.evidence_files is not None)
 
     @property
     def all_logged(self) -> bool:
-        """Whether the record says both what was retrieved and what was traversed."""
+        """Whether the record logs both the retrieved chunks and the traversal."""
         return self.chunks_logged and self.walk_logged
 
     # Retrieval -------------------------------------------------------------------------------------------------------
 
     @lazy
     def chunks(self) -> list[ChunkStruct]:
-        """The retrieved chunks, best first: as listed, or by rank where the ranks say another order."""
+        """The retrieved chunks, best first: by rank if all have one, else as listed."""
         chunks = list(self.answer.retrieved or ()) if self.answer is not None else []
         if chunks and chunks[0].rank is not None:
             ranks = [chunk.rank for chunk in chunks]
@@ -239,7 +239,7 @@ class Case:
         self.walked_paths = [edges[start:end] for start, end in spans]
 
     @lazy
-    def walks(self) -> list[list[WalkStepStruct]]:
+    def walks(self) -> list[list[TraversalStepStruct]]:
         """The retrieved paths, each a list of steps in the order of their positions."""
         return [self._steps[start:end] for start, end in self._spans]
 
@@ -247,48 +247,48 @@ class Case:
     walked_paths: list[list[Edge]] = filled_by(_read_traversal)
     walked: set[Edge] = filled_by(_read_traversal)
     _walked_typed: bool = filled_by(_read_traversal)
-    irregular: list[list[WalkStepStruct]] = filled_by(_read_traversal)
-    _steps: list[WalkStepStruct] = filled_by(_read_traversal)
+    irregular: list[list[TraversalStepStruct]] = filled_by(_read_traversal)
+    _steps: list[TraversalStepStruct] = filled_by(_read_traversal)
     _spans: list[tuple[int, int]] = filled_by(_read_traversal)
 
     @lazy
     def untyped(self) -> bool:
-        """Whether an edge of either side carries no relation, so that sets of typed edges can't be compared."""
+        """Whether an edge of gold or of the traversal has no relation, so that sets of edges can't be compared."""
         return not (self._gold_typed and self._walked_typed)
 
     # Gold and traversal ----------------------------------------------------------------------------------------------
 
     @lazy
     def plain(self) -> bool:
-        """Whether gold is one path of required steps, and every edge carries a relation: most questions are so.
+        """Whether gold is one path of required steps and every edge has a relation, as in most questions.
 
-        Then all gold edges are required, and equal edges are those that match.
+        Then all gold edges are required, and edges match only if they are equal.
         """
         return len(self.gold) == 1 and self.gold[0].has_no_optional and not self.untyped
 
     @lazy
     def common(self) -> set[Edge]:
-        """The gold edges that were traversed, equal in their relation as well."""
+        """The traversed gold edges, with equal relations."""
         return self.gold_edges & self.walked
 
     @lazy
     def gold_boundary(self) -> set[Edge]:
-        """The distinct edges of all gold paths whose ends lie in different repositories."""
+        """The gold edges whose ends lie in different repositories."""
         return set(boundary(self.gold_edges))
 
     @lazy
     def common_boundary(self) -> set[Edge]:
-        """Those of the common edges whose ends lie in different repositories."""
+        """The common edges whose ends lie in different repositories."""
         return self.gold_boundary & self.common
 
     @lazy
     def walked_boundary(self) -> list[Edge]:
-        """The distinct traversed edges whose ends lie in different repositories."""
+        """The traversed edges whose ends lie in different repositories, each once."""
         return [*self.common_boundary, *boundary(self.walked - self.common)]
 
     @property
     def misplaced(self) -> list[tuple[int, str]]:
-        """Paths whose positions have a gap, a repeat, or run backwards: (path, sentence). A set of edges has none."""
+        """Each path whose positions have a gap or a repeat, with a sentence about it; empty for a set of edges."""
         if not self.ordered:
             return []
         found = []
@@ -304,9 +304,9 @@ class Case:
 
     @lazy
     def known_files(self) -> KnownFiles:
-        """The files that decide where an id is split: those of the dataset, and those that the question expects."""
+        """The files that decide where an id is split: those of the dataset, else those that the question expects."""
         dataset, own = self.commits.files, self.question.expected_files
-        # The dataset names the files of its questions, too; a question alone has no dataset.
+        # A dataset names the files of its questions too.
         return dataset if dataset.given or not own else KnownFiles(lambda: map(listed_file, own))
 
     @lazy
@@ -324,7 +324,7 @@ class Case:
         return places
 
     def source_of(self, chunk: ChunkStruct) -> str:
-        """Return the source of a chunk as ``repo/path``; one that names no path is a source of its own, by its id."""
+        """Return the source of a chunk as ``repo/path``, or the chunk's id if it names no path."""
         repo, path = chunk.repo or repo_of(chunk.id), chunk.path or split_node(chunk.id, self.known_files)[0]
         if path is None:
             return chunk.id
@@ -333,7 +333,7 @@ class Case:
     # Versions and names ----------------------------------------------------------------------------------------------
 
     def version(self, chunk: ChunkStruct) -> Version:
-        """Return the version of a chunk: the commit that it names, else that of its artifact in the dataset's graph."""
+        """Return the version of a chunk, by the commit that it names or else by that of its artifact in the dataset."""
         repo, sha = chunk.repo or repo_of(chunk.id), chunk.commit or None
         if sha is None:
             repo, sha = self.commits.commit_of(chunk.id, self.question.stack) or (repo, None)
@@ -360,7 +360,7 @@ class Case:
 
     @lazy
     def without_commit(self) -> tuple[int, int]:
-        """The number of distinct chunks without a commit, and of those that inherit their artifact's."""
+        """The number of distinct chunks without a commit, and how many of them inherit that of their artifact."""
         if all(map(_commit_of, self.chunks)):
             return 0, 0
         named = {chunk.id: chunk.commit for chunk in reversed(self.chunks)}
@@ -369,7 +369,7 @@ class Case:
 
     @lazy
     def touched(self) -> set[tuple[str, str]]:
-        """(repository, sha) of the retrieved chunks and of both ends of the traversed edges, where they carry one."""
+        """The known (repository, sha) of the retrieved chunks and of both ends of the traversed edges."""
         found = {(one.repo, one.sha) for one in self.versions if one.repo and one.sha}
         for walk in self.walks:
             for step in walk:
@@ -385,7 +385,7 @@ class Case:
 
     @lazy
     def pins(self) -> dict[str, str]:
-        """The commit of each repository at which the question was annotated: its stack's, and over these its own."""
+        """The commit of each repository at which the question was annotated: its own, else that of its stack."""
         return self.commits.pins(self.question)
 
     @lazy
@@ -410,6 +410,16 @@ class Case:
         return found
 
     @lazy
+    def expected_files(self) -> set[str]:
+        """The question's expected files as ``repo/path``."""
+        return {file_of(name, self.known_files) for name in self.question.expected_files}
+
+    @lazy
+    def relevant_repositories(self) -> set[str]:
+        """The repositories of the question's relevant ids."""
+        return {repo for node, gain in self.question.relevant.items() if gain > 0 and (repo := repo_of(node))}
+
+    @lazy
     def symbols(self) -> set[str]:
         """The symbols of the retrieved chunks."""
         places = zip(self.chunks, self._places, strict=True)
@@ -422,12 +432,12 @@ _EMPTY = AnswerStruct(
 )
 _commit_of = attrgetter("commit")
 
-#: The positions of a path that is written as one expects: longer paths are looked at closely, too.
+#: The positions of a regular path. Longer paths are examined step by step.
 _COUNTING = list(range(1000))
 
 
-def _by_position(walk: list[WalkStepStruct]) -> list[WalkStepStruct]:
-    """Return steps sorted by their positions where these run backwards; steps without one come first then."""
+def _by_position(walk: list[TraversalStepStruct]) -> list[TraversalStepStruct]:
+    """Return steps sorted by their positions; if that changes the order, steps without a position come first."""
     positions = [step.position for step in walk if step.position is not None]
     if positions != sorted(positions):
         walk.sort(key=lambda step: -1 if step.position is None else step.position)

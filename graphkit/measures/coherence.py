@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 
-from graphkit.measures.base import NEITHER_LOGGED, NO_RETRIEVAL, Measure, Unscored
+from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
+from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, Unscored
 from graphkit.records.commits import Fit, Version
 
 NO_CHUNK = "nothing was retrieved"

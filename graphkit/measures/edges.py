@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphkit.measures.base import NO_GOLD, NO_RETRIEVAL, NO_TRAVERSAL, NOTHING_TRAVERSED, Measure, Unscored
+from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, as_compared, best_alternatives, contained
+from graphkit.measures.unscored import NO_GOLD, NO_RETRIEVAL, NO_TRAVERSAL, NOTHING_TRAVERSED, Unscored
 from graphkit.records.ids import file_of, path_of
 
 NO_PATH = "no gold path"
 NO_BOUNDARY = "gold crosses no repository boundary"
-NO_BOUNDARY_WALKED = "no traversed edge crosses a repository boundary"
+NO_BOUNDARY_TRAVERSED = "no traversed edge crosses a repository boundary"
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,15 @@ def _share(found: int, required: int, case: Case, none_required: str) -> float |
     return found / required if case.walk_logged else Unscored(NO_TRAVERSAL)
 
 
+def _precision(case: Case, measure: EdgeMeasure, boundary: bool, no_gold: str, untraversed: str) -> float | Unscored:
+    right, traversed, gold = edge_precision(case, measure.relation, boundary, measure.directed)
+    if not gold:
+        return Unscored(no_gold, of_question=True)
+    if not case.walk_logged:
+        return Unscored(NO_TRAVERSAL)
+    return right / traversed if traversed else Unscored(untraversed)
+
+
 @dataclass(frozen=True)
 class EdgeRecall(EdgeMeasure):
     """Required gold edges that the traversal contains / required gold edges, each edge once.
@@ -140,12 +150,7 @@ class EdgePrecision(EdgeMeasure):
     }
 
     def value(self, case: Case) -> float | Unscored:
-        right, traversed, gold = edge_precision(case, self.relation, boundary=False, directed=self.directed)
-        if not gold:
-            return Unscored(NO_PATH, of_question=True)
-        if not case.walk_logged:
-            return Unscored(NO_TRAVERSAL)
-        return right / traversed if traversed else Unscored(NOTHING_TRAVERSED)
+        return _precision(case, self, False, NO_PATH, NOTHING_TRAVERSED)
 
 
 @dataclass(frozen=True)
@@ -188,14 +193,9 @@ class BoundaryPrecision(EdgeMeasure):
     query_parameters = {
         "boundary": True,
         "unscored": NO_BOUNDARY,
-        "untraversed": NO_BOUNDARY_WALKED,
+        "untraversed": NO_BOUNDARY_TRAVERSED,
         "unlogged": NO_TRAVERSAL,
     }
 
     def value(self, case: Case) -> float | Unscored:
-        right, traversed, gold = edge_precision(case, self.relation, boundary=True, directed=self.directed)
-        if not gold:
-            return Unscored(NO_BOUNDARY, of_question=True)
-        if not case.walk_logged:
-            return Unscored(NO_TRAVERSAL)
-        return right / traversed if traversed else Unscored(NO_BOUNDARY_WALKED)
+        return _precision(case, self, True, NO_BOUNDARY, NO_BOUNDARY_TRAVERSED)

@@ -5,20 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from graphkit.measures.base import NO_RETRIEVAL, Measure, Unscored
+from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.text import last_component
-from graphkit.records.ids import file_of
+from graphkit.measures.unscored import NO_RETRIEVAL, Unscored
 
 NO_FILES = "no expected files"
 NO_SYMBOLS = "no expected symbols"
-
-
-def expected_files(case: Case) -> set[str]:
-    """Return the question's expected files as ``repo/path``."""
-    files = case.known_files
-    return {file_of(name, files) for name in case.question.expected_files}
 
 
 @dataclass(frozen=True)
@@ -33,7 +27,7 @@ class FilePrecision(Measure):
     query_parameters = {"unscored": NO_FILES, "unlogged": NO_RETRIEVAL}
 
     def value(self, case: Case) -> float | Unscored:
-        expected = expected_files(case)
+        expected = case.expected_files
         if not expected:
             return Unscored(NO_FILES, of_question=True)
         if not case.evidence_logged:
@@ -50,7 +44,7 @@ class FileRecall(Measure):
     query_parameters = {"unscored": NO_FILES, "unlogged": NO_RETRIEVAL}
 
     def value(self, case: Case) -> float | Unscored:
-        expected = expected_files(case)
+        expected = case.expected_files
         if not expected:
             return Unscored(NO_FILES, of_question=True)
         return len(expected & case.files) / len(expected) if case.evidence_logged else Unscored(NO_RETRIEVAL)

@@ -1,13 +1,13 @@
-"""The identifiers that a chunk of source defines, read by tree-sitter, or by regular expressions where it can't be.
+"""The identifiers that a chunk of source defines, found by tree-sitter, or else by regular expressions.
 
-What counts, in every language: functions, methods, classes, interfaces, types, enums and their members, macros,
+These count in every language: functions, methods, classes, interfaces, types, enums and their members, macros,
 modules and namespaces at any depth; and, outside the body of a function, variables, constants, fields, and in SQL
 tables, views, indexes, functions, types, triggers, sequences, schemas, columns and the named columns of a view.
-What does not: parameters, local variables, imports, attributes set on ``self``, names that a language gives itself
+These don't count: parameters, local variables, imports, attributes set on ``self``, names that a language gives itself
 (``__init__``, ``constructor``), and names of four characters or fewer, which are too often plain words.
 
-The grammars come with the extra ``code``. Where one is missing, where the ending of the path names no language it
-knows, and where a chunk was cut so that the grammar found a mistake, regular expressions find what single lines show:
+The grammars come with the extra ``code``. If a grammar is missing, the ending of the path names no known language, or
+the grammar finds a mistake because a chunk was cut, regular expressions find what single lines show:
 ``keyword name`` (``class``, ``def``, ``func``, ``CREATE TABLE``, ...) behind any modifiers, ``type name(...) {``,
 assignments that begin a line, settings in capitals (``NAME: value``, ``NAME=value``), and ``operationId: name`` of
 OpenAPI; not fields, columns and the members of enums. Prose (``.md``, ``.rst``, ``.txt``, ...) defines nothing.
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
-#: Names with fewer characters are left out.
+#: Shorter names are ignored.
 SHORTEST = 5
 
 #: Endings of files that hold text for people.
@@ -40,7 +40,7 @@ def defined_identifiers(text: str, path: str | None) -> frozenset[str]:
     text
         The chunk; it may begin or end in the middle of a definition.
     path
-        The file that it comes from; its ending chooses the language. None where it isn't known.
+        The file that it comes from, whose ending chooses the language; None if unknown.
 
     >>> sorted(defined_identifiers("class Basket:\\n    def settle(self, amount): ...\\n", "shop/basket.py"))
     ['Basket', 'settle']
@@ -73,11 +73,11 @@ _GIVEN = re.compile(r"__\w+__|constructor")
 
 @dataclass(frozen=True)
 class _Rules:
-    """Where the names of a language stand in its tree.
+    """The places of names in the tree of a language.
 
-    ``named`` maps a kind of node that defines something at any depth to the field of its name, ``variables`` those that
-    do so outside functions only; ``functions`` are the kinds of node whose inside is a function. ``taken`` reads what
-    no field names.
+    ``named`` maps each kind of node that defines something at any depth to the field of its name; ``variables`` does so
+    for kinds that count outside functions only. ``functions`` are the kinds of node that are functions. ``further``
+    returns the names that no field holds.
     """
 
     module: str
@@ -85,12 +85,12 @@ class _Rules:
     variables: dict[str, str]
     functions: frozenset[str]
     entry: str = "language"
-    taken: Callable[[Node], Iterator[Node]] | None = None
+    further: Callable[[Node], Iterator[Node]] | None = None
 
 
 @cache
 def _language(module: str, entry: str) -> Language | None:
-    """Return a grammar, or None where it isn't installed or doesn't fit the installed tree-sitter."""
+    """Return a grammar, or None if it isn't installed or doesn't fit the installed tree-sitter."""
     try:
         from tree_sitter import Language
 
@@ -113,10 +113,10 @@ def _parsed(text: str, rules: _Rules, language: Language) -> tuple[set[str], boo
         if name is not None:
             for found in node.children_by_field_name(name):
                 names.update(_leaves(found))
-        if rules.taken is not None and not local:
-            for found in rules.taken(node):
+        if rules.further is not None and not local:
+            for found in rules.further(node):
                 names.update(_leaves(found))
-        # What stands in a mistake may have lost the function around it.
+        # A node within a mistake may have lost the function around it.
         local = local or node.type in rules.functions or node.is_error
         todo.extend((child, local) for child in node.named_children)
     return names, root.has_error
@@ -144,11 +144,11 @@ _PATTERNS = frozenset(
 
 
 def _sql_names(node: Node) -> Iterator[Node]:
-    """Yield the names of what a CREATE statement makes, and the columns that its query names."""
+    """Yield the name that a CREATE statement defines, and the columns that its query names."""
     if not node.type.startswith("create_"):
         return
     for child in node.named_children:
-        # The first of these is what is made; a table that it is made on comes later.
+        # The first of these is the new object; the table of an index comes later.
         if child.type == "object_reference":
             yield from child.children_by_field_name("name")
             break
@@ -162,23 +162,23 @@ def _sql_names(node: Node) -> Iterator[Node]:
                     yield from term.children_by_field_name("alias")
 
 
-_SCRIPT_NAMED = {
-    "function_declaration": "name",
-    "generator_function_declaration": "name",
-    "class_declaration": "name",
-    "method_definition": "name",
-}
+def _kinds(text: str, field: str = "name") -> dict[str, str]:
+    """Return the field of the name for each kind of node that a text lists."""
+    return dict.fromkeys(text.split(), field)
+
+
+_PYTHON = _Rules(
+    "tree_sitter_python",
+    _kinds("function_definition class_definition"),
+    _kinds("assignment type_alias_statement", "left"),
+    frozenset({"function_definition", "lambda"}),
+)
+_SCRIPT_NAMED = _kinds("function_declaration generator_function_declaration class_declaration method_definition")
 _SCRIPT_FUNCTIONS = frozenset(
     {
         *("function_declaration", "generator_function_declaration", "method_definition", "arrow_function"),
         *("function_expression", "generator_function", "class_static_block"),
     }
-)
-_PYTHON = _Rules(
-    "tree_sitter_python",
-    {"function_definition": "name", "class_definition": "name"},
-    {"assignment": "left", "type_alias_statement": "left"},
-    frozenset({"function_definition", "lambda"}),
 )
 _JAVASCRIPT = _Rules(
     "tree_sitter_javascript",
@@ -186,59 +186,30 @@ _JAVASCRIPT = _Rules(
     {"variable_declarator": "name", "field_definition": "property"},
     _SCRIPT_FUNCTIONS,
 )
-_TYPESCRIPT_NAMED = {
-    **_SCRIPT_NAMED,
-    "abstract_class_declaration": "name",
-    "function_signature": "name",
-    "abstract_method_signature": "name",
-    "interface_declaration": "name",
-    "type_alias_declaration": "name",
-    "enum_declaration": "name",
-    "internal_module": "name",
-    "module": "name",
-}
-_TYPESCRIPT_VARIABLES = {
-    "variable_declarator": "name",
-    "public_field_definition": "name",
-    "property_signature": "name",
-    "method_signature": "name",
-    "enum_body": "name",
-    "enum_assignment": "name",
-}
-_TYPESCRIPT_FUNCTIONS = _SCRIPT_FUNCTIONS | {"function_signature", "method_signature", "abstract_method_signature"}
 _TYPESCRIPT = _Rules(
-    "tree_sitter_typescript", _TYPESCRIPT_NAMED, _TYPESCRIPT_VARIABLES, _TYPESCRIPT_FUNCTIONS, "language_typescript"
+    "tree_sitter_typescript",
+    _SCRIPT_NAMED
+    | _kinds("abstract_class_declaration function_signature abstract_method_signature interface_declaration")
+    | _kinds("type_alias_declaration enum_declaration internal_module module"),
+    _kinds("variable_declarator public_field_definition property_signature method_signature enum_body enum_assignment"),
+    _SCRIPT_FUNCTIONS | {"function_signature", "method_signature", "abstract_method_signature"},
+    "language_typescript",
 )
-_TSX = _Rules("tree_sitter_typescript", _TYPESCRIPT_NAMED, _TYPESCRIPT_VARIABLES, _TYPESCRIPT_FUNCTIONS, "language_tsx")
 _SQL = _Rules(
-    "tree_sitter_sql", {"create_index": "column"}, {"column_definition": "name"}, frozenset(), taken=_sql_names
+    "tree_sitter_sql", {"create_index": "column"}, {"column_definition": "name"}, frozenset(), further=_sql_names
 )
 _GO = _Rules(
     "tree_sitter_go",
-    {
-        "function_declaration": "name",
-        "method_declaration": "name",
-        "method_elem": "name",
-        "type_spec": "name",
-        "type_alias": "name",
-    },
-    {"const_spec": "name", "var_spec": "name", "field_declaration": "name"},
+    _kinds("function_declaration method_declaration method_elem type_spec type_alias"),
+    _kinds("const_spec var_spec field_declaration"),
     frozenset({"function_declaration", "method_declaration", "func_literal"}),
 )
 _JAVA = _Rules(
     "tree_sitter_java",
-    {
-        "class_declaration": "name",
-        "interface_declaration": "name",
-        "enum_declaration": "name",
-        "record_declaration": "name",
-        "annotation_type_declaration": "name",
-        "annotation_type_element_declaration": "name",
-        "method_declaration": "name",
-        "enum_constant": "name",
-    },
+    _kinds("class_declaration interface_declaration enum_declaration record_declaration annotation_type_declaration")
+    | _kinds("annotation_type_element_declaration method_declaration enum_constant"),
     # The parameters of a record are its fields; those of a method stand inside it.
-    {"variable_declarator": "name", "formal_parameter": "name"},
+    _kinds("variable_declarator formal_parameter"),
     frozenset(
         {
             *("method_declaration", "constructor_declaration", "compact_constructor_declaration"),
@@ -248,20 +219,9 @@ _JAVA = _Rules(
 )
 _RUST = _Rules(
     "tree_sitter_rust",
-    {
-        "function_item": "name",
-        "function_signature_item": "name",
-        "struct_item": "name",
-        "enum_item": "name",
-        "enum_variant": "name",
-        "union_item": "name",
-        "trait_item": "name",
-        "type_item": "name",
-        "associated_type": "name",
-        "mod_item": "name",
-        "macro_definition": "name",
-    },
-    {"const_item": "name", "static_item": "name", "field_declaration": "name"},
+    _kinds("function_item function_signature_item struct_item enum_item enum_variant union_item trait_item type_item")
+    | _kinds("associated_type mod_item macro_definition"),
+    _kinds("const_item static_item field_declaration"),
     frozenset({"function_item", "function_signature_item", "closure_expression"}),
 )
 
@@ -269,7 +229,7 @@ _RULES = {
     **dict.fromkeys(("py", "pyi"), _PYTHON),
     **dict.fromkeys(("js", "jsx", "mjs", "cjs"), _JAVASCRIPT),
     **dict.fromkeys(("ts", "mts", "cts"), _TYPESCRIPT),
-    "tsx": _TSX,
+    "tsx": replace(_TYPESCRIPT, entry="language_tsx"),
     "sql": _SQL,
     "go": _GO,
     "java": _JAVA,
@@ -294,7 +254,7 @@ _PATTERNS_OF_TEXT = tuple(
             r"(?:\([^)\n]*\)[ \t]*)?([A-Za-z_$][\w$]*)",
             re.MULTILINE,
         ),
-        # const name and let name, at the beginning of a line only: further in they may be local
+        # const name and let name, at the beginning of a line only: indented ones may be local
         (
             rf"^{_MODIFIERS}(?:const|let|var|val|static)[ \t]+(?:mut[ \t]+)?([A-Za-z_$][\w$]*)",
             re.MULTILINE,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphkit.measures.base import NO_RETRIEVAL, Measure, Unscored
+from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
 from graphkit.measures.identifiers import SHORTEST, defined_identifiers
 from graphkit.measures.text import last_component, named, words_of
+from graphkit.measures.unscored import NO_RETRIEVAL, Unscored
 from graphkit.records.ids import KnownFiles, split_node
 from graphkit.records.structs import ChunkStruct
 

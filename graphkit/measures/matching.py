@@ -7,10 +7,10 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-#: A gold path: its parts are asked of by the caller's function.
+#: A gold path, whose parts the caller's function returns.
 P = TypeVar("P")
 
-#: Source, relation (None where it carries none), target.
+#: Source, relation (None if it has none), target.
 Edge = tuple[str, str | None, str]
 
 
@@ -57,11 +57,11 @@ def contained(edges: Iterable[Edge], others: Iterable[Edge], untyped: bool) -> s
 def best_alternatives(
     units: Sequence[list[P]], items: Callable[[P], set[T]], matched: Callable[[set[T]], set[T]]
 ) -> tuple[set[T], set[T]]:
-    """Return what is required and what of it was matched, over all units.
+    """Return the required items over all units, and those that the run has.
 
-    ``items`` tells what a gold path requires, ``matched`` which of these the run has. Of alternatives the one with the
-    largest share matched counts, and of equals the first: ``Case.units`` sorts alternatives by what they hold, so that
-    their order in the file doesn't matter. One that requires nothing is no choice.
+    ``items`` returns what a gold path requires, and ``matched`` which of these the run has. The alternative with the
+    largest share of matched items counts; ties go to the first in the order of ``Case.units``. An alternative that
+    requires nothing is ignored.
     """
     if len(units) == 1 and len(units[0]) == 1:
         wanted = items(units[0][0])
@@ -71,7 +71,6 @@ def best_alternatives(
 
 
 def _best(unit: list[P], items: Callable[[P], set[T]], matched: Callable[[set[T]], set[T]]) -> tuple[set[T], set[T]]:
-    """Return what the best of some alternatives requires, and what of it was matched."""
     best: tuple[set[T], set[T]] = (set(), set())
     best_share = -1.0
     for path in unit:
@@ -85,14 +84,14 @@ def _best(unit: list[P], items: Callable[[P], set[T]], matched: Callable[[set[T]
 
 
 def all_typed(edges: set[Edge]) -> bool:
-    """Tell whether each edge carries a relation."""
+    """Return whether each edge has a relation."""
     relations = [edge[1] for edge in edges]  # a list: a generator costs more than what it looks at
     return all(relations)
 
 
 def boundary(edges: set[Edge]) -> list[Edge]:
-    """Return those edges whose ends lie in different repositories."""
-    # What `crosses` says, without its calls.
+    """Return the edges whose ends lie in different repositories."""
+    # Inlines `crosses`, whose calls cost too much here.
     return [
         edge
         for edge in edges

@@ -1,24 +1,22 @@
 """The stage at which each question failed, and whether a right answer was luck.
 
 The stage is the first of four that failed: gold was not in the graph, was not retrieved, was retrieved but not used, or
-was used and the answer is wrong. A question with a right answer has not failed, whatever was missing on the way;
-:func:`two_by_two` counts the right answers that came by a wrong path. Whatever the records don't say is undecided,
-never guessed.
+was used and the answer is wrong. A question with a right answer has not failed, whatever it missed;
+:func:`two_by_two` counts the right answers by a wrong path. A question is undecided if the records don't decide it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
-from graphkit.measures.base import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.completeness import Completeness
 from graphkit.measures.edges import EdgeRecall
-from graphkit.measures.files import expected_files
 from graphkit.measures.identifiers import SHORTEST
 from graphkit.measures.integration import NO_ANSWER, used_sources
 from graphkit.measures.text import last_component, named, normalised, words_of
+from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.records.ids import file_of, symbol_of
 from graphkit.records.words import counted
 
@@ -66,13 +64,7 @@ class TwoByTwo:
     @property
     def counts(self) -> dict[str, int]:
         """The number of questions in each cell, undecided ones included."""
-        return {
-            "sound": len(self.sound),
-            "luck": len(self.luck),
-            "misread": len(self.misread),
-            "lost": len(self.lost),
-            "undecided": len(self.undecided),
-        }
+        return {cell.name: len(getattr(self, cell.name)) for cell in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +83,8 @@ class Outcome:
 def outcome(case: Case, invalid: str | None = None) -> Outcome:
     """Judge one question.
 
-    Parameters
-    ----------
-    invalid
-        Why its gold is stale: the path is undecided, and a wrong answer failed because gold was not in the graph.
+    If its gold is stale, ``invalid`` is the reason: the path is undecided, and a wrong answer failed because gold was
+    not in the graph.
     """
     answer = right_answer(case)
     if invalid is None:
@@ -127,14 +117,14 @@ def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
     an expected source, as :class:`~graphkit.measures.integration.Integration` has it, or the symbol of a traversed node
     of one.
 
-    A missing or failed record is undecided, unless the gold is not in the graph; so is a question that lacks something
-    where the record doesn't say what was retrieved, or what was traversed: it may be there.
+    A missing or failed record is undecided, unless the gold is not in the graph. A question that lacks something is
+    undecided if the record doesn't log what was retrieved or traversed, since it may be there.
     """
     question = case.question.id
     right = right_answer(case)
     if right is True:
         return Stage(question, RIGHT, "the answer is right")
-    absent = _not_in_graph(case, known) if known is not None else ()
+    absent = tuple(_least(case, known)[1]) if known is not None else ()
     if absent:
         reason = f"{counted(len(absent), 'required gold node')} {_be(absent)} not in the graph"
         return Stage(question, NOT_IN_GRAPH, reason, absent)
@@ -145,7 +135,7 @@ def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
     if lacking and unlogged is not None:
         return Stage(question, UNDECIDED, unlogged)
     if lacking:
-        reason = f"{len(lacking)} of {counted(len(expected), kind)} {_be(lacking)} neither retrieved nor walked"
+        reason = f"{len(lacking)} of {counted(len(expected), kind)} {_be(lacking)} neither retrieved nor traversed"
         return Stage(question, NOT_RETRIEVED, reason, lacking)
     if case.answer.answer is None:
         return Stage(question, UNDECIDED, NO_ANSWER)
@@ -165,26 +155,16 @@ def stage_of(case: Case, known: Collection[str] | None = None) -> Stage:
 
 
 def two_by_two(outcomes: Iterable[Outcome]) -> TwoByTwo:
-    """Sort questions by right or wrong answer (:func:`right_answer`) and right or wrong path (:func:`right_path`).
-
-    A right answer by a wrong path is luck.
-    """
-    cells: dict[tuple[bool, bool], list[str]] = {
-        (answer, path): [] for answer in (True, False) for path in (True, False)
-    }
+    """Sort questions by right or wrong answer (:func:`right_answer`) and right or wrong path (:func:`right_path`)."""
+    cells: dict[str, list[str]] = {"sound": [], "luck": [], "misread": [], "lost": []}
     undecided: dict[str, str] = {}
     for each in outcomes:
         if each.answer is None or each.path is None:
             undecided[each.stage.question] = each.undecided
         else:
-            cells[each.answer, each.path].append(each.stage.question)
-    return TwoByTwo(
-        sound=tuple(cells[True, True]),
-        luck=tuple(cells[True, False]),
-        misread=tuple(cells[False, True]),
-        lost=tuple(cells[False, False]),
-        undecided=undecided,
-    )
+            cell = ("sound" if each.path else "luck") if each.answer else ("misread" if each.path else "lost")
+            cells[cell].append(each.stage.question)
+    return TwoByTwo(**{name: tuple(ids) for name, ids in cells.items()}, undecided=undecided)
 
 
 def stage_counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
@@ -235,17 +215,12 @@ def _least(case: Case, there: Collection[str]) -> tuple[list[str], list[str]]:
     return list(wanted), [node for node in wanted if node not in there]
 
 
-def _not_in_graph(case: Case, known: Collection[str]) -> tuple[str, ...]:
-    return tuple(_least(case, known)[1])
-
-
 def _not_retrieved(case: Case) -> tuple[list[str], tuple[str, ...], str]:
     """Return the items to retrieve, the missing ones, and the noun for one."""
     nodes = {*case.ranks, *(end for source, _, target in case.walked for end in (source, target))}
-    files = expected_files(case)
-    if files:
-        # Not `case.files`: that is what the run says it used, where it says so.
-        wanted = sorted(files)
+    if case.expected_files:
+        # Not `case.files`, which may be the files that the run names as its evidence.
+        wanted = sorted(case.expected_files)
         known = case.known_files
         seen = {case.source_of(chunk) for chunk in case.chunks} | {file_of(node, known) for node in nodes}
         return wanted, tuple(node for node in wanted if node not in seen), "expected file"

@@ -14,7 +14,7 @@ from graphkit.measures.base import LAYERS, Measure
 from graphkit.records.plugins import described, load
 from graphkit.records.references import imported
 
-# importlib.metadata is imported where a name isn't one of graphkit's: it costs as much as a small run.
+# importlib.metadata is imported only for a name that isn't graphkit's: it costs as much as a small run.
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -29,16 +29,13 @@ _NAME = re.compile(r"[^\W\d]\w*\Z")
 def checked(kind: object, where: str) -> type[Measure]:
     """Check and return a user's measure class.
 
-    Raises
-    ------
-    MeasureError
-        It isn't a subclass of :class:`graphkit.Measure`, lacks ``value``, has an unknown layer, impossible bounds, or a
-        parameter called ``name``.
+    Raise MeasureError if it isn't a subclass of :class:`graphkit.Measure`, lacks ``value``, has an unknown layer,
+    impossible bounds, or a parameter called ``name``.
     """
     if not inspect.isclass(kind) or not issubclass(kind, Measure):
-        what = (
-            "is a class, but no measure" if inspect.isclass(kind) else f"is no measure: it is a {type(kind).__name__}"
-        )
+        what = f"is no measure: it is a {type(kind).__name__}"
+        if inspect.isclass(kind):
+            what = "is a class, but no measure"
         raise MeasureError(what, where=where, remedy="A measure is a subclass of graphkit.Measure.")
     if inspect.isabstract(kind):
         missing = ", ".join(sorted(kind.__abstractmethods__))
@@ -46,7 +43,7 @@ def checked(kind: object, where: str) -> type[Measure]:
     if kind.layer not in LAYERS:
         raise MeasureError(f"no layer is called {kind.layer!r}", where=where, remedy=f"There are: {', '.join(LAYERS)}.")
     if dataclasses.is_dataclass(kind) and any(field.name == "name" for field in dataclasses.fields(kind)):
-        what = "a parameter of the measure is called 'name', which is the name that the measure itself is known by"
+        what = "a parameter of the measure is called 'name', which is already the name of the measure itself"
         raise MeasureError(what, where=where, remedy="Give the parameter another name.")
     bounds = [bound for bound in (kind.lowest, kind.highest) if bound is not None]
     if not all(isinstance(bound, int | float) and math.isfinite(bound) for bound in bounds) or (
@@ -60,10 +57,7 @@ def checked(kind: object, where: str) -> type[Measure]:
 def checked_name(name: str, where: str) -> str:
     """Check and return a name that a measure's text may begin with.
 
-    Raises
-    ------
-    MeasureError
-        It holds other characters than letters, digits and underscores.
+    Raise MeasureError if it holds other characters than letters, digits and underscores.
     """
     if not _NAME.match(name):
         raise MeasureError(
@@ -75,10 +69,7 @@ def checked_name(name: str, where: str) -> str:
 def import_kind(text: str) -> type[Measure]:
     """Import the measure that ``my_module:MyMeasure`` names; modules of the working folder are found as well.
 
-    Raises
-    ------
-    MeasureError
-        The module can't be imported, or holds no such measure.
+    Raise MeasureError if the module can't be imported, or holds no such measure.
     """
     module, _, path = text.partition(":")
     try:
@@ -103,10 +94,7 @@ def loaded_kind(text: str) -> type[Measure] | None:
 def load_installed(point: EntryPoint) -> type[Measure]:
     """Import the measure of an entry point, and name it after the entry point.
 
-    Raises
-    ------
-    MeasureError
-        It can't be imported, or is no measure.
+    Raise MeasureError if it can't be imported, or is no measure.
     """
     where = described(point)
     kind = checked(load(point, MeasureError), where)

@@ -8,21 +8,21 @@ from dataclasses import asdict, dataclass, field
 from math import lcm
 from typing import Any
 
-from graphkit.measures.base import NO_GOLD, NO_ORDER, NO_TRAVERSAL, Measure, Unscored
+from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import Edge, contained, same_edge, without_direction
+from graphkit.measures.unscored import NO_GOLD, NO_ORDER, NO_TRAVERSAL, Unscored
 from graphkit.records.ids import repo_of
-from graphkit.records.structs import WalkStepStruct
+from graphkit.records.structs import TraversalStepStruct
 
-#: Tells whether two edges that aren't equal match nonetheless; None where none do.
+#: Returns whether two different edges match; None if only equal edges do.
 SamePair = Callable[[Edge, Edge], bool] | None
 
 
 def equals(gold: Gold, walk: list[Edge], same: SamePair = same_edge) -> bool:
     """Return whether a traversal equals a gold path step by step, with each optional step present or absent.
 
-    It keeps the set of gold positions that the traversal may have reached, so that a step which is both optional and
-    repeated is read in the way that fits.
+    The set of gold positions that the traversal may have reached resolves a step that is both optional and repeated.
     """
     if gold.has_no_optional and (same is None or len(walk) != len(gold.edges)):
         return walk == gold.edges
@@ -43,7 +43,7 @@ def equals(gold: Gold, walk: list[Edge], same: SamePair = same_edge) -> bool:
 
 
 def followed(required: list[Edge], walk: list[Edge], same: SamePair = same_edge) -> tuple[int, int]:
-    """Return how many required edges from the start the traversal has in order, and the index behind the last of them.
+    """Return how many required edges from the start the traversal has in order, and the index after the last one.
 
     Other steps may lie between. The index is 0 if none was followed.
     """
@@ -91,7 +91,7 @@ class PathMeasure(Measure):
             return Unscored(NO_TRAVERSAL)
         if not case.ordered:
             return Unscored(NO_ORDER)
-        # Over a common denominator, and divided once: equal means are equal floats, in whatever order the paths come.
+        # Divided once, over a common denominator: equal means are equal floats, whatever the order of the paths.
         wholes = {whole for _, whole in shares}
         if len(wholes) == 1:
             return sum([done for done, _ in shares]) / (wholes.pop() * len(shares))
@@ -100,10 +100,10 @@ class PathMeasure(Measure):
 
     @abstractmethod
     def _share(self, gold: Gold, case: Case, same: SamePair) -> tuple[int, int]:
-        """Return how much of one gold path the retrieved paths followed, and how much there is."""
+        """Return the followed part of one gold path, and the whole."""
 
 
-#: The shares of a path that counts only as a whole.
+#: The shares of a path that counts only if it is whole.
 _WHOLE, _NOTHING = (1, 1), (0, 1)
 
 
@@ -178,14 +178,14 @@ class PathPrefix(PathMeasure):
 
 @dataclass(frozen=True)
 class Divergence:
-    """The first gold step that was not followed, and where the traversal went instead.
+    """The first gold step that the traversal didn't follow, and the step that it took instead.
 
     ``path`` is the id of the gold path and ``number`` its place among the question's paths; ``position`` is the place
-    of the step in its path, from 0. ``node``, ``repo`` and ``commit`` say where the traversal stood. ``went_to`` is
-    None where it stopped there. ``entered`` is False where the traversal followed no step of the gold path and never
-    came to ``node``: it didn't leave the path, it never was on it.
+    of the step in its path, from 0. ``node``, ``repo`` and ``commit`` are the start of the step. ``went_to`` is None
+    if the traversal stopped there. ``entered`` is False if the traversal followed no step of the gold path and never
+    reached ``node``, so that it was never on the path.
 
-    In a set of edges (``ordered`` is False), the step is the first one that the set lacks although it comes to
+    In a set of edges (``ordered`` is False), the step is the first one that the set lacks although it reaches
     ``node``, and ``went_to`` is the end of an edge from there that no gold path has.
     """
 
@@ -204,7 +204,7 @@ class Divergence:
 
     @property
     def turn(self) -> Edge | None:
-        """The edge by which the traversal left the path; None where it stopped, or where its edges have no order."""
+        """The edge by which the traversal left the path; None if it stopped, or if its edges have no order."""
         return (self.node, self.went_by, self.went_to) if self.ordered and self.went_to is not None else None
 
     def row(self) -> dict[str, Any]:
@@ -217,9 +217,8 @@ class Divergence:
 def first_divergences(case: Case) -> list[Divergence]:
     """Return the first divergence of each required path that was not followed to its end, in the order of the paths.
 
-    Of alternatives, and of retrieved paths, the one that follows most is looked at; of equals, one that went on from
-    the node where it left the gold path, then the first in the order of ``Case.units``. Of a walk that wasn't logged
-    nothing can be said.
+    The alternative and the retrieved path that follow most count. Ties go to a path that went on from the node of the
+    divergence, then to the first in the order of ``Case.units``. A traversal that wasn't logged has no divergence.
     """
     if not case.walk_logged:
         return []
@@ -237,8 +236,7 @@ def first_divergences(case: Case) -> list[Divergence]:
 def _divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence | None]:
     """Return how well a gold path was followed, and the divergence if it wasn't to its end."""
     required = gold.required
-    positions = [place for place, optional in enumerate(gold.optional) if not optional]
-    best: tuple[int, bool, WalkStepStruct | None, list[WalkStepStruct]] = (0, False, None, [])
+    best: tuple[int, bool, TraversalStepStruct | None, list[TraversalStepStruct]] = (0, False, None, [])
     for walk, edges in zip(case.walks, case.walked_paths, strict=True):
         count, end = followed(required, edges)
         if count == len(required):
@@ -247,72 +245,61 @@ def _divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence 
         if (count, turn is not None) > best[:2] or not best[3]:
             best = (count, turn is not None, turn, walk)
     count, _, turn, walk = best
-    source, relation, target = required[count]
-    divergence = Divergence(
+    node = required[count][0]
+    entered = count > 0 or any(node in (source, target) for source, _, target in case.walked)
+    went = (turn.relation, turn.target) if turn is not None else (None, None)
+    return (count / len(required), turn is not None), _diverged(gold, case, count, walk, went, entered)
+
+
+def _unordered_divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence | None]:
+    """Return the share of a gold path in a set of edges, and the first step that it lacks from a node it reached."""
+    walked, required = case.walked, gold.required
+    found = contained(gold.needed, walked, case.untyped)
+    share = sum(edge in found for edge in required) / len(required)
+    reached = {node for source, _, target in walked for node in (source, target)}
+    lacking = [place for place, edge in enumerate(required) if edge not in found and edge[0] in reached]
+    if not lacking:
+        return (share, True), None
+    node = required[lacking[0]][0]
+    right = contained(walked, case.gold_edges, case.untyped)
+    others = (edge for path in case.walked_paths for edge in path if edge[0] == node and edge not in right)
+    turn = next(others, None)
+    went = (turn[1], turn[2]) if turn is not None else (None, None)
+    steps = [step for walk in case.walks for step in walk]
+    return (share, turn is not None), _diverged(gold, case, lacking[0], steps, went)
+
+
+def _diverged(
+    gold: Gold,
+    case: Case,
+    place: int,
+    walk: list[TraversalStepStruct],
+    went: tuple[str | None, str | None],
+    entered: bool = True,
+) -> Divergence:
+    """Return the divergence at a required step; ``went`` is the relation and the node that were taken instead."""
+    source, relation, target = gold.required[place]
+    return Divergence(
         number=case.gold.index(gold),
         path=gold.id,
-        position=positions[count],
+        position=[position for position, optional in enumerate(gold.optional) if not optional][place],
         node=source,
         repo=repo_of(source),
         commit=_commit_at(source, walk) or case.pins.get(repo_of(source) or ""),
         relation=relation,
         expected=target,
-        went_to=turn.target if turn is not None else None,
-        went_by=turn.relation if turn is not None else None,
-        entered=count > 0 or any(source in (edge[0], edge[2]) for edge in case.walked),
+        went_to=went[1],
+        went_by=went[0],
+        entered=entered,
+        ordered=case.ordered,
     )
-    return (count / len(required), turn is not None), divergence
 
 
-def _unordered_divergence(gold: Gold, case: Case) -> tuple[tuple[float, bool], Divergence | None]:
-    """Return which share of a gold path a set of edges holds, and the first step that it lacks from a node it has."""
-    walked, required = case.walked, gold.required
-    found = contained(gold.needed, walked, case.untyped)
-    share = sum(edge in found for edge in required) / len(required)
-    reached = {node for source, _, target in walked for node in (source, target)}
-    places = (place for place, optional in enumerate(gold.optional) if not optional)
-    lacking = [
-        (place, edge) for place, edge in zip(places, required, strict=True) if edge not in found and edge[0] in reached
-    ]
-    if not lacking:
-        return (share, True), None
-    position, (source, relation, target) = lacking[0]
-    right = contained(walked, case.gold_edges, case.untyped)
-    others = (edge for path in case.walked_paths for edge in path if edge[0] == source and edge not in right)
-    turn = next(others, None)
-    divergence = Divergence(
-        number=case.gold.index(gold),
-        path=gold.id,
-        position=position,
-        node=source,
-        repo=repo_of(source),
-        commit=_commit_at(source, [step for walk in case.walks for step in walk])
-        or case.pins.get(repo_of(source) or ""),
-        relation=relation,
-        expected=target,
-        went_to=turn[2] if turn is not None else None,
-        went_by=turn[1] if turn is not None else None,
-        ordered=False,
-    )
-    return (share, turn is not None), divergence
-
-
-def _commit_at(node: str, walk: list[WalkStepStruct]) -> str | None:
-    """Return the commit at which a walk read a node, where the walk says so."""
+def _commit_at(node: str, walk: list[TraversalStepStruct]) -> str | None:
+    """Return the commit at which a traversal read a node, if it is known."""
     for step in walk:
         if step.source == node and step.source_commit:
             return step.source_commit
         if step.target == node and step.target_commit:
             return step.target_commit
     return None
-
-
-__all__ = [
-    "Divergence",
-    "PathExact",
-    "PathInOrder",
-    "PathPrefix",
-    "equals",
-    "first_divergences",
-    "followed",
-]

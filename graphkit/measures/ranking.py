@@ -7,9 +7,10 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from operator import itemgetter, mul
 
-from graphkit.measures.base import NO_RELEVANT, NO_RETRIEVAL, CutMeasure, Measure, Unscored
+from graphkit.measures.base import CutMeasure, Measure
 from graphkit.measures.case import Case
 from graphkit.measures.text import normalised
+from graphkit.measures.unscored import NO_RELEVANT, NO_RETRIEVAL, Unscored
 
 LARGE_GAINS = "the gains are too large to be added up"
 

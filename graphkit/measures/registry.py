@@ -9,42 +9,21 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from graphkit.errors import MeasureError, did_you_mean
-from graphkit.measures.base import DEFAULT_K, Measure
-from graphkit.measures.coherence import Coherence, Incoherent, OffPin
-from graphkit.measures.completeness import Completeness, ConflictResolution
-from graphkit.measures.edges import BoundaryPrecision, BoundaryRecall, EdgeF1, EdgePrecision, EdgeRecall
-from graphkit.measures.files import FilePrecision, FileRecall, SymbolRecall
-from graphkit.measures.integration import Integration
-from graphkit.measures.judged import (
-    AggregationAccuracy,
-    AggregationCompleteness,
-    AggregationScore,
-    AnswerRelevance,
-    Attribution,
-    CitationPrecision,
-    CitationRecall,
-    Complete,
-    ContextPrecision,
-    ContextRecall,
-    Correct,
-    FactualCorrectness,
-    Faithful,
-    Faithfulness,
-    Groundedness,
-    HallucinationRate,
-    JudgedCompleteness,
-    JudgedConflictResolution,
-    JudgedIntegration,
-    Relevant,
-    RubricGrade,
-    ScaleGrade,
+from graphkit.measures import (
+    coherence,
+    completeness,
+    edges,
+    files,
+    integration,
+    judged,
+    paths,
+    ranking,
+    repositories,
+    seen,
+    tools,
 )
+from graphkit.measures.base import DEFAULT_K, Measure
 from graphkit.measures.own import GROUP, checked, checked_name, import_kind, load_installed, loaded_kind
-from graphkit.measures.paths import PathExact, PathInOrder, PathPrefix
-from graphkit.measures.ranking import RR, AnswerContainment, P, Recall, Success, nDCG
-from graphkit.measures.repositories import CrossRepoPrecision, CrossRepoRecall
-from graphkit.measures.seen import Redundancy, StepsToGold, UsedShare
-from graphkit.measures.tools import ArgumentMatch, ToolExact, ToolInOrder, ToolPrecision, ToolRecall
 from graphkit.records.plugins import installed
 
 if TYPE_CHECKING:
@@ -54,88 +33,30 @@ Kind = TypeVar("Kind", bound=Measure)
 
 #: All built-in measures in the order of display; those from a judge come last.
 MEASURES: tuple[type[Measure], ...] = (
-    EdgeRecall,
-    EdgePrecision,
-    EdgeF1,
-    BoundaryRecall,
-    BoundaryPrecision,
-    PathExact,
-    PathInOrder,
-    PathPrefix,
-    CrossRepoPrecision,
-    CrossRepoRecall,
-    Coherence,
-    Incoherent,
-    OffPin,
-    Integration,
-    Completeness,
-    ConflictResolution,
-    Success,
-    Recall,
-    P,
-    RR,
-    nDCG,
-    AnswerContainment,
-    FilePrecision,
-    FileRecall,
-    SymbolRecall,
-    ToolRecall,
-    ToolPrecision,
-    ToolExact,
-    ToolInOrder,
-    ArgumentMatch,
-    StepsToGold,
-    Redundancy,
-    UsedShare,
-    FactualCorrectness,
-    Groundedness,
-    HallucinationRate,
-    Attribution,
-    CitationRecall,
-    CitationPrecision,
-    RubricGrade,
-    Correct,
-    Faithful,
-    Relevant,
-    Complete,
-    Faithfulness,
-    AnswerRelevance,
-    ContextPrecision,
-    ContextRecall,
-    ScaleGrade,
-    AggregationCompleteness,
-    AggregationAccuracy,
-    AggregationScore,
-    JudgedIntegration,
-    JudgedCompleteness,
-    JudgedConflictResolution,
+    *(edges.EdgeRecall, edges.EdgePrecision, edges.EdgeF1, edges.BoundaryRecall, edges.BoundaryPrecision),
+    *(paths.PathExact, paths.PathInOrder, paths.PathPrefix),
+    *(repositories.CrossRepoPrecision, repositories.CrossRepoRecall),
+    *(coherence.Coherence, coherence.Incoherent, coherence.OffPin),
+    *(integration.Integration, completeness.Completeness, completeness.ConflictResolution),
+    *(ranking.Success, ranking.Recall, ranking.P, ranking.RR, ranking.nDCG, ranking.AnswerContainment),
+    *(files.FilePrecision, files.FileRecall, files.SymbolRecall),
+    *(tools.ToolRecall, tools.ToolPrecision, tools.ToolExact, tools.ToolInOrder, tools.ArgumentMatch),
+    *(seen.StepsToGold, seen.Redundancy, seen.UsedShare),
+    *(judged.FactualCorrectness, judged.Groundedness, judged.HallucinationRate),
+    *(judged.Attribution, judged.CitationRecall, judged.CitationPrecision),
+    *(judged.RubricGrade, judged.Correct, judged.Faithful, judged.Relevant, judged.Complete),
+    *(judged.Faithfulness, judged.AnswerRelevance, judged.ContextPrecision, judged.ContextRecall, judged.ScaleGrade),
+    *(judged.AggregationCompleteness, judged.AggregationAccuracy, judged.AggregationScore),
+    *(judged.JudgedIntegration, judged.JudgedCompleteness, judged.JudgedConflictResolution),
 )
 
 #: The default measures of ``evaluate``.
 DEFAULT_MEASURES = (
-    "EdgeRecall",
-    "EdgePrecision",
-    "EdgeF1",
-    "BoundaryRecall",
-    "BoundaryPrecision",
-    "PathExact",
-    "PathInOrder",
-    "PathPrefix",
-    "CrossRepoPrecision",
-    "CrossRepoRecall",
-    "Coherence",
-    "nDCG@10",
-    "Recall@20",
-    "RR",
-    "Success@5",
-    "P@5",
-    "AnswerContainment@5",
-    "FilePrecision",
-    "FileRecall",
-    "SymbolRecall",
+    *("EdgeRecall", "EdgePrecision", "EdgeF1", "BoundaryRecall", "BoundaryPrecision"),
+    *("PathExact", "PathInOrder", "PathPrefix", "CrossRepoPrecision", "CrossRepoRecall", "Coherence"),
+    *("nDCG@10", "Recall@20", "RR", "Success@5", "P@5", "AnswerContainment@5"),
+    *("FilePrecision", "FileRecall", "SymbolRecall"),
 )
-
-NOT_COMPUTED = "aren't computed from records: a judge gives them"
 
 #: The remedy if someone asks for a computed value of a judged measure.
 GIVEN = (
@@ -308,14 +229,13 @@ def is_judged(measure: str) -> bool:
 
 
 def require_computed(measures: Iterable[Measure]) -> None:
-    """Refuse measures whose values can't be computed from records.
-
-    Raise a MeasureError if a judge gives one of them; the remedy says how.
-    """
-    judged = [str(measure) for measure in measures if not measure.computed]
-    if judged:
-        what = "isn't computed from records: a judge gives it" if len(judged) == 1 else NOT_COMPUTED
-        raise MeasureError(f"{', '.join(judged)} {what}", remedy=GIVEN)
+    """Raise a MeasureError if a judge gives one of some measures; its remedy says how to get the value."""
+    given = [str(measure) for measure in measures if not measure.computed]
+    if given:
+        what = "isn't computed from records: a judge gives it"
+        if len(given) > 1:
+            what = "aren't computed from records: a judge gives them"
+        raise MeasureError(f"{', '.join(given)} {what}", remedy=GIVEN)
 
 
 def _arguments(text: str, source: str) -> dict[str, object]:

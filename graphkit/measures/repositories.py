@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphkit.measures.base import NEITHER_LOGGED, Measure, Unscored
+from graphkit.measures.base import Measure
 from graphkit.measures.case import Case, Gold
 from graphkit.measures.matching import best_alternatives
+from graphkit.measures.unscored import NEITHER_LOGGED, Unscored
 from graphkit.records.ids import repo_of
 
 NO_REPOSITORY = "gold names no repository"
@@ -15,18 +16,6 @@ NO_REPOSITORY = "gold names no repository"
 def named(*nodes: str) -> set[str]:
     """Return the repositories that node ids name."""
     return {repo for node in nodes if (repo := repo_of(node)) is not None}
-
-
-def of_relevant_ids(case: Case) -> set[str]:
-    """Return the repositories of the question's relevant ids."""
-    return named(*(node for node, gain in case.question.relevant.items() if gain > 0))
-
-
-def relevant_repositories(case: Case) -> set[str]:
-    """Return every repository that gold touches: relevant ids and all gold steps, optional ones included."""
-    return of_relevant_ids(case) | named(
-        *(node for gold in case.gold for edge in gold.edges for node in (edge[0], edge[2]))
-    )
 
 
 @dataclass(frozen=True)
@@ -44,7 +33,10 @@ class CrossRepoPrecision(Measure):
     severe = 0.5
 
     def value(self, case: Case) -> float | Unscored:
-        relevant = relevant_repositories(case)
+        # Optional and alternative steps are relevant too.
+        relevant = case.relevant_repositories | named(
+            *(node for source, _, target in case.gold_edges for node in (source, target))
+        )
         if not relevant:
             return Unscored(NO_REPOSITORY, of_question=True)
         retrieved = case.repositories
@@ -72,7 +64,7 @@ class CrossRepoRecall(Measure):
             return named(*(node for edge in gold.required for node in (edge[0], edge[2])))
 
         required, _ = best_alternatives(case.units, items, lambda wanted: wanted & retrieved)
-        required = required | of_relevant_ids(case)
+        required = required | case.relevant_repositories
         if not required:
             return Unscored(NO_REPOSITORY, of_question=True)
         if not retrieved and not case.all_logged:

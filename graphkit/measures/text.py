@@ -37,8 +37,8 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def named(name: str, text: str, words: frozenset[str]) -> bool:
-    """Tell whether a text, whose words are given, contains a name as a whole word."""
+    """Return whether a text, whose words are given, contains a name as a whole word."""
     if _WORD.fullmatch(name):
         return name in words
-    # Most texts hold most names nowhere: that is told without an expression.
+    # Most texts lack most names, which needs no regular expression to find out.
     return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None

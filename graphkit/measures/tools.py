@@ -155,7 +155,7 @@ def _most_equal(wanted: list[dict[str, str]], calls: list[ToolCallStruct]) -> tu
 
     texts = [_texts(call.arguments) for call in calls]
     equal = [[sum(there.get(name) == held for name, held in one.items()) for there in texts] for one in wanted]
-    # One more equal argument outweighs all that may be expected.
+    # One more equal argument outweighs any number of expected ones.
     weight = sum(map(len, wanted)) + 1
     worth = [[count * weight - len(one) for count in row] for one, row in zip(wanted, equal, strict=True)]
     rows, columns = linear_sum_assignment(worth, maximize=True)
@@ -164,7 +164,7 @@ def _most_equal(wanted: list[dict[str, str]], calls: list[ToolCallStruct]) -> tu
 
 
 def _texts(arguments: dict[str, Any]) -> dict[str, str]:
-    """Return the text of each argument; no arguments are the one entry that only no arguments share."""
+    """Return the text of each argument; one entry of its own stands for no arguments."""
     return {name: canonical(held) for name, held in arguments.items()} or {"": ""}
 
 
@@ -185,7 +185,7 @@ def matched(expected: Expected, calls: Calls, arguments: bool) -> int:
     either = Counter(one.name for one in expected if one.arguments is None)
     names = {one.name for one in expected}
     made = Counter((call.name, canonical(call.arguments)) for call in calls if call.name in names)
-    # Calls with given arguments first: those that accept any take the rest.
+    # Exact arguments are matched first; expected calls with any arguments get the rest.
     found = exact & made
     left = Counter[str]()
     for (name, _), count in (made - found).items():
@@ -194,7 +194,7 @@ def matched(expected: Expected, calls: Calls, arguments: bool) -> int:
 
 
 def longest_in_order(expected: Expected, calls: Calls, arguments: bool) -> int:
-    """Return the length of the longest common subsequence: a bit for each expected call, a step for each call."""
+    """Return the length of the longest common subsequence, with one bit per expected call."""
     exact: dict[tuple[str, str], int] = {}
     either: dict[str, int] = {}
     for place, one in enumerate(expected):

@@ -1,4 +1,4 @@
-"""The value of a question that a measure doesn't score, and the reasons that several measures share."""
+"""The result for a question that a measure doesn't score, and the reasons that several measures share."""
 
 from __future__ import annotations
 

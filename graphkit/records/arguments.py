@@ -41,10 +41,7 @@ def holdable(value: object, depth: int = DEEPEST) -> bool:
 def arguments_of_text(value: object) -> object:
     """Return the object in a JSON text, as chat completions write arguments; return other values unchanged.
 
-    Raises
-    ------
-    ValueError
-        The text isn't JSON.
+    Raise ValueError if the text isn't JSON.
     """
     if not isinstance(value, str):
         return value
@@ -57,10 +54,7 @@ def arguments_of_text(value: object) -> object:
 def checked_arguments(value: dict[str, Any]) -> dict[str, Any]:
     """Return arguments unchanged.
 
-    Raises
-    ------
-    ValueError
-        They can't be stored.
+    Raise ValueError if they can't be stored.
     """
     if value and not holdable(value):
         raise ValueError(_UNFIT)

@@ -1,4 +1,4 @@
-"""Compares the edges of a log with the knowledge graph, and adds their direction and relation from there."""
+"""Compare the edges of a log with the knowledge graph, and add their direction and relation."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def without_names(words: str, names: Iterable[str]) -> str:
 
 
 def _names(words: str, relation: str) -> bool:
-    """Tell whether words hold a relation as a whole word."""
+    """Return whether words hold a relation as a whole word."""
     return re.search(rf"(?<!\w){re.escape(relation)}(?!\w)", words) is not None
 
 

@@ -7,10 +7,10 @@ nodes), which may be integers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field, field_validator
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field
 from pydantic.types import StrictBool, StrictStr
 
 from graphkit.records.aliases import ANSWER, CODE_TEST, EDGE, QUESTION, TOOL_CALL, Spellings
@@ -177,6 +177,46 @@ class ExpectedToolCallForm(ExpectedToolCall):
     type: Any = None
 
 
+def _listed(value: Any) -> Any:
+    """Replace null by an empty list, and refuse other values than lists."""
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple):
+        raise ValueError("must be a list")
+    return value
+
+
+def _objects(field: str) -> Callable[[Any], Any]:
+    """Return a function that makes each string of a list an object with one field."""
+    return lambda value: [{field: item} if isinstance(item, str) else item for item in _listed(value)]
+
+
+# ``json_schema_input_type`` lists the forms that a validator accepts, for the JSON Schema.
+GoldPaths = Annotated[
+    tuple[GoldPath, ...],
+    BeforeValidator(gold_paths, json_schema_input_type=list[GoldPathForm | list[Id] | list[Step | Triple]] | None),
+]
+Gains = Annotated[
+    dict[Name, Number],
+    BeforeValidator(gains, json_schema_input_type=dict[Name, Number] | list[Id | RelevantForm] | None),
+]
+Facts = Annotated[
+    tuple[Component, ...],
+    BeforeValidator(_objects("text"), json_schema_input_type=list[Text | Component] | None),
+]
+Conflicts = Annotated[
+    tuple[Conflict, ...],
+    BeforeValidator(_objects("resolution"), json_schema_input_type=list[StrictStr | Conflict] | None),
+]
+ExpectedToolCalls = Annotated[
+    tuple[ExpectedToolCall, ...],
+    BeforeValidator(
+        lambda value: tool_calls(_listed(value)),
+        json_schema_input_type=list[Name | ExpectedToolCall | FunctionCallForm] | None,
+    ),
+]
+
+
 class Question(Record):
     """A question with its gold annotation, one line of ``questions.jsonl``.
 
@@ -218,67 +258,20 @@ class Question(Record):
     gold_answer: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "gold_answer"))
     expected_output: StrictStr | None = Field(default=None, validation_alias=_names(QUESTION, "expected_output"))
     commits: dict[Name, Name] = Field(default_factory=dict)
-    paths: tuple[GoldPath, ...] = Field(default=(), validation_alias=_names(QUESTION, "paths"))
-    relevant: dict[Name, Number] = Field(default_factory=dict, validation_alias=_names(QUESTION, "relevant"))
+    paths: GoldPaths = Field(default=(), validation_alias=_names(QUESTION, "paths"))
+    relevant: Gains = Field(default_factory=dict, validation_alias=_names(QUESTION, "relevant"))
     expected_files: tuple[Label, ...] = ()
     expected_symbols: tuple[Label, ...] = ()
     symbol_match: SymbolMatch | None = None
-    facts: tuple[Component, ...] = Field(default=(), validation_alias=_names(QUESTION, "facts"))
-    conflicts: tuple[Conflict, ...] = ()
+    facts: Facts = Field(default=(), validation_alias=_names(QUESTION, "facts"))
+    conflicts: Conflicts = ()
     min_sources: Count | None = Field(default=None, validation_alias=_names(QUESTION, "min_sources"))
     k: Positive | None = None
     test_cases: tuple[CodeTest, ...] = Field(default=(), validation_alias=_names(QUESTION, "test_cases"))
     repository_context: dict[Name, StrictStr] = Field(default_factory=dict)
     entry_point: Name | None = Field(default=None, validation_alias=_names(QUESTION, "entry_point"))
     code_language: Name | None = None
-    expected_tool_calls: tuple[ExpectedToolCall, ...] = Field(
-        default=(), validation_alias=_names(QUESTION, "expected_tool_calls")
-    )
-
-    # ``json_schema_input_type`` lists the forms that a validator accepts, for the JSON Schema.
-    @field_validator(
-        "paths",
-        mode="before",
-        json_schema_input_type=list[GoldPathForm | list[Id] | list[Step | Triple]] | None,
-    )
-    @classmethod
-    def _paths(cls, value: Any) -> Any:
-        return gold_paths(value)
-
-    @field_validator(
-        "relevant", mode="before", json_schema_input_type=dict[Name, Number] | list[Id | RelevantForm] | None
-    )
-    @classmethod
-    def _relevant(cls, value: Any) -> Any:
-        return gains(value)
-
-    @field_validator("facts", mode="before", json_schema_input_type=list[Text | Component] | None)
-    @classmethod
-    def _facts(cls, value: Any) -> Any:
-        return [{"text": item} if isinstance(item, str) else item for item in _listed(value)]
-
-    @field_validator("conflicts", mode="before", json_schema_input_type=list[StrictStr | Conflict] | None)
-    @classmethod
-    def _conflicts(cls, value: Any) -> Any:
-        return [{"resolution": item} if isinstance(item, str) else item for item in _listed(value)]
-
-    @field_validator(
-        "expected_tool_calls",
-        mode="before",
-        json_schema_input_type=list[Name | ExpectedToolCall | FunctionCallForm] | None,
-    )
-    @classmethod
-    def _expected_tool_calls(cls, value: Any) -> Any:
-        return tool_calls(_listed(value))
-
-
-def _listed(value: Any) -> Any:
-    """Replace null by an empty list, and refuse other values than lists."""
-    if value is None:
-        return []
-    if not isinstance(value, list | tuple):
-        raise ValueError("must be a list")
-    return value
+    expected_tool_calls: ExpectedToolCalls = Field(default=(), validation_alias=_names(QUESTION, "expected_tool_calls"))
 
 
 class Chunk(Record):
@@ -295,7 +288,7 @@ class Chunk(Record):
     text: StrictStr | None = Field(default=None, validation_alias=AliasChoices("text", "content", "page_content"))
 
 
-class WalkStep(Record):
+class TraversalStep(Record):
     """A traversed edge: its retrieved path, its position there, and the commits of its ends."""
 
     source: Id
@@ -305,6 +298,10 @@ class WalkStep(Record):
     position: Count | None = None
     source_commit: Label | None = None
     target_commit: Label | None = None
+
+
+#: The former name, which users may import.
+WalkStep = TraversalStep
 
 
 class EdgeForm(Form):
@@ -325,13 +322,13 @@ class StepsForm(Form):
 
 
 #: A retrieved path: its nodes, its steps, or an object with either; or one triple of a path of triples.
-WalkForm = list[Id] | list[EdgeForm | Triple] | Triple | StepsForm
+PathForm = list[Id] | list[EdgeForm | Triple] | Triple | StepsForm
 
 
 class PathsForm(Form):
     """A traversal as an object with paths."""
 
-    paths: list[WalkForm]
+    paths: list[PathForm]
 
 
 class TriplesForm(Form):
@@ -398,6 +395,27 @@ class ToolCallForm(ToolCall):
     type: Any = None
 
 
+Chunks = Annotated[
+    tuple[Chunk, ...] | None, BeforeValidator(retrieved_chunks, json_schema_input_type=list[Id | Chunk] | None)
+]
+#: The other forms of a traversal.
+TraversalForm = list[PathForm] | PathsForm | TriplesForm | NodeLinkForm | LinkForm
+Traversal = Annotated[
+    tuple[TraversalStep, ...] | None,
+    BeforeValidator(traversal_steps, json_schema_input_type=list[TraversalStep] | TraversalForm | None),
+]
+Citations = Annotated[
+    tuple[CitedId, ...], BeforeValidator(citation_ids, json_schema_input_type=list[CitedId | CitationForm] | None)
+]
+ToolCalls = Annotated[
+    tuple[ToolCall, ...] | None,
+    BeforeValidator(tool_calls, json_schema_input_type=list[Name | ToolCall | FunctionCallForm] | None),
+]
+ErrorText = Annotated[
+    StrictStr | None, BeforeValidator(error_text, json_schema_input_type=StrictStr | ErrorForm | None)
+]
+
+
 class Answer(Record):
     """The answer of one run to one question: one line of ``runs/NAME.jsonl``.
 
@@ -417,61 +435,22 @@ class Answer(Record):
 
     run: RunName = Field(validation_alias=_names(ANSWER, "run"))
     question_id: Id = Field(validation_alias=_names(ANSWER, "question_id"))
-    retrieved: tuple[Chunk, ...] | None = Field(default=None, validation_alias=_names(ANSWER, "retrieved"))
-    traversal: tuple[WalkStep, ...] | None = Field(default=None, validation_alias=_names(ANSWER, "traversal"))
+    retrieved: Chunks = Field(default=None, validation_alias=_names(ANSWER, "retrieved"))
+    traversal: Traversal = Field(default=None, validation_alias=_names(ANSWER, "traversal"))
     ordered: StrictBool = True
     answer: StrictStr | None = Field(default=None, validation_alias=_names(ANSWER, "answer"))
-    citations: tuple[CitedId, ...] = ()
+    citations: Citations = ()
     evidence_files: tuple[Label, ...] | None = None
     latency_ms: Amount | None = Field(default=None, validation_alias=_names(ANSWER, "latency_ms"))
     model_calls: Count | None = None
     prompt_tokens: Count | None = Field(default=None, validation_alias=_names(ANSWER, "prompt_tokens"))
     output_tokens: Count | None = Field(default=None, validation_alias=_names(ANSWER, "output_tokens"))
     cost: Amount | None = None
-    error: StrictStr | None = None
+    error: ErrorText = None
     error_type: StrictStr | None = None
     failed_at: StrictStr | None = None
-    tool_calls: tuple[ToolCall, ...] | None = Field(default=None, validation_alias=_names(ANSWER, "tool_calls"))
+    tool_calls: ToolCalls = Field(default=None, validation_alias=_names(ANSWER, "tool_calls"))
     doubts: tuple[Label, ...] = ()
-
-    @field_validator("retrieved", mode="before", json_schema_input_type=list[Id | Chunk] | None)
-    @classmethod
-    def _retrieved(cls, value: Any) -> Any:
-        return retrieved_chunks(value)
-
-    @field_validator(
-        "traversal",
-        mode="before",
-        json_schema_input_type=list[WalkStep]
-        | list[WalkForm]
-        | PathsForm
-        | TriplesForm
-        | NodeLinkForm
-        | LinkForm
-        | None,
-    )
-    @classmethod
-    def _traversal(cls, value: Any) -> Any:
-        return traversal_steps(value)
-
-    @field_validator("citations", mode="before", json_schema_input_type=list[CitedId | CitationForm] | None)
-    @classmethod
-    def _citations(cls, value: Any) -> Any:
-        return citation_ids(value)
-
-    @field_validator(
-        "tool_calls",
-        mode="before",
-        json_schema_input_type=list[Name | ToolCall | FunctionCallForm] | None,
-    )
-    @classmethod
-    def _tool_calls(cls, value: Any) -> Any:
-        return tool_calls(value)
-
-    @field_validator("error", mode="before", json_schema_input_type=StrictStr | ErrorForm | None)
-    @classmethod
-    def _error(cls, value: Any) -> Any:
-        return error_text(value)
 
 
 class Commit(Record):
@@ -491,8 +470,12 @@ class Commit(Record):
         return tuple(dict.fromkeys((*((self.tag,) if self.tag else ()), *self.tags)))
 
 
+def _commits(value: Any) -> Any:
+    """Read a list of commits written as ``repo@sha`` or as objects."""
+    return dict(map(_repo_and_sha, value)) if isinstance(value, list) else value
+
+
 def _repo_and_sha(item: Any) -> tuple[str, Any]:
-    """Read a commit written as ``repo@sha`` or as an object."""
     if isinstance(item, str) and "@" in item:
         repo, _, sha = item.rpartition("@")
         return repo, sha
@@ -517,18 +500,14 @@ class Compatibility(Record):
     forms: ClassVar[Mapping[str, type[BaseModel]]] = {"commits": CommitForm}
 
     id: Name
-    commits: dict[Name, Name]
+    commits: Annotated[
+        dict[Name, Name],
+        BeforeValidator(_commits, json_schema_input_type=dict[Name, Name] | list[StrictStr | CommitForm]),
+    ]
     compatible: StrictBool = True
     source: StrictStr | None = None
     environment: StrictStr | None = None
     at: Time | None = Field(default=None, validation_alias=AliasChoices("at", "deployed_at", "time"))
-
-    @field_validator("commits", mode="before", json_schema_input_type=dict[Name, Name] | list[StrictStr | CommitForm])
-    @classmethod
-    def _commits(cls, value: Any) -> Any:
-        if isinstance(value, list):
-            return dict(_repo_and_sha(item) for item in value)
-        return value
 
 
 class Artifact(Record):

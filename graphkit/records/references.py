@@ -15,17 +15,10 @@ from graphkit.errors import InputError, did_you_mean
 def imported(module: str, path: str, form: str, *, here: bool = True) -> Any:
     """Import a module, and return its attribute with a name, which may contain dots.
 
-    Parameters
-    ----------
-    form
-        The correct form of such a text, as advice if no attribute has a similar name.
-    here
-        Also search the working folder.
+    Raise InputError if the module can't be imported, or lacks the name.
 
-    Raises
-    ------
-    InputError
-        The module can't be imported, or lacks the name.
+    ``form`` is the correct form of such a text, as advice if no attribute has a similar name. With ``here``, modules of
+    the working folder are found as well.
     """
     return _attribute(_module(module, here), module, path, form)
 
@@ -80,7 +73,7 @@ def _modules_like(name: str) -> str:
     here = [path.stem for path in Path.cwd().glob("*.py")] + [
         path.parent.name for path in Path.cwd().glob("*/__init__.py")
     ]
-    return f"{did_you_mean(name, here)}Modules are looked for in the working folder and where Python is."
+    return f"{did_you_mean(name, here)}Modules are searched in the working folder and in Python's own folders."
 
 
 def _attribute(module: Any, module_name: str, path: str, form: str) -> Any:

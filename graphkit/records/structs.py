@@ -1,7 +1,7 @@
-"""The records as msgspec structs: what a file's lines are decoded into, and what everything inside reads.
+"""The records as msgspec structs: a file's lines are decoded into them, and the rest of graphkit reads them.
 
 Each is the twin of the model of its name (``QuestionStruct`` of ``Question``): the same fields, defaults and bounds.
-The models stand at the gate: they take every form of a record, say what is wrong with it, and give its schema.
+The models guard the entrance: they accept every form of a record, report what is wrong with it, and give its schema.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from graphkit.errors import InputError
 from graphkit.records.aliases import LARGEST, LONGEST_NAME, LONGEST_WAIT, WIDEST
 from graphkit.records.arguments import checked_arguments
 
-# The models are imported when a record needs them: lines in the canonical spelling don't.
+# The models are imported only when a record needs them; lines in the canonical spelling don't.
 if TYPE_CHECKING:
     from graphkit.records.fields import Record
 
@@ -128,8 +128,8 @@ class ChunkStruct(Struct, gc=False, forbid_unknown_fields=True):
     text: str | None = None
 
 
-class WalkStepStruct(Struct, gc=False, forbid_unknown_fields=True):
-    """Twin of :class:`graphkit.records.models.WalkStep`."""
+class TraversalStepStruct(Struct, gc=False, forbid_unknown_fields=True):
+    """Twin of :class:`graphkit.records.models.TraversalStep`."""
 
     source: Name
     target: Name
@@ -159,7 +159,7 @@ class AnswerStruct(Struct, gc=False):
     run: RunName
     question_id: Name
     retrieved: list[ChunkStruct] | None = None
-    traversal: list[WalkStepStruct] | None = None
+    traversal: list[TraversalStepStruct] | None = None
     ordered: bool = True
     answer: str | None = None
     citations: list[Label] = []
@@ -206,12 +206,9 @@ def model_of(kind: type[Struct]) -> type[Record]:
 
 
 def struct_of(kind: type[S], record: object) -> S:
-    """Return a record as a struct of a kind: one that is such a struct as it is, a model converted.
+    """Return a record as a struct of a kind; a model is converted.
 
-    Raises
-    ------
-    InputError
-        It is neither, or a model that was changed into what the model itself would refuse.
+    Raise InputError if it is neither, or a model that was made without validation and is invalid.
     """
     if isinstance(record, kind):
         return record
@@ -227,5 +224,5 @@ def struct_of(kind: type[S], record: object) -> S:
         raise InputError(
             f"it holds what {name} refuses: {what[0].lower()}{what[1:]}",
             where=f"{record!r:.100}",
-            remedy=f"It was made or copied without validation: {name}.model_validate says all that is wrong.",
+            remedy=f"It was made or copied without validation; {name}.model_validate reports all mistakes.",
         ) from None

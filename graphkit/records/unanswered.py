@@ -23,7 +23,7 @@ def failed(error: str) -> str:
 
 
 def is_failure(reason: str | None) -> bool:
-    """Tell whether a question has no value because its record carries an error, or because there is none.
+    """Return whether a reason says that the record has an error, or that there is no record.
 
     >>> is_failure(failed("timeout")), is_failure(MISSING), is_failure("no relevant ids"), is_failure(None)
     (True, True, False, False)

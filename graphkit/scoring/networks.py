@@ -9,7 +9,7 @@ from graphkit.measures.case import Case
 from graphkit.measures.matching import contained
 from graphkit.measures.registry import parse_measure
 from graphkit.records.commits import CommitGraph
-from graphkit.records.models import Answer, GoldPath, Question, Step, WalkStep
+from graphkit.records.models import Answer, GoldPath, Question, Step, TraversalStep
 from graphkit.records.structs import AnswerStruct, QuestionStruct, struct_of
 
 if TYPE_CHECKING:
@@ -129,9 +129,9 @@ def _paths(graph: Graph) -> tuple[GoldPath, ...]:
     return tuple(GoldPath(steps=tuple(steps[number]), **names[number]) for number in steps)
 
 
-def _walk(graph: Graph) -> tuple[WalkStep, ...]:
+def _walk(graph: Graph) -> tuple[TraversalStep, ...]:
     names = ("relation", "path", "position", "source_commit", "target_commit")
     return tuple(
-        WalkStep(source=str(source), target=str(target), **{name: data[name] for name in names if name in data})
+        TraversalStep(source=str(source), target=str(target), **{name: data[name] for name in names if name in data})
         for source, target, data in _edges(graph)
     )

@@ -15,7 +15,7 @@ from graphkit.adapters.ragas import NAN
 from graphkit.adapters.ragas_metrics import VERSIONS
 from graphkit.files.problems import Problems
 from graphkit.files.score_files import read_scores
-from graphkit.measures.base import NO_RETRIEVAL
+from graphkit.measures.unscored import NO_RETRIEVAL
 from graphkit.records.scores import Score
 from tests.helpers import ROOT
 from tests.helpers.cli import Done, Row, graphkit, inside, tiny, write_lines

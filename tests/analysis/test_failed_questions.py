@@ -13,8 +13,9 @@ import graphkit
 from graphkit.analysis import gates
 from graphkit.analysis.layers import score_layers
 from graphkit.analysis.summaries import summarize
-from graphkit.measures.base import NO_GOLD, Measure, Unscored
+from graphkit.measures.base import Measure
 from graphkit.measures.case import Case
+from graphkit.measures.unscored import NO_GOLD, Unscored
 from graphkit.scoring.results import Evaluation, Summary
 from tests.helpers.cli import Row, inside, tiny, write_lines
 

@@ -12,8 +12,8 @@ import zstandard
 
 from graphkit.files.dataset import Dataset
 from graphkit.files.problems import Problems
-from graphkit.measures.base import NO_ORDER
 from graphkit.measures.registry import DEFAULT_MEASURES
+from graphkit.measures.unscored import NO_ORDER
 from graphkit.records.gold import gold_hash, gold_hash_of
 from graphkit.scoring.evaluate import evaluate
 from tests.helpers import ROOT

@@ -1,4 +1,4 @@
-"""A database that is down, silent, too old, read-only, full, or wants other credentials: exit code 3 and a remedy."""
+"""A database that is down, silent, too old, read-only or full, or refuses the account: exit code 3 and a remedy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HASTY = (
 
 
 def refused(tmp_path: Path, env: dict[str, str], *commands: tuple[object, ...]) -> list[str]:
-    """Return what commands tell that must end with 3, give no output, and leave no embedded database behind."""
+    """Run commands that must end with 3, print nothing, and start no embedded database; return their errors."""
     told = []
     for command in commands:
         done = graphkit(*command, cwd=tmp_path, env=env, code=3, command=HASTY)
@@ -54,7 +54,7 @@ def commands(tmp_path: Path) -> tuple[tuple[object, ...], ...]:
 
 
 def test_closed_port(tmp_path: Path) -> None:
-    """A server that is down is told by its address, without the password in it, and with what to check."""
+    """A server that is down is reported with its address without the password, and with a remedy."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     env = {"NEO4J_URI": f"bolt://me:secret@127.0.0.1:{port}"}
@@ -66,7 +66,7 @@ def test_closed_port(tmp_path: Path) -> None:
 
 
 def test_silent_server(tmp_path: Path) -> None:
-    """A server that accepts and never answers is given up."""
+    """A server that accepts and never answers times out."""
     with silent_server() as uri:
         [err] = refused(tmp_path, {"NEO4J_URI": uri}, ("query", "-e", "RETURN 1"))
     assert "didn't answer in time" in err
@@ -94,7 +94,7 @@ def test_other_credentials_of_the_embedded_database(graph: Graph, tmp_path: Path
     ("agent", "told"), [("Neo4j/5.10.0", "graphkit needs Neo4j 5.23 or newer"), ("Cypher/1.0", "calls itself")]
 )
 def test_wrong_version(agent: str, told: str, tmp_path: Path) -> None:
-    """A server that is too old, or none that graphkit knows, is told with its own words and what to use instead."""
+    """A server that is too old or unknown is reported with its own text and a remedy."""
     with bolt_server(agent) as uri:
         [err] = refused(tmp_path, {"NEO4J_URI": uri}, ("load", tiny(tmp_path / "data").parent.parent))
     assert agent in err
@@ -103,7 +103,7 @@ def test_wrong_version(agent: str, told: str, tmp_path: Path) -> None:
 
 
 def test_read_only_account(graph: Graph, tmp_path: Path) -> None:
-    """With an account that may only read, reading works, and load, evaluate and git are refused without a trace."""
+    """With a read-only account, reading works, and load, evaluate and git are refused and write nothing."""
     password = json.loads(Layout(Path(graph.env["GRAPHKIT_HOME"])).credentials.read_text())["reader"]
     env = {"NEO4J_URI": graph.store.uri, "NEO4J_USERNAME": "reader", "NEO4J_PASSWORD": password}
     run = tiny(tmp_path / "data")
@@ -120,14 +120,14 @@ def test_read_only_account(graph: Graph, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("uri", ["http://127.0.0.1:7474", "localhost:7687", "bolt://", "bolt://h:port"])
 def test_address_of_no_database(uri: str, tmp_path: Path) -> None:
-    """An address that can't be one of a Bolt server is a mistake of usage, told before anything is opened."""
+    """An address that isn't of a Bolt server is a usage error, reported before anything is opened."""
     done = graphkit("query", "-e", "RETURN 1", cwd=tmp_path, env={"NEO4J_URI": uri}, code=2)
     assert uri in done.err
     assert "bolt://HOST:7687" in done.err
 
 
 def test_wrong_time_limit(graph: Graph, tmp_path: Path) -> None:
-    """A wrong time limit is told before anything is started."""
+    """A wrong time limit is reported before anything is started."""
     env = {**graph.env, "GRAPHKIT_QUERY_TIMEOUT": "soon"}
     done = graphkit("query", "-e", "RETURN 1", cwd=tmp_path, env=env, code=2)
     assert "GRAPHKIT_QUERY_TIMEOUT is 'soon'" in done.err
@@ -142,7 +142,7 @@ def full_disk() -> None:
 
 
 def test_out_on_a_full_disk(tmp_path: Path) -> None:
-    """Results that don't fit on the disk are told by their file, and nothing of them is left."""
+    """Results that don't fit on the disk are reported with their file, and nothing of them remains."""
     run = tiny(tmp_path / "data")
     out = tmp_path / "results.jsonl"
     done = graphkit("evaluate", "--no-store", "--out", out, run, cwd=tmp_path, code=2, preexec=full_disk)
@@ -152,7 +152,7 @@ def test_out_on_a_full_disk(tmp_path: Path) -> None:
 
 
 def test_out_on_a_full_device(tmp_path: Path) -> None:
-    """A device is written as it is, and a full one is told as such."""
+    """A device is written directly, and a full one is reported."""
     out = tmp_path / "full.jsonl"
     out.symlink_to("/dev/full")
     done = graphkit("evaluate", "--no-store", "--out", out, tiny(tmp_path / "data"), cwd=tmp_path, code=2)
@@ -161,7 +161,7 @@ def test_out_on_a_full_device(tmp_path: Path) -> None:
 
 
 def test_output_on_a_full_device(tmp_path: Path) -> None:
-    """Also the standard output may be full: that is no success."""
+    """A full standard output is an error."""
     with Path("/dev/full").open("w") as full:
         for command in (("measures",), ("measures", "--json"), ("evaluate", "--no-store", str(tiny(tmp_path)))):
             done = subprocess.run(
@@ -180,7 +180,7 @@ def test_output_on_a_full_device(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["file/below.jsonl", "no/where.jsonl", "folder.jsonl", "results", "results.doc"])
 def test_out_where_none_can_be(place: str, tmp_path: Path) -> None:
-    """A path below a file, in no folder, of a folder itself, or without a known ending is told by its name."""
+    """A path below a file, in a missing folder, of a folder, or with an unknown ending is reported by name."""
     (tmp_path / "file").write_text("kept")
     (tmp_path / "folder.jsonl").mkdir()
     done = graphkit("evaluate", "--no-store", "--out", tmp_path / place, tiny(tmp_path / "data"), cwd=tmp_path, code=2)
@@ -191,7 +191,7 @@ def test_out_where_none_can_be(place: str, tmp_path: Path) -> None:
 
 
 def test_data_folder_that_can_not_be_made(tmp_path: Path) -> None:
-    """A folder for the database below a file is told with its name and what else to name."""
+    """A database folder below a file is reported with its name and a remedy."""
     (tmp_path / "file").write_text("kept")
     run = tiny(tmp_path / "data")
     done = graphkit("evaluate", "--data", tmp_path / "file" / "db", run, cwd=tmp_path, code=3)
@@ -201,7 +201,7 @@ def test_data_folder_that_can_not_be_made(tmp_path: Path) -> None:
 
 @contextlib.contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """Mount a small disk, where the user may."""
+    """Mount a small disk, if the user may."""
     folder.mkdir()
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True, check=False
@@ -215,7 +215,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
 
 
 def test_database_on_a_full_disk(tmp_path: Path) -> None:
-    """When the disk of the database fills up during a load, that is told, and the load goes on where there is room."""
+    """A disk that fills up during a load is reported, and the load continues once there is room."""
     questions = [
         {"id": f"q{number}", "question": 400 * "long ", "paths": [[["a:x", "CALLS", f"a:y{number}"]]]}
         for number in range(800)

@@ -1,4 +1,4 @@
-"""The connection layer behaves the same on both engines, and its messages say what is wrong and what to do."""
+"""The connection layer behaves the same on both engines, and its messages name the problem and a remedy."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ VALUES: dict[str, object] = {
 
 @pytest.mark.parametrize("name", VALUES)
 def test_parameter_round_trip(store: Store, name: str) -> None:
-    """Every kind of value comes back from the server as it went there, with its type."""
+    """Every kind of value comes back from the server unchanged, with its type."""
     value = VALUES[name]
     [row] = store.read("RETURN $value AS value", {"value": value})
     assert row == {"value": value}
@@ -52,7 +52,7 @@ def test_parameter_round_trip(store: Store, name: str) -> None:
 
 
 def test_stored_round_trip(store: Store) -> None:
-    """Properties that a node can hold come back from the database as they were written."""
+    """Properties of a node come back from the database as they were written."""
     kept = {"text": VALUES["text"], "big": 2**63 - 1, "none": None, "texts": ["a", "😀"], "none at all": []}
     store.write("CREATE (n:Kept) SET n = $kept", {"kept": kept})
     [row] = store.read("MATCH (n:Kept) RETURN n")
@@ -78,19 +78,6 @@ def test_graph_values_are_plain(store: Store) -> None:
     }
 
 
-def test_stream_yields_every_row(store: Store) -> None:
-    """A streamed result has all rows in order, more than one fetch of them."""
-    assert [row["i"] for row in store.stream("UNWIND range(1, 250) AS i RETURN i", fetch_size=100)] == [*range(1, 251)]
-
-
-def test_stream_may_be_left_early(store: Store) -> None:
-    """A caller may stop reading a stream, and the store works on."""
-    rows = store.stream("UNWIND range(1, 100000) AS i RETURN i", fetch_size=10)
-    assert next(rows) == {"i": 1}
-    del rows
-    assert store.read("RETURN 1 AS one") == [{"one": 1}]
-
-
 # Writing -----------------------------------------------------------------------------------------------------------
 
 
@@ -100,7 +87,7 @@ def test_write_returns_rows(store: Store) -> None:
 
 
 def test_write_many_is_atomic(store: Store) -> None:
-    """When the second of two statements fails, the first leaves nothing behind."""
+    """If the second of two statements fails, the first has no effect."""
     with pytest.raises(DatabaseError):
         store.write_many([("CREATE (:Atomic)", {}), ("UNWIND [1, 0] AS i CREATE (:Atomic {v: 1 / i})", {})])
     assert count(store) == 0
@@ -108,26 +95,10 @@ def test_write_many_is_atomic(store: Store) -> None:
     assert store.read("MATCH (n:Atomic) RETURN n.v AS v") == [{"v": 2}]
 
 
-def test_write_batches(store: Store) -> None:
-    """Rows are written in batches of the given size, from an iterator, with the further parameters."""
-    sizes: list[int] = []
-    rows = ({"i": i} for i in range(25))
-    written = store.write_batches(
-        "UNWIND $rows AS row CREATE (:B {i: row.i, run: $run})", rows, size=10, on_batch=sizes.append, run="r"
-    )
-    assert (written, sizes) == (25, [10, 10, 5])
-    assert store.read("MATCH (n:B {run: 'r'}) RETURN count(n) AS n, sum(n.i) AS s") == [{"n": 25, "s": 300}]
-
-
-def test_write_batches_of_nothing(store: Store) -> None:
-    """No rows mean no transaction and no call."""
-    assert store.write_batches("UNWIND $rows AS row CREATE (:B)", [], on_batch=lambda _: pytest.fail("called")) == 0
-
-
 def test_batch_of_many_megabytes(store: Store) -> None:
-    """One batch may be larger than the 16 MiB that the embedded engine takes by default."""
+    """One message may be larger than the 16 MiB that the embedded engine accepts by default."""
     rows = [{"text": "x" * 100_000} for _ in range(250)]
-    assert store.write_batches("UNWIND $rows AS row CREATE (:Large {n: size(row.text)})", rows) == 250
+    store.write("UNWIND $rows AS row CREATE (:Large {n: size(row.text)})", {"rows": rows})
     assert store.read("MATCH (n:Large) RETURN sum(n.n) AS n") == [{"n": 25_000_000}]
 
 
@@ -157,11 +128,14 @@ def test_conflicting_writers_both_succeed(store: Store) -> None:
 def test_concurrent_merges_of_one_key(store: Store) -> None:
     """Two loaders that merge the same new keys at once make each node once."""
     store.schema(["CREATE CONSTRAINT merged_id IF NOT EXISTS FOR (n:Merged) REQUIRE n.id IS UNIQUE"])
-    rows = [{"id": i} for i in range(300)]
-    cypher = "UNWIND $rows AS row MERGE (n:Merged {id: row.id})"
+
+    def load() -> None:
+        for first in range(0, 300, 20):
+            store.write("UNWIND $ids AS id MERGE (n:Merged {id: id})", {"ids": [*range(first, first + 20)]})
+
     with ThreadPoolExecutor(4) as pool:
-        for load in [pool.submit(store.write_batches, cypher, rows, size=20) for _ in range(4)]:
-            load.result()
+        for done in [pool.submit(load) for _ in range(4)]:
+            done.result()
     assert store.read("MATCH (n:Merged) RETURN count(n) AS n, count(DISTINCT n.id) AS ids") == [{"n": 300, "ids": 300}]
 
 
@@ -193,7 +167,7 @@ WRITES = [
 
 @pytest.mark.parametrize("cypher", WRITES)
 def test_readonly_query_refuses_to_write(store: Store, cypher: str) -> None:
-    """The server itself refuses every kind of write in a query for reading, and nothing has changed."""
+    """The server refuses every kind of write in a read-only query, and nothing changes."""
     store.write("CREATE (:Known {v: 1})")
     with pytest.raises(DatabaseError, match="may only read") as caught:
         store.query_readonly(cypher)
@@ -203,7 +177,7 @@ def test_readonly_query_refuses_to_write(store: Store, cypher: str) -> None:
 
 
 def test_readonly_query_returns_columns_and_rows(store: Store) -> None:
-    """A query for reading gives the names of its columns; without rows the embedded engine doesn't know them."""
+    """A read-only query returns its columns; without rows the embedded engine doesn't know them."""
     assert store.query_readonly("UNWIND $x AS a RETURN a, a + 1 AS b", {"x": [1, 2]}) == (["a", "b"], [[1, 2], [2, 3]])
     columns, rows = store.query_readonly("MATCH (n:Nobody) RETURN n.x AS x, n")
     assert rows == []
@@ -211,7 +185,7 @@ def test_readonly_query_returns_columns_and_rows(store: Store) -> None:
 
 
 def test_read_only_store_refuses_to_write(engine_settings: EngineSettings) -> None:
-    """A store that was opened for reading reads, and can't write."""
+    """A read-only store reads, and can't write."""
     with Store.open(engine_settings.settings, read_only=True) as store:
         assert store.read("RETURN 1 AS one") == [{"one": 1}]
         with pytest.raises(DatabaseError, match="may only read"):
@@ -223,7 +197,7 @@ def test_read_only_store_refuses_to_write(engine_settings: EngineSettings) -> No
 
 @pytest.mark.parametrize("cypher", ["MATCH (n RETURN n", "MATCH (n) RETRN n", "RETURN x", "RETURN nothing.like(1)"])
 def test_wrong_query_is_an_input_error(store: Store, cypher: str) -> None:
-    """A query that isn't valid Cypher is the user's to correct, and the message is the server's, on one short line."""
+    """Invalid Cypher is an InputError with the server's message on one short line."""
     with pytest.raises(InputError, match="can't be run: ") as caught:
         store.query_readonly(cypher)
     assert "\n" not in caught.value.what
@@ -231,7 +205,7 @@ def test_wrong_query_is_an_input_error(store: Store, cypher: str) -> None:
 
 
 def test_wrong_query_names_the_place(store: Store) -> None:
-    """The message for a wrong word keeps the word and its place, although the list of what was expected is cut."""
+    """The message for a wrong word keeps the word and its place, without the list of expected tokens."""
     with pytest.raises(InputError, match=r"(?i)'RETRN'.*(line 1)") as caught:
         store.query_readonly("MATCH (n) RETRN n")
     assert "LOAD CSV" not in str(caught.value)
@@ -244,7 +218,7 @@ def test_empty_query(store: Store) -> None:
 
 
 def test_refused_statement_of_ours(store: Store) -> None:
-    """A statement that the server refuses elsewhere is a database error with the server's message."""
+    """Any other refused statement is a DatabaseError with the server's message."""
     with pytest.raises(DatabaseError, match="refused"):
         store.read("RETURN 1 / 0 AS x")
 
@@ -263,7 +237,7 @@ def test_opened_store_says_what_it_is(engine_settings: EngineSettings) -> None:
 
 
 def test_wrong_password(embedded_dir: Path) -> None:
-    """A wrong password is named as such, without being shown."""
+    """A wrong password is reported without showing it."""
     with Store.open(Settings(data=embedded_dir)) as store:
         uri = store.uri
     with pytest.raises(DatabaseError, match="user name or the password") as caught:
@@ -273,7 +247,7 @@ def test_wrong_password(embedded_dir: Path) -> None:
 
 
 def test_database_that_does_not_exist(neo4j_server: Neo4jServer) -> None:
-    """A database name that the server doesn't have is told at once."""
+    """An unknown database name is reported at once."""
     server = neo4j_server.settings
     settings = Settings(server.uri, server.username, server.password, "not.there")
     with pytest.raises(DatabaseError, match=r"no database named 'not\.there'") as caught:
@@ -289,7 +263,7 @@ def test_embedded_engine_has_its_one_database(embedded_dir: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
 def test_closed_port(scheme: str) -> None:
-    """Where nothing listens the message names the address, the variable and how to start a server."""
+    """If nothing listens, the message names the address, the variable and how to start a server."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         uri = f"{scheme}://127.0.0.1:{free.getsockname()[1]}"
@@ -301,14 +275,14 @@ def test_closed_port(scheme: str) -> None:
 
 
 def test_silent_server(silent_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that takes the connection and never answers is given up within the time-out."""
+    """A server that accepts the connection and never answers times out."""
     monkeypatch.setattr(driver, "ANSWER_SECONDS", 0.5)
     with pytest.raises(DatabaseError, match="didn't answer in time"):
         Store.open(Settings(uri=f"bolt://127.0.0.1:{silent_port}"))
 
 
 def test_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The embedded engine doesn't say why a commit failed: when its disk is full, graphkit does."""
+    """A failed commit on a full disk is reported as such, although the embedded engine gives no reason."""
     if store.engine != "embedded":
         pytest.skip("other servers say it themselves")
     monkeypatch.setattr(access, "disk_is_full", lambda _: True)
@@ -318,7 +292,7 @@ def test_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_query_beyond_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A query that needs more memory than the embedded database has is refused, and the database lives on."""
+    """A query that needs too much memory is refused, and the embedded database keeps running."""
     monkeypatch.setenv("GRAPHKIT_JVM_HEAP", "200m")
     greedy = "UNWIND range(1, 10000) AS a UNWIND range(1, 1000) AS b RETURN size(collect([a, b, 'x'])) AS n"
     with Store.open(Settings(data=tmp_path / "db")) as store:
@@ -329,13 +303,13 @@ def test_query_beyond_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_server_that_is_no_database(rude_port: int) -> None:
-    """Something else that listens at the address is not mistaken for a database."""
+    """Another kind of server isn't mistaken for a database."""
     with pytest.raises(DatabaseError, match="isn't Neo4j"):
         Store.open(Settings(uri=f"bolt://127.0.0.1:{rude_port}"))
 
 
 def test_unknown_host(refused: Callable[[], list[str]]) -> None:
-    """A host that has no address is told apart from one that doesn't answer."""
+    """An unknown host is distinguished from one that doesn't answer."""
     with pytest.raises(DatabaseError, match="host of this address is unknown"):
         Store.open(Settings(uri="bolt://nowhere.invalid:7687"))
     assert {line.partition(": ")[2] for line in refused()} == {"look-up of nowhere.invalid"}
@@ -345,12 +319,12 @@ def test_unknown_host(refused: Callable[[], list[str]]) -> None:
 
 
 def test_settings_without_anything() -> None:
-    """Without settings the embedded database of the working folder is meant."""
+    """Without settings, the embedded database of the working folder is used."""
     assert Settings.resolve() == Settings(None, "neo4j", None, "neo4j", Path(".graphkit"))
 
 
 def test_settings_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The variables that Neo4j's own tools use count, and arguments go before them."""
+    """The variables of Neo4j's own tools count, and arguments override them."""
     for name, value in {"URI": "neo4j+s://db.example", "USERNAME": "u", "PASSWORD": "p", "DATABASE": "d"}.items():
         monkeypatch.setenv(f"NEO4J_{name}", value)
     assert Settings.resolve() == Settings("neo4j+s://db.example", "u", "p", "d", Path(".graphkit"))
@@ -379,14 +353,14 @@ def test_address_of_no_bolt_server(uri: str) -> None:
 
 
 def test_password_stays_hidden() -> None:
-    """A password is neither in the text of the settings nor in any address that is shown."""
+    """A password is neither in the text of the settings nor in any shown address."""
     assert "sesame" not in repr(Settings(password="sesame"))
     assert hide_password("at bolt+s://me:se@same@h:1 and neo4j://h") == "at bolt+s://h:1 and neo4j://h"
 
 
 @pytest.mark.parametrize("text", ["soon", "0", "-1", "nan"])
 def test_wrong_time_limit(text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A time limit that isn't a number of seconds is refused before any server is started."""
+    """A time limit that isn't a number of seconds is refused before a server is started."""
     monkeypatch.setenv("GRAPHKIT_QUERY_TIMEOUT", text)
     with pytest.raises(InputError, match="GRAPHKIT_QUERY_TIMEOUT"):
         Store.open(Settings(data=tmp_path / "db"))
@@ -396,7 +370,7 @@ def test_wrong_time_limit(text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def test_query_beyond_the_time_limit(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
-    """A query that takes too long is ended by the server and named as such."""
+    """The server ends a query that takes too long, and the message says so."""
     monkeypatch.setenv("GRAPHKIT_QUERY_TIMEOUT", "1")
     # A folder of its own: the embedded server takes the limit when it starts.
     embedded = Settings(data=tmp_path / "db")
@@ -410,7 +384,7 @@ def test_query_beyond_the_time_limit(
 
 
 def test_client_prints_nothing(engine_settings: EngineSettings) -> None:
-    """A process that uses the store prints nothing of its own accord, not even for a query that Neo4j warns about."""
+    """A process that uses the store prints nothing, not even for a query that Neo4j warns about."""
     script = (
         "from graphkit.database.store import Store\nfrom graphkit.database.settings import Settings\n"
         "with Store.open(Settings.resolve()) as store:\n"
@@ -433,7 +407,7 @@ def test_importing_is_cheap() -> None:
 
 
 def test_errors_are_ours(store: Store) -> None:
-    """Whatever goes wrong in the driver is raised as an error of graphkit with the driver's error as its cause."""
+    """Every error of the driver becomes an error of graphkit with the driver's error as its cause."""
     with pytest.raises(GraphkitError) as caught:
         store.write("THIS IS NOT CYPHER")
     assert caught.value.__cause__ is not None

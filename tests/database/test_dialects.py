@@ -1,4 +1,4 @@
-"""What differs between databases lies in one place, and a server is recognised by what it calls itself."""
+"""The differences between databases are in one module, and the agent text identifies a server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.helpers import ROOT
 
 
 def test_differences_lie_in_one_place() -> None:
-    """No other module compares anything with the name of a database."""
+    """No other module compares a value with the name of a database."""
     names = {name for dialect in dialects() for name in (dialect.engine, dialect.product)}
     found = []
     for path in sorted((ROOT / "graphkit").rglob("*.py")):
@@ -27,7 +27,7 @@ def test_differences_lie_in_one_place() -> None:
 
 
 def test_databases_are_told_apart() -> None:
-    """Each database has a name of its own, and what one calls itself is taken by it alone."""
+    """Each database has its own name, and only one dialect accepts each agent text."""
     assert (
         len({dialect.engine for dialect in dialects()})
         == len({dialect.product for dialect in dialects()})
@@ -39,7 +39,7 @@ def test_databases_are_told_apart() -> None:
 
 @pytest.mark.parametrize("agent", ["Neo4j/5.20.0", "Neo4j/4.4.41", "Neo4j/5.22.0"])
 def test_server_below_the_minimum(agent: str) -> None:
-    """A Neo4j that lacks what the queries use is refused with both versions and a remedy."""
+    """A Neo4j that is too old is refused with both versions and a remedy."""
     with pytest.raises(DatabaseError, match=r"5\.23 or newer") as caught:
         recognized(agent)
     assert agent in caught.value.what
@@ -57,14 +57,14 @@ def test_server_below_the_minimum(agent: str) -> None:
     ],
 )
 def test_server_that_is_new_enough(agent: str, engine: str, version: str) -> None:
-    """The database and its version are read from what the server calls itself."""
+    """The agent text gives the database and its version."""
     dialect, found = recognized(agent)
     assert (dialect.engine, found) == (engine, version)
 
 
 @pytest.mark.parametrize("agent", ["", "Memgraph/3.0", "Neo4j/v5.2.0 compatible graph database server - Memgraph"])
 def test_server_that_is_unknown(agent: str) -> None:
-    """A server that graphkit doesn't know is refused rather than tried."""
+    """An unknown server is refused."""
     with pytest.raises(DatabaseError, match="calls itself"):
         recognized(agent)
 
@@ -76,7 +76,7 @@ class Pebble(KnownDialect):
     product = "PebbleDB"
 
     def version(self, agent: str) -> str | None:
-        """Return what follows the name."""
+        """Return the text after the name."""
         return agent.removeprefix("Pebble/") if agent.startswith("Pebble/") else None
 
 
@@ -92,7 +92,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
 
 
 def test_a_package_adds_a_database(installed: list[EntryPoint]) -> None:
-    """An entry point makes the database of another package known beside graphkit's own."""
+    """An entry point adds the database of another package."""
     installed.append(EntryPoint("pebble", f"{__name__}:Pebble", GROUP))
     assert [dialect.engine for dialect in dialects()] == ["embedded", "neo4j", "pebble"]
     assert (recognized("Pebble/3")[0].product, recognized("Pebble/3")[1]) == ("PebbleDB", "3")
@@ -103,7 +103,7 @@ def test_a_package_adds_a_database(installed: list[EntryPoint]) -> None:
     [("no.such.module:Pebble", "can't be used"), ("graphkit.database.dialects:Dialect", "isn't a subclass")],
 )
 def test_an_entry_point_that_is_no_database(installed: list[EntryPoint], value: str, what: str) -> None:
-    """The message names the entry point and what to do; it doesn't fail later, at the first query."""
+    """A broken entry point is reported at once, with its name and a remedy."""
     installed.append(EntryPoint("pebble", value, GROUP))
     with pytest.raises(DatabaseError, match=f"The database 'pebble' \\({value}\\) {what}"):
         dialects()

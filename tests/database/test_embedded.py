@@ -1,4 +1,4 @@
-"""The embedded database: its server starts when needed, ends when nobody needs it, and loses nothing."""
+"""The embedded database: its server starts on demand, ends after its last client, and loses nothing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ON_LINUX = pytest.mark.skipif(not Path("/proc/locks").exists(), reason="reads /p
 
 @pytest.fixture
 def data(tmp_path: Path) -> Iterator[Path]:
-    """A folder for a database of the test's own; what runs in it is stopped in the end."""
+    """A database folder for one test; its server is stopped at the end."""
     folder = tmp_path / "db"
     yield folder
     if folder.is_dir():
@@ -53,7 +53,7 @@ def server_pid(data: Path) -> int:
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
-    """Wait for a condition for as long as a slow machine may need."""
+    """Wait for a condition, long enough for a slow machine."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited in vain until {what}"
@@ -61,7 +61,7 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = 60.0) 
 
 
 def client(script: str, *arguments: object, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
-    """Start a process that uses the database; the script finds its arguments in ``sys.argv``."""
+    """Start a process that uses the database, with its arguments in ``sys.argv``."""
     prelude = "import sys\nfrom pathlib import Path\nfrom graphkit.database.embedded.client import *\n"
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-c", prelude + script, *map(str, arguments)],
@@ -78,7 +78,7 @@ def client(script: str, *arguments: object, stdin: int = subprocess.DEVNULL) -> 
 
 
 def test_server_stops_after_its_last_client(data: Path) -> None:
-    """The server stays while any store is open, and ends soon after the last is closed; the data stays."""
+    """The server runs while a store is open, and ends soon after the last one; the data stay."""
     first, second = opened(data), opened(data)
     assert first.uri == second.uri
     pid = server_pid(data)
@@ -112,7 +112,7 @@ def test_second_process_uses_the_first_ones_server(data: Path) -> None:
 
 
 def test_many_processes_start_at_once(data: Path) -> None:
-    """Processes that all find no server start exactly one."""
+    """Several processes that find no server start exactly one."""
     script = "print(ensure_running(Path(sys.argv[1])).uri, flush=True)\nsys.stdin.read()"
     processes = [client(script, data, stdin=subprocess.PIPE) for _ in range(4)]
     uris = {process.stdout.readline().strip() for process in processes if process.stdout}
@@ -133,9 +133,9 @@ def test_killed_client_frees_the_server(data: Path) -> None:
 
 
 def test_committed_data_survive_a_kill_of_the_server(data: Path) -> None:
-    """After kill -9 of the server, open stores say so, and the next one finds everything that was committed."""
+    """After kill -9 of the server, open stores report it, and the next one finds all committed data."""
     with opened(data) as store:
-        store.write_batches("UNWIND $rows AS row CREATE (:Kept {i: row.i})", [{"i": i} for i in range(1000)], size=100)
+        store.write("UNWIND range(0, 999) AS i CREATE (:Kept {i: i})")
         os.kill(server_pid(data), signal.SIGKILL)
         wait_until(lambda: not status(data).running, "the server is dead")
         assert Layout(data).state.exists(), "a killed server leaves its state behind"
@@ -184,14 +184,14 @@ def test_server_is_out_of_reach_of_ctrl_c(data: Path) -> None:
 
 
 def test_status_starts_nothing(data: Path) -> None:
-    """Asking for the status or a stop neither starts a server nor makes the folder."""
+    """``status`` and ``stop`` neither start a server nor create the folder."""
     assert status(data) == embedded.Status(data, running=False)
     assert stop(data) is False
     assert not data.exists()
 
 
 def test_status_of_a_running_server(data: Path) -> None:
-    """The status names process, address, version and time of the start."""
+    """The status holds process, address, version and time of the start."""
     with opened(data) as store:
         found = status(data)
         assert (found.running, found.uri, found.keep) == (True, store.uri, False)
@@ -212,7 +212,7 @@ def test_prints_nothing(data: Path) -> None:
 
 
 def test_everything_is_private(data: Path) -> None:
-    """Folder and passwords are for their owner alone, and the passwords are long and differ."""
+    """Only the owner may read folder and passwords, and the passwords are long and different."""
     with opened(data):
         assert mode(data) == 0o700
         for path in (Layout(data).credentials, Layout(data).state):
@@ -236,7 +236,7 @@ def test_endpoint_hides_its_passwords(data: Path) -> None:
 
 @ON_LINUX
 def test_server_listens_on_loopback_only(data: Path) -> None:
-    """Every port that the server opens is bound to this machine alone, and there are no more than two."""
+    """The server opens at most two ports, on the loopback interface only."""
     with opened(data):
         addresses = listening_addresses(server_pid(data))
     assert 1 <= len(addresses) <= 2
@@ -244,7 +244,7 @@ def test_server_listens_on_loopback_only(data: Path) -> None:
 
 
 def test_lost_passwords_are_made_anew(data: Path) -> None:
-    """Without its passwords a stopped database gets new ones, and keeps its data."""
+    """A stopped database without its passwords gets new ones, and keeps its data."""
     with opened(data) as store:
         store.write("CREATE (:Kept)")
     stop(data)
@@ -257,7 +257,7 @@ def test_lost_passwords_are_made_anew(data: Path) -> None:
 
 
 def test_unreadable_passwords_of_a_running_server(data: Path) -> None:
-    """When a running server's passwords are damaged the message names the file and the way out."""
+    """If the passwords of a running server are damaged, the message names the file and a remedy."""
     with opened(data):
         Layout(data).credentials.write_text("{", "utf-8")
         with pytest.raises(DatabaseError, match="passwords") as caught:
@@ -270,7 +270,7 @@ def test_unreadable_passwords_of_a_running_server(data: Path) -> None:
 
 
 def test_folder_that_is_a_file(tmp_path: Path) -> None:
-    """A file where the folder should be is named, and left alone."""
+    """A file at the folder's path is reported and stays unchanged."""
     file = tmp_path / "file"
     file.write_text("mine", "utf-8")
     with pytest.raises(DatabaseError, match="is a file") as caught:
@@ -280,7 +280,7 @@ def test_folder_that_is_a_file(tmp_path: Path) -> None:
 
 
 def test_folder_of_a_dataset(tmp_path: Path) -> None:
-    """A dataset named as the database's folder (--data for --dataset) gets no file of a database."""
+    """A dataset given as the database's folder (--data for --dataset) stays unchanged."""
     (tmp_path / "questions.jsonl").write_text("", "utf-8")
     with pytest.raises(DatabaseError, match="folder of a dataset") as caught:
         opened(tmp_path)
@@ -289,7 +289,7 @@ def test_folder_of_a_dataset(tmp_path: Path) -> None:
 
 
 def test_folder_below_a_file(tmp_path: Path) -> None:
-    """A folder that can't be made is named with the reason and a way out."""
+    """A folder that can't be created is reported with the reason and a remedy."""
     (tmp_path / "file").write_text("mine", "utf-8")
     with pytest.raises(DatabaseError, match="can't be used: Not a directory") as caught:
         ensure_running(tmp_path / "file" / "db")
@@ -298,7 +298,7 @@ def test_folder_below_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_folder_without_permission(tmp_path: Path) -> None:
-    """A folder that the user may not write to is named with the reason."""
+    """A folder without write access is reported with the reason."""
     tmp_path.chmod(0o500)
     with pytest.raises(DatabaseError, match="Permission denied"):
         ensure_running(tmp_path / "db")
@@ -306,7 +306,7 @@ def test_folder_without_permission(tmp_path: Path) -> None:
 
 
 def test_full_disk_is_named() -> None:
-    """A full disk is told as such, with the folder."""
+    """A full disk is reported with the folder."""
     error = os_error(OSError(28, "No space left on device", "x"), Path("/data"))
     assert "disk is full" in error.what
     assert error.where == "/data"
@@ -314,7 +314,7 @@ def test_full_disk_is_named() -> None:
 
 @ON_LINUX
 def test_foreign_holder_is_named(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When another process holds the folder and no server answers, the message names the process."""
+    """If another process holds the folder and no server answers, the message names the process."""
     monkeypatch.setattr(embedded, "HOLDER_SECONDS", 0.3)
     data.mkdir()
     script = "import fcntl\nf = open(sys.argv[1], 'w')\nfcntl.flock(f, fcntl.LOCK_EX)\nprint('held', flush=True)\n"
@@ -330,7 +330,7 @@ def test_foreign_holder_is_named(data: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_client_waits_for_a_server_that_is_stopping(data: Path) -> None:
-    """A client that comes while the server shuts down waits for its end and starts a new one."""
+    """A client that meets a stopping server waits for its end and starts a new one."""
     endpoint = ensure_running(data)
     stopping = threading.Thread(target=stop, args=(data,))
     stopping.start()
@@ -344,7 +344,7 @@ def test_client_waits_for_a_server_that_is_stopping(data: Path) -> None:
 
 
 def test_server_that_can_not_start(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the server dies at its start the message has its last words and the path of its log."""
+    """If the server dies at its start, the message has the reason and the path of its log."""
     monkeypatch.setenv("GRAPHKIT_JVM_HEAP", "1k")
     with pytest.raises(DatabaseError, match=r"didn't start: .*heap") as caught:
         ensure_running(data)
@@ -369,14 +369,14 @@ def test_damaged_database_can_not_start(data: Path) -> None:
 
 @pytest.mark.parametrize("heap", ["lots", "2", "0g", "-1g", "1g -XX:Whatever"])
 def test_wrong_size_of_memory(heap: str, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A heap size that isn't one is refused before anything is started."""
+    """An invalid heap size is refused before anything is started."""
     monkeypatch.setenv("GRAPHKIT_JVM_HEAP", heap)
     with pytest.raises(InputError, match="GRAPHKIT_JVM_HEAP"):
         ensure_running(data)
 
 
 def test_windows_is_told_what_to_do(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there are no POSIX locks the message says how to use a Neo4j server instead."""
+    """Without POSIX locks, the message explains how to use a Neo4j server."""
     monkeypatch.setattr(sys, "platform", "win32")
     for function in (ensure_running, status, stop):
         with pytest.raises(DatabaseError, match="NEO4J_URI"):
@@ -394,7 +394,7 @@ def mode(path: Path) -> int:
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process runs; a zombie doesn't."""
+    """Return whether a process runs; a zombie doesn't."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -1,4 +1,4 @@
-"""A database that is stopped while it starts: it is started once more, and what happened is told."""
+"""A database that is stopped while it starts is started once more, and the reason is reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ os.write(int(sys.argv[-1]), b"ready")
 
 
 def start(folder: Path, monkeypatch: pytest.MonkeyPatch, times: int) -> starting.State:
-    """Start a program in the place of the server, by the same pipe and the same log."""
+    """Start a program instead of the server, with the same pipe and log."""
     layout = Layout(folder)
     program = folder / "server.py"
     program.write_text(STOPPED.format(times=times, state=str(layout.state)))
@@ -43,13 +43,13 @@ def start(folder: Path, monkeypatch: pytest.MonkeyPatch, times: int) -> starting
 
 
 def test_a_server_that_was_stopped_once_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first dies by SIGKILL, the second says that it is ready."""
+    """The first attempt dies by SIGKILL, and the second is ready."""
     assert start(tmp_path, monkeypatch, 1).bolt_port == 2
     assert (tmp_path / "count").read_text() == "2"
 
 
 def test_a_server_that_is_stopped_twice_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two attempts, and no line of the log is called the cause."""
+    """After two attempts, no line of the log counts as the cause."""
     with pytest.raises(DatabaseError, match="was stopped twice while it started") as refused:
         start(tmp_path, monkeypatch, 9)
     assert (tmp_path / "count").read_text() == "2"
@@ -70,7 +70,7 @@ def test_a_server_that_is_stopped_twice_is_told(tmp_path: Path, monkeypatch: pyt
     ],
 )
 def test_only_a_reason_of_its_own_is_a_cause(tmp_path: Path, log: str, reason: str | None) -> None:
-    """What the virtual machine says of its end, and no line that only looks so."""
+    """The reason is the virtual machine's own line, not one that only looks like it."""
     (tmp_path / "log").write_text(log)
     found = starting._own_reason(tmp_path / "log")
     assert found == reason if reason is None else found is not None and found.startswith(reason)

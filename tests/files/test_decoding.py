@@ -35,7 +35,7 @@ from graphkit.records.models import (
     Question,
     Step,
     ToolCall,
-    WalkStep,
+    TraversalStep,
 )
 from graphkit.records.structs import (
     AnswerStruct,
@@ -115,7 +115,7 @@ def test_every_struct_is_held() -> None:
     """The structs of both large files and of the knowledge graph, and of their parts, are those that are compared."""
     assert {model_of(kind) for kind in STRUCTS} == {
         *(Question, GoldPath, Step, Component, Conflict, CodeTest, ExpectedToolCall),
-        *(Answer, Chunk, WalkStep, ToolCall),
+        *(Answer, Chunk, TraversalStep, ToolCall),
         *(Artifact, Edge),
     }
 
@@ -202,7 +202,7 @@ def records(model: type[Record], parts: dict[str, st.SearchStrategy[Any]]) -> st
     ) | st.fixed_dictionaries({}, optional={**every, "unknown": LOOSE})
 
 
-STEP = records(WalkStep, {"source": st.just("x:a"), "target": st.just("x:b"), "optional": st.booleans()})
+STEP = records(TraversalStep, {"source": st.just("x:a"), "target": st.just("x:b"), "optional": st.booleans()})
 CHUNK = records(Chunk, {"id": st.just("x:a"), "rank": st.integers(0, 2), "score": st.floats(0, 1)})
 ARGUMENTS = st.dictionaries(TEXT, LOOSE, max_size=2)
 CALL = records(ToolCall, {"arguments": ARGUMENTS, "seen": st.lists(TEXT, max_size=2)}) | st.fixed_dictionaries(

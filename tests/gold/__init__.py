@@ -1,1 +1,1 @@
-"""Tests of reading gold that others published."""
+"""Tests of reading published gold."""

@@ -1,4 +1,4 @@
-"""Each format of public gold, by rows made by hand after its documentation: what becomes gold, and what is told."""
+"""Each format of public gold, with rows made by hand from its documentation: the gold, and the notes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 def read(name: str, folder: Path, *rows: Row | str) -> tuple[list[Question], Problems]:
-    """Return the questions of some rows, and what there is to tell."""
+    """Return the questions of some rows, and the problems."""
     path = folder / "rows.jsonl"
     path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
     problems = Problems()
@@ -28,14 +28,14 @@ def read(name: str, folder: Path, *rows: Row | str) -> tuple[list[Question], Pro
 
 
 def one(name: str, folder: Path, row: Row | str) -> tuple[Question, Problems]:
-    """Return the question of a row that can be used."""
+    """Return the question of a usable row."""
     questions, problems = read(name, folder, row)
     assert problems.left_out == []
     return questions[0], problems
 
 
 def mistake(name: str, folder: Path, row: Row | str) -> str:
-    """Return what is said of a row that can't be used."""
+    """Return the message about an unusable row."""
     questions, problems = read(name, folder, row)
     assert questions == []
     return str(problems.left_out[0])
@@ -47,7 +47,7 @@ def edges(question: Question) -> list[list[tuple[str, str | None, str]]]:
 
 
 def unused(problems: Problems) -> set[str]:
-    """Return the fields that are told as not used."""
+    """Return the fields that are reported as unused."""
     return {name for _, name in problems.ignored_fields}
 
 
@@ -69,7 +69,7 @@ GTSQA: Row = {
 
 
 def test_gtsqa(tmp_path: Path) -> None:
-    """Entities and relations are called by their Wikidata ids, and the set of triples is walked from the seeds."""
+    """Entities and relations are named by Wikidata ids, and the triples are ordered outwards from the seeds."""
     question, problems = one("gtsqa", tmp_path, GTSQA)
     assert (question.id, question.gold_answer, question.category) == ("7", "Ada Rossi", "(1,2)")
     assert edges(question) == [[("Q1", "P915", "Q495"), ("Q1", "P57", "Q9")]]
@@ -78,7 +78,7 @@ def test_gtsqa(tmp_path: Path) -> None:
 
 
 def test_gtsqa_of_another_graph(tmp_path: Path) -> None:
-    """Names without a Wikidata id are ids as they are, and a colon within one is told."""
+    """A name without a Wikidata id is its own id, and a colon in it is reported."""
     row = GTSQA | {"seed_entities": ["a"], "answer_node": "x: y", "answer_subgraph": [["a", "knows", "x: y"]]}
     question, problems = one("gtsqa", tmp_path, row)
     assert edges(question) == [[("a", "knows", "x: y")]]
@@ -97,14 +97,14 @@ def test_gtsqa_of_another_graph(tmp_path: Path) -> None:
     ],
 )
 def test_gtsqa_mistakes(change: Row, said: str, tmp_path: Path) -> None:
-    """A row that no question can be made of is told with its file, line and id."""
+    """A row that gives no question is reported with its file, line and id."""
     told = mistake("gtsqa", tmp_path, GTSQA | change)
     assert f"{tmp_path / 'rows.jsonl'}:1: record '7': " in told
     assert said in told
 
 
 def test_path_question(tmp_path: Path) -> None:
-    """A path ends at its end mark; the question is called by its file and line, and all answers are relevant."""
+    """A path ends at its end mark; the question is named by its file and line, and all answers are relevant."""
     line = "who is the child of x's parent ?\tann(ann/bob/)\tx#parent#eve#child#ann#<end>#ann"
     question, problems = one("path-question", tmp_path, line)
     assert (question.id, question.gold_answer) == ("rows-1", "ann")
@@ -130,12 +130,12 @@ def test_path_question_of_two_paths(tmp_path: Path) -> None:
     ],
 )
 def test_path_question_mistakes(line: str, said: str, tmp_path: Path) -> None:
-    """A line that has no path is told with its line."""
+    """A line without a path is reported with its number."""
     assert said in mistake("path-question", tmp_path, line)
 
 
 def test_two_wiki(tmp_path: Path) -> None:
-    """Triples that go on from each other are one path, and others are paths beside it; titles are relevant.
+    """Triples that continue each other are one path, and others are further paths; titles are relevant.
 
     Both films' directors and where they were born: two chains of two.
     """
@@ -171,14 +171,14 @@ def test_two_wiki_as_columns(tmp_path: Path) -> None:
 
 
 def test_two_wiki_without_evidence(tmp_path: Path) -> None:
-    """A row of the test split, whose gold isn't published, is kept without a path, and that is told."""
+    """A row of the test split, whose gold isn't published, is kept without a path, with a note."""
     question, problems = one("2wikimultihop", tmp_path, {"_id": "a", "question": "?", "evidences": []})
     assert question.paths == ()
     assert problems.noted == {"no evidences are given: the question has no path": 1}
 
 
 def test_entailment_bank(tmp_path: Path) -> None:
-    """Each premise leads to its conclusion, in the order of the proof; sentences go by the ids that they have."""
+    """Each premise leads to its conclusion, in the order of the proof; sentences keep their ids."""
     row = {
         "id": "M_1",
         "question": "Why?",
@@ -204,7 +204,7 @@ def test_entailment_bank(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("proof", ["because", "sent1 -> int1; x -> hypothesis", "sent1 & -> int1", "sent1 -> so"])
 def test_entailment_bank_mistakes(proof: str, tmp_path: Path) -> None:
-    """A proof of which a step can't be read gives no half of a path."""
+    """A proof with an unreadable step gives no part of a path."""
     row = {"id": "M_1", "question": "Why?", "proof": proof}
     told = mistake("entailment-bank", tmp_path, row)
     assert "record 'M_1': " in told
@@ -223,7 +223,7 @@ def test_entailment_bank_mistakes(proof: str, tmp_path: Path) -> None:
     ],
 )
 def test_graphrag_bench(evidence: Any, tmp_path: Path) -> None:
-    """Evidence in each of its spellings is the same chain, once."""
+    """Evidence in each form gives the same chain, once."""
     row = {"id": "1", "source": "N", "question": "?", "question_type": "Fact Retrieval", "evidence_triple": evidence}
     question, problems = one("graphrag-bench", tmp_path, row | {"answer": "c", "evidence": "A knows b."})
     assert (question.id, question.group, question.category) == ("N/1", "N", "Fact Retrieval")
@@ -250,7 +250,7 @@ def test_graphrag_bench_of_one_triple(tmp_path: Path) -> None:
     ],
 )
 def test_graphrag_bench_sentences(evidence: Any, tmp_path: Path) -> None:
-    """Where any part of the evidence is no triple the question has no path, and that is told."""
+    """If a part of the evidence isn't a triple, the question has no path, with a note."""
     row = {"id": "1", "question": "?", "evidence_triple": evidence}
     question, problems = one("graphrag-bench", tmp_path, row)
     assert question.paths == ()
@@ -279,7 +279,7 @@ def grail(nodes: list[Row], edges: list[tuple[int, int, str]], *answers: str) ->
 
 
 def test_grailqa(tmp_path: Path) -> None:
-    """The node that is asked for stands for each answer: a path to each, from the entities of the question."""
+    """The asked node stands for each answer: each has a path from the entities of the question."""
     row = grail([node(0, "class", "drug", asked=1), node(1, "entity", "m.1")], [(0, 1, "treats")], "m.7", "m.8")
     question, problems = one("grailqa", tmp_path, row)
     assert (question.id, question.category, question.group, question.gold_answer) == (
@@ -294,7 +294,7 @@ def test_grailqa(tmp_path: Path) -> None:
 
 
 def test_grailqa_from_the_entity(tmp_path: Path) -> None:
-    """A walk begins at an entity rather than at a literal, wherever the two stand in the query."""
+    """A path begins at an entity rather than at a literal, whatever their order in the query."""
     nodes = [node(0, "literal", "1990"), node(1, "class", "drug", asked=1), node(2, "entity", "m.1")]
     question, _ = one("grailqa", tmp_path, grail(nodes, [(1, 0, "since"), (1, 2, "treats")], "m.7"))
     assert edges(question) == [[("m.7", "treats", "m.1"), ("m.7", "since", "1990")]]
@@ -321,7 +321,7 @@ def test_grailqa_as_columns(tmp_path: Path) -> None:
     ids=["variable", "function"],
 )
 def test_grailqa_through_a_node_without_a_name(hidden: Row, tmp_path: Path) -> None:
-    """A query through a variable, or a literal that a function compares, gives no path, and that is told."""
+    """A query through a variable, or a literal that a function compares, gives no path, with a note."""
     nodes = [node(0, "class", "drug", asked=1), node(1, "entity", "m.1"), hidden]
     question, problems = one("grailqa", tmp_path, grail(nodes, [(0, 2, "by"), (2, 1, "born")], "m.7"))
     assert question.paths == ()
@@ -330,7 +330,7 @@ def test_grailqa_through_a_node_without_a_name(hidden: Row, tmp_path: Path) -> N
 
 
 def test_grailqa_counts(tmp_path: Path) -> None:
-    """A count has no entity as its answer: no path leads to it."""
+    """A count has no path, since its answer isn't an entity."""
     row = grail([node(0, "class", "drug", asked=1), node(1, "entity", "m.1")], [(0, 1, "treats")]) | {
         "function": "count",
         "answer": [{"answer_type": "Value", "answer_argument": "4"}],
@@ -352,7 +352,7 @@ def cwq(body: str, *answers: str) -> Row:
 
 
 def test_cwq(tmp_path: Path) -> None:
-    """The patterns of the query are the edges; what stands in a filter is none, and the variable is the answer."""
+    """The patterns of the query are the edges, except those in filters; the variable is the answer."""
     body = (
         "FILTER (?x != ns:m.1)\nFILTER(NOT EXISTS {?x ns:a.from ?s .} || EXISTS {?x ns:a.from ?s . FILTER(?s < 3)})\n"
         "ns:m.1 ns:geo.contains ?x .\n?x ns:geo.type ns:m.2 ."
@@ -364,7 +364,7 @@ def test_cwq(tmp_path: Path) -> None:
 
 
 def test_cwq_through_a_variable(tmp_path: Path) -> None:
-    """A query through a variable gives no path; an order is told."""
+    """A query through a variable gives no path; an order is reported."""
     body = "ns:m.1 ns:a.b ?c .\n?c ns:c.d ?x .\n} ORDER BY ?n LIMIT 1 {"
     question, problems = one("cwq", tmp_path, cwq(body, "m.7"))
     assert question.paths == ()
@@ -375,7 +375,7 @@ def test_cwq_through_a_variable(tmp_path: Path) -> None:
 
 
 def test_cwq_with_literals_and_choices(tmp_path: Path) -> None:
-    """A literal is its text without its type, also where no blank is before the dot; a choice gives no path."""
+    """A literal is its text without its type, even directly before the dot; a choice gives no path."""
     body = 'ns:m.1 ns:a.b ?x.\n?x ns:a.year "1990"^^xsd:gYear .\n?x ns:c.d ns:m.2.'
     question, _ = one("cwq", tmp_path, cwq(body, "m.7"))
     # From both entities first, then from the answer that they lead to.
@@ -405,7 +405,7 @@ def test_hotpotqa(tmp_path: Path) -> None:
 
 
 def test_musique(tmp_path: Path) -> None:
-    """Relevant are the paragraphs of the steps, in their order, and whatever else is marked as supporting."""
+    """The paragraphs of the steps are relevant, in order, and then other supporting paragraphs."""
     row = {
         "id": "2hop__1_2",
         "question": "?",
@@ -486,7 +486,7 @@ SWE: Row = {
 
 
 def test_swe_bench(tmp_path: Path) -> None:
-    """Files as they were at the commit before, and of each changed line the innermost definition around it.
+    """The files at the commit before, and the innermost definition around each changed line.
 
     Store by the heading, load by its line in the hunk, top by its own line; neither the neighbour in the heading, nor
     what the patch adds.
@@ -502,7 +502,7 @@ def test_swe_bench(tmp_path: Path) -> None:
 
 
 def test_swe_bench_that_only_adds(tmp_path: Path) -> None:
-    """A patch that only adds files expects none at the commit before it."""
+    """A patch that only adds files expects no file."""
     patch = "--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+x = 1\n"
     question, problems = one("swe-bench", tmp_path, SWE | {"patch": patch})
     assert (question.expected_files, question.expected_symbols) == ((), ())
@@ -528,13 +528,13 @@ def test_swe_bench_that_only_adds(tmp_path: Path) -> None:
     ],
 )
 def test_symbols_of_a_hunk(hunk: str, symbols: list[str]) -> None:
-    """The symbol of a changed line is the innermost old definition around it, as far as the hunk shows it."""
+    """The symbol of a changed line is the innermost old definition around it that the hunk shows."""
     [file] = changed_files(f"--- a/x\n+++ b/x\n{hunk}\n")
     assert list(file.symbols) == symbols
 
 
 def test_files_without_hunks() -> None:
-    """Files that only change their mode, or are binary, are changed files too; a new one isn't an old one."""
+    """Binary files and files that only change their mode count; new files don't."""
     patch = (
         "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n"
         "diff --git a/a b.png b/a b.png\nindex 1..2 100644\nBinary files a/a b.png and b/a b.png differ\n"
@@ -554,14 +554,14 @@ def test_files_without_hunks() -> None:
     ],
 )
 def test_swe_bench_mistakes(change: Row, said: str, tmp_path: Path) -> None:
-    """A row whose patch can't be read is told with its id."""
+    """A row with an unreadable patch is reported with its id."""
     told = mistake("swe-bench", tmp_path, SWE | change)
     assert "record 'o__r-1'" in told
     assert said in told
 
 
 def test_context_bench(tmp_path: Path) -> None:
-    """Files of the blocks without the container's folder, and the symbols that their content begins to define."""
+    """The files of the blocks without the container's folder, and the symbols whose definitions begin there."""
     blocks = [
         {"file": "/testbed/src/a.go", "start_line": 1, "end_line": 3, "content": "func (s *S) Get() {\n\treturn\n}"},
         {"file": "src/b.py", "start_line": 8, "end_line": 9, "content": "    return x"},
@@ -589,7 +589,7 @@ def test_context_bench(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", gold_formats()[0], ids=lambda form: form.name)
 @pytest.mark.parametrize("value", [None, 1, True, "", "x", [], [1], [[]], {}, {"a": 1}], ids=repr)
 def test_hostile_rows(form: Any, value: Any, tmp_path: Path) -> None:
-    """Whatever stands in the fields of a row, it becomes a question or a problem, and never a traceback."""
+    """Any values in a row give a question or a problem, never a traceback."""
     names = (
         "id _id qid ID instance_id question problem_statement repo base_commit patch answer answers sparql proof meta"
     )
@@ -616,7 +616,7 @@ def test_hostile_rows(form: Any, value: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", gold_formats()[0], ids=lambda form: form.name)
 def test_each_format_says_what_it_lacks(form: Any) -> None:
-    """Each format has a name, a title, and sentences about what it can't tell."""
+    """Each format has a name, a title, and sentences about what it lacks."""
     assert form.lacks
     assert all(sentence.endswith(".") for sentence in form.lacks)
     assert type(gold_format(form.name)) is type(form)

@@ -1,4 +1,4 @@
-"""Files of public data sets, and the dataset that is made of them: whole or not at all."""
+"""Files of public data sets become a dataset, completely or not at all."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROW: dict[str, Any] = {
 
 
 def test_rows_of_a_list(tmp_path: Path) -> None:
-    """Each row of a list comes with its line, in whatever layout; what is no row is told, and the others are read."""
+    """Each row of a list has its line, in any layout; other values are reported, and the remaining rows are read."""
     path = tmp_path / "x.json"
     path.write_text('\n[ {"a": "]}"},\n{"a": "\\"]", "c": [1, [2, {"d": {}}]]}\n,\n\n 7, {"a": "\\\\"} ]\n')
     problems = Problems()
@@ -53,7 +53,7 @@ def test_a_list_that_was_cut(text: str, line: int, tmp_path: Path) -> None:
 
 
 def test_rows_that_are_none(tmp_path: Path) -> None:
-    """A line that is no JSON object is told, and the others are read."""
+    """A line that isn't a JSON object is reported, and the others are read."""
     path = write_lines(tmp_path / "x.jsonl", [{"a": 1}, "{", "7", b'{"a": "\xff"}', {"a": 2}])
     problems = Problems()
     assert [row.get("a") for row in read_rows(path, False, problems)] == [1, 2]
@@ -61,7 +61,7 @@ def test_rows_that_are_none(tmp_path: Path) -> None:
 
 
 def test_parquet(tmp_path: Path) -> None:
-    """Rows of a Parquet file are read a batch at a time, lists within them too."""
+    """Rows of a Parquet file, with their lists, are read in batches."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     rows = [{"id": number, "answer_subgraph": [["a", "r", "b"]]} for number in range(600)]
@@ -80,7 +80,7 @@ def test_parquet(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["rows.json", "rows.jsonl", "rows.json.gz"])
 def test_a_dataset_is_made(ending: str, tmp_path: Path) -> None:
-    """A list, lines and a compressed list give the same dataset, which graphkit reads; what isn't used is told."""
+    """A list, lines and a compressed list give the same dataset; unused fields are reported."""
     rows = [ROW, {**ROW, "_id": "b"}]
     text = "\n".join(map(json.dumps, rows)) if ending.endswith("l") else json.dumps(rows)
     (tmp_path / ending).write_bytes(gzip.compress(text.encode()) if ending.endswith("gz") else text.encode())
@@ -105,7 +105,7 @@ def test_json(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_of_a_refused_import(tmp_path: Path) -> None:
-    """A bad row refuses the whole, with each mistake; neither a file nor the folder is left."""
+    """A bad row refuses the import with each mistake; neither a file nor the folder remains."""
     write_lines(tmp_path / "x.jsonl", [ROW, ROW, {"_id": "b"}, {**ROW, "_id": "c", "question": 3}])
     done = inside("import", "gold", "hotpotqa", "x.jsonl", "-o", "made", cwd=tmp_path, code=2)
     assert "3 records can't be used" in done.err
@@ -116,7 +116,7 @@ def test_nothing_is_left_of_a_refused_import(tmp_path: Path) -> None:
 
 
 def test_an_id_with_other_content_is_renamed(tmp_path: Path) -> None:
-    """Rows that share an id and differ are all kept: the later ones get ids of their own, and that is reported.
+    """Different rows with one id are all kept: later ones get other ids, with a note.
 
     The second row is called a~3, since a~2 is the id of the first one; the fourth repeats the third row's id only.
     """
@@ -139,7 +139,7 @@ def test_an_id_with_other_content_is_renamed(tmp_path: Path) -> None:
 
 
 def test_a_repeat_of_any_row_of_an_id_is_refused(tmp_path: Path) -> None:
-    """A row that repeats an earlier one is refused, also where the earlier one was renamed."""
+    """A row that repeats an earlier one is refused, even if the earlier one was renamed."""
     other = {**ROW, "question": "Who else?"}
     write_lines(tmp_path / "x.jsonl", [ROW, other, dict(reversed(other.items()))])
     done = inside("import", "gold", "hotpotqa", "x.jsonl", "-o", "made", cwd=tmp_path, code=2)
@@ -149,7 +149,7 @@ def test_a_repeat_of_any_row_of_an_id_is_refused(tmp_path: Path) -> None:
 
 
 def test_nodes_that_are_called_by_their_question_follow_its_new_id(tmp_path: Path) -> None:
-    """Two proofs of one id of EntailmentBank don't share their conclusions."""
+    """Two proofs of EntailmentBank with one id don't share conclusions."""
     row = {"id": "M_1", "question": "Why?", "answer": "so", "proof": "sent1 & sent2 -> hypothesis; "}
     write_lines(tmp_path / "test.jsonl", [row, {**row, "proof": "sent3 & sent4 -> hypothesis; "}])
     inside("import", "gold", "entailment-bank", "test.jsonl", "-o", "made", cwd=tmp_path, code=0)
@@ -163,7 +163,7 @@ def test_nodes_that_are_called_by_their_question_follow_its_new_id(tmp_path: Pat
 
 
 def test_files_of_one_name_in_two_folders(tmp_path: Path) -> None:
-    """PathQuestion calls a question by its file and line: files of one name share ids, and all questions are kept."""
+    """PathQuestion names a question by its file and line; questions of files with one name are all kept."""
     for folder, entity in (("one", "a"), ("two", "b")):
         write_lines(tmp_path / folder / "PQ.txt", [f"Who is {entity}?\t{entity}\t{entity}#r#c#<end>#c"])
     words = ("import", "gold", "path-question", "one/PQ.txt", "two/PQ.txt", "-o", "made")
@@ -173,7 +173,7 @@ def test_files_of_one_name_in_two_folders(tmp_path: Path) -> None:
 
 
 def test_questions_are_never_overwritten(tmp_path: Path) -> None:
-    """A folder that has questions keeps them."""
+    """A folder with questions keeps them."""
     write_lines(tmp_path / "x.jsonl", [ROW])
     (tmp_path / "made").mkdir()
     (tmp_path / "made" / "questions.jsonl.gz").write_bytes(b"mine")
@@ -194,14 +194,14 @@ def test_questions_are_never_overwritten(tmp_path: Path) -> None:
     ],
 )
 def test_usage(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    """What is missing or misspelt is told with what to do."""
+    """Missing and misspelt arguments are reported with a remedy."""
     write_lines(tmp_path / "x.jsonl", [ROW])
     assert said in inside("import", "gold", *words, cwd=tmp_path, code=2).err
     assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]
 
 
 def test_formats_are_listed(tmp_path: Path) -> None:
-    """Without a format the formats are listed, with --json also what each can't tell."""
+    """Without a format, the formats are listed, with --json also what each lacks."""
     assert "swe-bench: SWE-bench" in inside("import", "gold", cwd=tmp_path, code=0).out
     listed = inside("import", "gold", "--json", cwd=tmp_path, code=0).objects()
     assert "hotpotqa" in {row["format"] for row in listed}
@@ -209,7 +209,7 @@ def test_formats_are_listed(tmp_path: Path) -> None:
 
 
 def test_what_is_imported_is_scored(tmp_path: Path) -> None:
-    """A run is scored against imported gold as against any other.
+    """A run is scored against imported gold like against any other.
 
     Of two expected files one is evidence, and the one expected symbol is retrieved: 1/2 and 1.
     """

@@ -1,4 +1,4 @@
-"""``graphkit gold migrate``: gold follows its files through a git repository, and changes only by a yes."""
+"""``graphkit gold migrate``: gold follows its files through a git repository, after a confirmation."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 from graphkit.errors import InputError
 from graphkit.files.dataset import Dataset
+from graphkit.files.git import open_repository
 from graphkit.gold import renames
 from graphkit.gold.migration import Migration, migration
-from graphkit.graph.history import open_repository
 from tests.graph.test_git_history import git
 from tests.helpers.cli import Done, Row, inside, write_lines
 from tests.helpers.terminals import Terminal
@@ -28,7 +28,7 @@ CODE = "def login(user):\n    return user\n\n\ndef logout(user):\n    return Non
 
 
 class Clone:
-    """A repository that is made step by step."""
+    """A git repository for a test."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -47,7 +47,7 @@ class Clone:
         git(self.folder, "mv", old, new)
 
     def commit(self) -> str:
-        """Commit all that there is, and return the sha."""
+        """Commit everything, and return the sha."""
         git(self.folder, "add", "-A")
         git(self.folder, "commit", "-q", "--allow-empty", "-m", "x")
         return git(self.folder, "rev-parse", "HEAD")
@@ -75,18 +75,18 @@ def question(pin: str, *names: str, **more: Any) -> Row:
 
 
 def found(folder: Path, clone: Clone, to: str = "HEAD") -> Migration:
-    """Look for what became of the gold that names web."""
+    """Return the migration of the gold that names web."""
     with open_repository(clone.folder) as repository:
         return migration(Dataset(folder), {"web": (str(clone.folder), repository)}, {"web": to})
 
 
 def proposed(one: Migration) -> list[tuple[str, str, str, bool]]:
-    """Return what is proposed: old, new, why, and whether it is certain."""
+    """Return the proposals: old, new, why, and whether each is certain."""
     return [(change.old, each.new, each.why, each.certain) for change in one.changes for each in change.candidates]
 
 
 def test_a_renamed_file(web: Clone, tmp_path: Path) -> None:
-    """All forms of gold that name a file are one change; the same content makes it certain."""
+    """All names of a file in the gold are one change, which is certain if the content is the same."""
     pin = web.commit()
     web.move("src/auth.py", "lib/session.py")
     new = web.commit()
@@ -121,11 +121,11 @@ def test_a_renamed_file(web: Clone, tmp_path: Path) -> None:
     }
     # It is at the target now.
     again = found(folder, web)
-    assert (again.changes, again.unmoved, again.left_out) == ([], 0, {})
+    assert (again.changes, again.unmoved, again.skipped) == ([], 0, {})
 
 
 def test_a_file_that_is_renamed_twice_and_changed(web: Clone, tmp_path: Path) -> None:
-    """Each rename is found in its commit, also on a branch that was merged; the share of equal bytes is told."""
+    """Each rename is found in its commit, even on a merged branch, with the share of equal bytes."""
     pin = web.commit()
     git(web.folder, "switch", "-q", "-c", "side")
     web.move("src/auth.py", "src/b.py")
@@ -151,7 +151,7 @@ def test_a_file_that_is_renamed_twice_and_changed(web: Clone, tmp_path: Path) ->
 
 
 def test_a_file_that_a_merge_renames(web: Clone, tmp_path: Path) -> None:
-    """A rename that no commit but the merge itself made is found in it."""
+    """A rename in a merge commit is found."""
     pin = web.commit()
     git(web.folder, "switch", "-q", "-c", "side")
     web.write("side.py", "1\n")
@@ -170,7 +170,7 @@ def test_a_file_that_a_merge_renames(web: Clone, tmp_path: Path) -> None:
 
 
 def test_the_share_is_that_of_git(web: Clone) -> None:
-    """What is told as similar is what git itself says, to within a hundredth."""
+    """The similarity equals that of git, to within a hundredth."""
     web.commit()
     web.move("src/auth.py", "src/b.py")
     web.write("src/b.py", CODE.replace("# line 1", "# Line 1"))
@@ -181,7 +181,7 @@ def test_the_share_is_that_of_git(web: Clone) -> None:
 
 
 def test_deleted_files_keep_a_question_as_it_was(web: Clone, tmp_path: Path) -> None:
-    """A question that names something deleted isn't changed by half; another that doesn't is."""
+    """A question that names something deleted stays unchanged; another one changes."""
     pin = web.commit()
     web.move("src/auth.py", "src/b.py")
     (web.folder / "src" / "other.py").unlink()
@@ -201,7 +201,7 @@ def test_deleted_files_keep_a_question_as_it_was(web: Clone, tmp_path: Path) -> 
 
 
 def test_equal_files_are_not_certain(web: Clone, tmp_path: Path) -> None:
-    """Where two files of one content were moved, which is which is a guess."""
+    """If two files with one content were moved, no match is certain."""
     web.write("a/__init__.py", "# empty\n")
     web.write("b/__init__.py", "# empty\n")
     pin = web.commit()
@@ -213,7 +213,7 @@ def test_equal_files_are_not_certain(web: Clone, tmp_path: Path) -> None:
 
 
 def test_a_symbol_in_another_file(web: Clone, tmp_path: Path) -> None:
-    """A symbol that its file lost is where the dataset's artifacts of the target have it, and that is never certain."""
+    """A symbol that its file lost may be where the target's artifacts have it, which is never certain."""
     pin = web.commit()
     web.write("src/auth.py", CODE.replace("def login(user):\n    return user\n", ""))
     web.write("src/entry.py", "def login(user):\n    return user\n")
@@ -234,7 +234,7 @@ def test_a_symbol_in_another_file(web: Clone, tmp_path: Path) -> None:
 
 
 def test_a_symbol_that_may_be_in_several_files(web: Clone, tmp_path: Path) -> None:
-    """Where artifacts have a symbol elsewhere and its file has the word, a person decides, and staying is an answer."""
+    """If artifacts have a symbol elsewhere and its file has the word, both places are proposed."""
     pin = web.commit()
     web.write("src/entry.py", "def login(user):\n    return user\n")
     new = web.commit()
@@ -250,7 +250,7 @@ def test_a_symbol_that_may_be_in_several_files(web: Clone, tmp_path: Path) -> No
 
 
 def test_names_in_other_forms(tmp_path: Path) -> None:
-    """A path that is called like its repository, a file without one, and sources that disagree: each follows."""
+    """A path named like its repository, a file without one, and disagreeing sources all follow."""
     clone = Clone(tmp_path / "a")
     clone.write("a", "1\n2\n3\n")
     pin = clone.commit()
@@ -273,7 +273,7 @@ def test_names_in_other_forms(tmp_path: Path) -> None:
 
 
 def test_a_symbol_that_is_gone(web: Clone, tmp_path: Path) -> None:
-    """Without artifacts of the target the text tells that a symbol isn't in its file any more."""
+    """Without artifacts of the target, the text shows that a symbol left its file."""
     pin = web.commit()
     web.move("src/auth.py", "src/b.py")
     web.write("src/b.py", CODE.replace("login", "sign_in"))
@@ -287,7 +287,7 @@ def test_a_symbol_that_is_gone(web: Clone, tmp_path: Path) -> None:
 
 
 def test_what_is_not_looked_at(web: Clone, tmp_path: Path) -> None:
-    """Without a pin, at the target, after it, or with nothing moved: each is told; a stack pins, too."""
+    """Questions without a pin, at the target, after it, or with nothing moved are reported; a stack pins too."""
     first = web.commit()
     git(web.folder, "switch", "-q", "-c", "side")
     aside = web.commit()
@@ -309,7 +309,7 @@ def test_what_is_not_looked_at(web: Clone, tmp_path: Path) -> None:
         {**question(first, "web:no/such.py", "api:x"), "id": "strange"},
     ]
     one = found(data(tmp_path, *questions, compatibility=[{"id": "s", "commits": {"web": first}}]), web)
-    assert one.left_out == {
+    assert one.skipped == {
         "unpinned": ["it isn't pinned in web: the commit of its annotation is unknown"],
         "newer": [f"web is pinned to {newer[:10]}, which is newer than {target[:10]}"],
     }
@@ -322,7 +322,7 @@ def test_what_is_not_looked_at(web: Clone, tmp_path: Path) -> None:
 
 
 def test_an_unknown_commit_leaves_out_its_questions_alone(web: Clone, tmp_path: Path) -> None:
-    """Questions at a commit that the clone lacks are left out with that reason, and the others are followed."""
+    """Questions at a commit that the clone lacks are skipped with that reason; the others follow."""
     pin = web.commit()
     web.move("src/auth.py", "src/b.py")
     web.commit()
@@ -338,7 +338,7 @@ def test_an_unknown_commit_leaves_out_its_questions_alone(web: Clone, tmp_path: 
 
 
 def test_an_edge_that_the_texts_no_longer_show_is_unproven(web: Clone, tmp_path: Path) -> None:
-    """Both ends moved, and the file of the one doesn't mention the other any more.
+    """Both ends moved, and the file of one no longer mentions the other.
 
     login called other() before; at the target it doesn't. caller still calls it, and so does second() in its own file.
     A step that a person added by hand is not looked for.
@@ -369,7 +369,7 @@ def test_an_edge_that_the_texts_no_longer_show_is_unproven(web: Clone, tmp_path:
 
 
 def test_an_edge_that_its_own_file_no_longer_shows_is_unproven(web: Clone, tmp_path: Path) -> None:
-    """Within a file the definition of a symbol is no use of it: other() is still defined, and not called any more."""
+    """Within a file, a definition isn't a use: other() is still defined, and no longer called."""
     web.write("src/other.py", "def other():\n    return 1\n\n\ndef second():\n    return other()\n" + "# more\n" * 20)
     pin = web.commit()
     web.move("src/other.py", "lib/other.py")
@@ -381,7 +381,7 @@ def test_an_edge_that_its_own_file_no_longer_shows_is_unproven(web: Clone, tmp_p
 
 
 def test_an_edge_that_the_graph_no_longer_holds_is_unproven(web: Clone, tmp_path: Path) -> None:
-    """The edges of the dataset at the target decide, whatever the texts say; --yes leaves such a question as it is."""
+    """The dataset's edges at the target override the texts; --yes doesn't change such a question."""
     pin = web.commit()
     web.move("src/auth.py", "lib/auth.py")
     web.move("src/other.py", "lib/other.py")
@@ -410,7 +410,7 @@ def test_an_edge_that_the_graph_no_longer_holds_is_unproven(web: Clone, tmp_path
 
 
 def test_arguments_of_expected_calls_follow_their_files(web: Clone, tmp_path: Path) -> None:
-    """A path that is a whole argument of an expected call follows, in both forms of calls; other texts stay."""
+    """A path that is a whole argument of an expected call follows, in both forms; other texts stay."""
     pin = web.commit()
     web.move("src/auth.py", "lib/auth.py")
     new = web.commit()
@@ -434,7 +434,7 @@ def test_arguments_of_expected_calls_follow_their_files(web: Clone, tmp_path: Pa
 
 
 def test_a_bare_path_of_a_call_is_of_the_only_repository(web: Clone, tmp_path: Path) -> None:
-    """Where gold names two repositories, nobody knows in which one a bare path is."""
+    """If gold names two repositories, a bare path is ambiguous."""
     pin = web.commit()
     web.move("src/auth.py", "lib/auth.py")
     web.commit()
@@ -446,7 +446,7 @@ def test_a_bare_path_of_a_call_is_of_the_only_repository(web: Clone, tmp_path: P
 
 
 def test_mistakes_are_told(web: Clone, tmp_path: Path) -> None:
-    """A commit or repository that isn't there is told, and a name that looks like an option is a name."""
+    """A missing commit or repository is reported, and a name that looks like an option is a name."""
     pin = web.commit()
     folder = data(tmp_path, question(pin, "web:src/auth.py", "api:x"))
     with pytest.raises(InputError, match="no commit 'v9'"):
@@ -463,7 +463,7 @@ def test_mistakes_are_told(web: Clone, tmp_path: Path) -> None:
 
 
 def test_a_shallow_clone_is_told(web: Clone, tmp_path: Path) -> None:
-    """A clone without the pinned commit can't tell what became of anything."""
+    """A clone without the pinned commit is an error."""
     pin = web.commit()
     web.move("src/auth.py", "src/b.py")
     web.commit()
@@ -493,7 +493,7 @@ Migrate = Callable[..., Terminal]
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Migrate]:
-    """Open terminals in which gold is migrated; they are closed at the end."""
+    """Open terminals for the command, and close them at the end."""
     opened: list[Terminal] = []
 
     def start(*options: object) -> Terminal:
@@ -507,7 +507,7 @@ def terminal(tmp_path: Path) -> Iterator[Migrate]:
 
 
 def migrate(tmp_path: Path, *options: object, code: int = 0) -> Done:
-    """Run the command where nobody can be asked."""
+    """Run the command without a terminal."""
     return inside("gold", "migrate", "data", "--repo", "web=web", *options, cwd=tmp_path, code=code)
 
 
@@ -517,7 +517,7 @@ def rows(folder: Path) -> list[Row]:
 
 
 def test_a_person_decides(terminal: Migrate, moved: tuple[Path, str, str]) -> None:
-    """Mistype, accept one file, skip the other: the question that names only the first is changed."""
+    """After a typo, accepting one file and skipping the other changes the question that names only the first."""
     folder, pin, target = moved
     before = rows(folder)
     one = terminal()
@@ -548,7 +548,7 @@ def test_a_person_decides(terminal: Migrate, moved: tuple[Path, str, str]) -> No
 
 
 def test_leaving_early(terminal: Migrate, moved: tuple[Path, str, str]) -> None:
-    """Rejecting and quitting leave the file as it is, to the byte."""
+    """Rejecting and quitting change no byte of the file."""
     file = moved[0] / "questions.jsonl"
     before = file.read_bytes()
     one = terminal()
@@ -561,7 +561,7 @@ def test_leaving_early(terminal: Migrate, moved: tuple[Path, str, str]) -> None:
 
 
 def test_a_question_that_changes_meanwhile(terminal: Migrate, moved: tuple[Path, str, str]) -> None:
-    """What somebody else writes while a person thinks isn't overwritten."""
+    """A change to the file during the questions isn't overwritten."""
     file = moved[0] / "questions.jsonl"
     one = terminal()
     one.expect(PROMPT)
@@ -575,7 +575,7 @@ def test_a_question_that_changes_meanwhile(terminal: Migrate, moved: tuple[Path,
 
 
 def test_nobody_to_ask(moved: tuple[Path, str, str], tmp_path: Path) -> None:
-    """Without a terminal nothing is changed, and it ends with 2; what is there is listed by --dry-run and --json."""
+    """Without a terminal nothing changes, and it ends with 2; --dry-run and --json list the proposals."""
     file = moved[0] / "questions.jsonl"
     before = file.read_bytes()
     assert "there is no terminal to ask in" in migrate(tmp_path, code=2).err
@@ -591,7 +591,7 @@ def test_nobody_to_ask(moved: tuple[Path, str, str], tmp_path: Path) -> None:
 
 
 def test_yes_takes_what_is_certain(moved: tuple[Path, str, str], tmp_path: Path) -> None:
-    """--yes accepts files of the same content only, and the question that also names another stays as it was."""
+    """--yes accepts only files with the same content; a question that also names another stays unchanged."""
     folder, _, target = moved
     before = rows(folder)
     told = migrate(tmp_path, "--yes", "--json").object()
@@ -603,7 +603,7 @@ def test_yes_takes_what_is_certain(moved: tuple[Path, str, str], tmp_path: Path)
 
 
 def test_yes_that_takes_nothing_says_why(web: Clone, tmp_path: Path) -> None:
-    """Each change that isn't certain is named with its doubt: changed content, twins, a symbol found by its name."""
+    """Each uncertain change is listed with its doubt: changed content, twins, a symbol found by name."""
     web.write("a/x.py", "# one\n")
     web.write("b/x.py", "# one\n")
     pin = web.commit()
@@ -633,7 +633,7 @@ def test_yes_that_takes_nothing_says_why(web: Clone, tmp_path: Path) -> None:
 
 
 def test_nothing_moved(web: Clone, tmp_path: Path) -> None:
-    """Where nothing moved nobody needs to be asked."""
+    """If nothing moved, nothing is asked."""
     pin = web.commit()
     web.commit()
     data(tmp_path, question(pin, "web:src/auth.py", "api:x"))
@@ -643,7 +643,7 @@ def test_nothing_moved(web: Clone, tmp_path: Path) -> None:
 
 
 def test_a_hostile_repository(web: Clone, tmp_path: Path) -> None:
-    """Names with ends of lines and colours don't drive the terminal, and no program of the repository's runs."""
+    """Names with line breaks and colours don't control the terminal, and no program of the repository runs."""
     pin = web.commit()
     web.move("src/auth.py", "src/\x1b[31m\n.py")
     web.commit()

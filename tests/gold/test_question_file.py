@@ -1,4 +1,4 @@
-"""Questions that get more gold: one line changes, and all others stay as they were written."""
+"""Adding gold to a question changes one line of the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STEP = {"source": "a:x", "relation": "R", "target": "a:y"}
 
 
 def test_other_lines_stay(tmp_path: Path) -> None:
-    """The question's line has the path and the pin more; of the others each byte stays, also blank ones."""
+    """The question's line gets the path and the pin; every byte of the others stays, blank lines too."""
     lines = ['{"id" : "q0",  "question":"é?", "mine": 1}', "", json.dumps(QUESTIONS[0] | {"mine": [1]}), "  "]
     path = write_lines(tmp_path / "questions.jsonl", lines)
     file = QuestionFile(tmp_path, "Who calls z?")
@@ -31,7 +31,7 @@ def test_other_lines_stay(tmp_path: Path) -> None:
 
 
 def test_other_spellings(tmp_path: Path) -> None:
-    """A question that calls its paths gold_paths goes on calling them so, and commits that are pinned stay."""
+    """A question with gold_paths keeps that name, and pinned commits stay."""
     row = {"query_id": "q1", "query": "?", "gold_paths": None, "commits": {"b": "old"}}
     path = write_lines(tmp_path / "questions.jsonl", [row])
     QuestionFile(tmp_path, "q1").write([{"steps": [STEP]}], {"a": "sha"})
@@ -43,7 +43,7 @@ def test_other_spellings(tmp_path: Path) -> None:
 
 
 def test_a_new_question(tmp_path: Path) -> None:
-    """A text that no question has becomes a new one, behind the others, by the first id that is free."""
+    """A new text becomes a new question at the end, with the first free id."""
     path = write_lines(tmp_path / "questions.jsonl", QUESTIONS)
     path.write_text(path.read_text().rstrip("\n"))
     QuestionFile(tmp_path, "What is new?").write([{"steps": [STEP]}], {})
@@ -62,14 +62,14 @@ def test_a_new_question(tmp_path: Path) -> None:
     ],
 )
 def test_refused(asked: str, new_id: str | None, said: str, tmp_path: Path) -> None:
-    """What can't be told, or is taken, is refused."""
+    """An ambiguous text and a used id are refused."""
     write_lines(tmp_path / "questions.jsonl", [{"id": name, "question": "Twice?"} for name in ("q1", "q2")])
     with pytest.raises(InputError, match=said):
         QuestionFile(tmp_path, asked, new_id)
 
 
 def test_unusable_files(tmp_path: Path) -> None:
-    """A file that isn't there, is compressed or has a bad line is refused, and gold that no question may hold."""
+    """A missing, compressed or damaged file is refused, and so is invalid gold."""
     with pytest.raises(InputError, match=r"holds no questions\.jsonl"):
         QuestionFile(tmp_path, "q1")
     path = write_lines(tmp_path / "questions.jsonl.gz", [])

@@ -1,1 +1,1 @@
-"""Tests of what is in the graph."""
+"""Tests of the graph."""

@@ -1,4 +1,4 @@
-"""What the tests of loading start from: an empty database, and a dataset that they may change."""
+"""Fixtures of the tests of loading: an empty database, and a dataset that a test may change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Executions in the graph: stored beside answers, replaced as a whole, gone with their run, asked as failures."""
+"""Executions in the graph: stored beside answers, replaced as a whole, deleted with their run, and queried."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def held(store: Store) -> dict[str, int]:
 
 
 def test_executions_lie_beside_their_answers(empty_store: Store, tmp_path: Path) -> None:
-    """An execution and each of its tests are linked to the answer and each other, once however often loaded."""
+    """An execution and its tests are linked to the answer and each other once, however often loaded."""
     evaluated(empty_store, tmp_path)
     given = [
         execution("q1", *TESTS, code="def f():\n  return 5", entry_point="f", duration_ms=12.5),
@@ -111,7 +111,7 @@ def test_executions_lie_beside_their_answers(empty_store: Store, tmp_path: Path)
 
 
 def test_each_run_is_replaced_as_a_whole(empty_store: Store, tmp_path: Path) -> None:
-    """New executions of a run replace all that it had, and none of another run; none at all are also all."""
+    """New executions of a run replace all of its earlier ones, even if there are none, and none of another run."""
     evaluated(empty_store, tmp_path, "r", "s")
     assert executed(empty_store, "r") is None
     both = [execution(name, *TESTS, run=run) for run in "rs" for name in ("q1", "q2")]
@@ -126,7 +126,7 @@ def test_each_run_is_replaced_as_a_whole(empty_store: Store, tmp_path: Path) -> 
 
 
 def test_executions_go_with_the_answers(empty_store: Store, tmp_path: Path) -> None:
-    """A run that is loaded anew from another file has no executions: they were of other answers."""
+    """A run that is loaded from another file loses its executions, which were of other answers."""
     [file] = evaluated(empty_store, tmp_path)
     load_executions(empty_store, [execution("q1", *TESTS)])
     file.write_text(file.read_text().replace('"answer": "x"', '"answer": "y"'))
@@ -135,7 +135,7 @@ def test_executions_go_with_the_answers(empty_store: Store, tmp_path: Path) -> N
 
 
 def test_executions_by_a_former_dataset_say_so(empty_store: Store, tmp_path: Path) -> None:
-    """Where the questions change the tests may have changed with them."""
+    """Executions are outdated if the questions changed."""
     evaluated(empty_store, tmp_path)
     load_executions(empty_store, [execution("q1", *TESTS)])
     questions = tmp_path / "questions.jsonl"
@@ -155,7 +155,7 @@ def test_executions_by_a_former_dataset_say_so(empty_store: Store, tmp_path: Pat
 def test_nothing_is_written_where_something_does_not_fit(
     empty_store: Store, tmp_path: Path, bad: Execution, told: str
 ) -> None:
-    """A run, a question or an answer that the graph doesn't hold refuses all that is given with it."""
+    """An unknown run, question or answer refuses all given records."""
     evaluated(empty_store, tmp_path)
     with pytest.raises(InputError, match=told):
         load_executions(empty_store, [execution("q1"), bad])
@@ -163,7 +163,7 @@ def test_nothing_is_written_where_something_does_not_fit(
 
 
 def test_an_interrupted_load_says_so(empty_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What dies between two batches is incomplete and told as interrupted, and the next load replaces it."""
+    """A load that dies between two batches is incomplete and reported, and the next one replaces it."""
     evaluated(empty_store, tmp_path)
     given = [execution("q1", *TESTS), execution("q2", *TESTS)]
     load_executions(empty_store, given)
@@ -194,7 +194,7 @@ def test_an_interrupted_load_says_so(empty_store: Store, tmp_path: Path, monkeyp
 
 
 def test_failed_code_is_asked_by_name(empty_store: Store, tmp_path: Path) -> None:
-    """Each answer whose code failed a test is told with the first that it failed; an invalid question isn't.
+    """Each answer whose code failed is listed with its first failed test, except of invalid questions.
 
     Of q1's three tests the first went well; q2's answer holds no code; that of s went through all of them.
     """
@@ -242,14 +242,14 @@ def test_failed_code_is_asked_by_name(empty_store: Store, tmp_path: Path) -> Non
     ],
 )
 def test_each_way_to_fail_has_its_words(failed: CodeTestResult, told: str) -> None:
-    """Each status is told in words, with message and line where they are known, else with the values."""
+    """Each status is explained in words, with message and line if known, else with the values."""
     row = {"language": "python", "passed": 0, "total": 1, "status": failed.status, "test": failed.name}
     row |= {name: failed[name] for name in ("message", "line", "expected", "returned")}
     assert sentence("failed-executions", row) == f"its code passed 0 of 1 test; {told}"
 
 
 def test_what_code_tried_is_asked_by_name(empty_store: Store, tmp_path: Path) -> None:
-    """Each thing that code tried is told once an answer, with the tests that it was tried in, passed or not.
+    """Each forbidden attempt is listed once per answer, with its tests, passed or not.
 
     q1's third test tried two things; of q3, whose gold is stale, both tests tried one, and one of them passed.
     """
@@ -273,7 +273,7 @@ def test_what_code_tried_is_asked_by_name(empty_store: Store, tmp_path: Path) ->
 
 
 def test_code_that_passes_by_a_wrong_path(empty_store: Store, tmp_path: Path) -> None:
-    """Code that passes all its tests is a right answer, and one that fails some isn't, whatever path was walked."""
+    """Code that passes all its tests is a right answer, and other code isn't, whatever the path."""
     [file] = world(tmp_path, "r")
     file.write_text(file.read_text().replace('"x:b"', '"x:c"'))
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])

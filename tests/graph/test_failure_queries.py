@@ -1,4 +1,4 @@
-"""Named queries on small worlds worked by hand: which alternative they look at, and which questions they leave out."""
+"""Named queries on small worlds worked by hand: the alternative that counts, and the skipped questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import graphkit
 from graphkit.analysis.explain import sentence
 from graphkit.database.store import Store
 from graphkit.graph.queries import schema_statements
-from graphkit.measures.base import NO_ORDER
+from graphkit.measures.unscored import NO_ORDER
 from tests.helpers.datasets import write_jsonl
 
 Record = dict[str, Any]
@@ -39,7 +39,7 @@ def run_of(folder: Path, questions: Iterable[Record], answers: Iterable[Record],
 
 
 def test_wrong_turns_look_at_the_alternative_that_was_followed_further(empty_store: Store, tmp_path: Path) -> None:
-    """A larger share followed wins over an alternative that only went on from where it was left.
+    """A larger followed share wins over an alternative that the traversal only continued from.
 
     Of ``short`` 0 of 2 steps were followed, and the walk went on from its first node; of ``long`` 1 of 10, and it
     stopped there. PathPrefix is 1/10, that of ``long``.
@@ -65,7 +65,7 @@ def test_wrong_turns_look_at_the_alternative_that_was_followed_further(empty_sto
 
 
 def test_failures_returns_every_row_unless_it_is_limited(empty_store: Store, tmp_path: Path) -> None:
-    """A walk of 24 edges, none of them gold, gives 24 rows; ``limit`` cuts them, and ``total`` still counts 24."""
+    """A traversal of 24 wrong edges gives 24 rows; ``limit`` cuts them, and ``total`` still counts 24."""
     walk = [edge(f"x:{number:02d}", f"x:{number + 1:02d}") for number in range(24)]
     gold = [{"id": "q", "paths": [{"steps": [edge("x:a", "x:b")]}]}]
     file = run_of(tmp_path / "d", gold, [{"question_id": "q", "traversal": walk}])
@@ -81,7 +81,7 @@ def test_failures_returns_every_row_unless_it_is_limited(empty_store: Store, tmp
 
 
 def test_wrong_turns_tell_a_path_that_was_never_entered(empty_store: Store, tmp_path: Path) -> None:
-    """Of two gold paths one was left after a step, the other never entered: no walk came to its first node."""
+    """One of two gold paths was left after a step; the other was never entered."""
     paths = [
         {"id": "left", "steps": [edge("x:a", "x:b"), edge("x:b", "x:c")]},
         {"id": "never", "steps": [edge("x:m", "x:n")]},
@@ -95,7 +95,7 @@ def test_wrong_turns_tell_a_path_that_was_never_entered(empty_store: Store, tmp_
 
 
 def test_missed_boundaries_look_at_the_alternative_that_crossed_most(empty_store: Store, tmp_path: Path) -> None:
-    """Only edges between repositories count for the choice, as in BoundaryRecall.
+    """Only edges between repositories decide the alternative, as in BoundaryRecall.
 
     Of ``inner`` 3 of its 4 edges were walked but not its only boundary; of ``outer`` 1 of its 2 boundaries and nothing
     else of its 6 edges. BoundaryRecall is 1/2, that of ``outer``, whose other boundary is missed.
@@ -114,7 +114,7 @@ def test_missed_boundaries_look_at_the_alternative_that_crossed_most(empty_store
 
 
 def test_commits_of_questions_that_are_not_scored_are_no_failures(empty_store: Store, tmp_path: Path) -> None:
-    """Neither a question with stale gold nor one without any commit shows incoherent pairs or unknown commits."""
+    """Questions with stale gold or without commits have no incoherent pairs and no unknown commits."""
     mixed = [{"id": "x:a", "commit": "1"}, {"id": "y:b", "commit": "none-such"}]
     file = run_of(
         tmp_path / "d",
@@ -139,7 +139,7 @@ def test_commits_of_questions_that_are_not_scored_are_no_failures(empty_store: S
 
 
 def test_unknown_commits_make_one_row_of_pairs_and_pins_none(empty_store: Store, tmp_path: Path) -> None:
-    """What the question pins fits in both engines; a clash is told before that, and unknown commits are one row.
+    """Pins fit in both engines, unless a row says that they clash; unknown commits are one row.
 
     The same two chunks of unknown commits are coherent where the question pins them, and incoherent in ``loose``. In
     ``many`` 19 unknown commits make 171 pairs; in ``clash`` a row speaks against the pins.
@@ -176,7 +176,7 @@ def test_unknown_commits_make_one_row_of_pairs_and_pins_none(empty_store: Store,
 
 
 def test_unknown_commits_are_told_in_words(empty_store: Store, tmp_path: Path) -> None:
-    """The sentence names the commit and why it isn't known, or says that the chunks name none."""
+    """The sentence names the commit and why it is unknown, or says that the chunks name none."""
     file = run_of(
         tmp_path / "d",
         [{"id": "q", "relevant": ["x:a"]}],
@@ -199,7 +199,7 @@ COMMITS = ("Coherence", "Incoherent")
 
 
 def coherence(store: Store, file: Path, engine: str) -> dict[str, float | None]:
-    """Return the means of the measures of commits, computed by one of the engines in a graph."""
+    """Return the means of the measures of commits, by one engine in a graph."""
     found = graphkit.evaluate(file, store=store, measures=COMMITS, engine=engine)
     return {name: one.mean for name, one in found.measures.items()}
 
@@ -252,7 +252,7 @@ def test_another_dataset_changes_no_coherence(
     others: dict[str, list[Record]],
     expected: dict[str, float],
 ) -> None:
-    """What another dataset of the same database says of the same commits changes nothing, in either engine."""
+    """Statements of another dataset about the same commits change nothing, in either engine."""
     asked = [{"id": "q", "relevant": ["x:a"]}]
     file = run_of(tmp_path / "mine", asked, [{"question_id": "q", "retrieved": CHUNKS}], **mine)
     alone = {name: one.mean for name, one in graphkit.evaluate(file, measures=COMMITS).measures.items()}
@@ -270,7 +270,7 @@ def test_another_dataset_changes_no_coherence(
 
 
 def test_a_file_that_is_gone_says_nothing_any_more(empty_store: Store, tmp_path: Path) -> None:
-    """Commits, rows and knowledge graphs of files that were removed are removed by the next load."""
+    """The next load removes the commits, rows and knowledge graphs of removed files."""
     files: dict[str, list[Record]] = {
         "commits": [{"repo": "x", "sha": "1"}],
         "compatibility": [{"id": "s", "commits": {"x": "1", "y": "2"}}],
@@ -289,7 +289,7 @@ def test_a_file_that_is_gone_says_nothing_any_more(empty_store: Store, tmp_path:
 
 
 def test_nothing_is_told_of_a_walk_that_was_not_logged(empty_store: Store, tmp_path: Path) -> None:
-    """Of two questions that found nothing, only the one whose empty walk is logged has missed something.
+    """Of two questions that found nothing, only the one with a logged empty traversal missed an edge.
 
     Another run walked the edge in both: only in ``empty`` did the run lose it.
     """
@@ -319,7 +319,7 @@ def test_nothing_is_told_of_a_walk_that_was_not_logged(empty_store: Store, tmp_p
 
 
 def test_a_run_may_be_taken_as_sets_of_edges(empty_store: Store, tmp_path: Path) -> None:
-    """Both gold edges were found, in another order: as sets of edges the run took no wrong turn, in either engine.
+    """Gold edges in another order are no wrong turn in a set of edges, in either engine.
 
     It is so for as long as the run was last evaluated so, and for a record that says it in any case.
     """

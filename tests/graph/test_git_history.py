@@ -1,4 +1,4 @@
-"""``graphkit git``: what git tells of a repository is in the graph, and reading again writes only what is new."""
+"""``graphkit git``: the history of a repository is in the graph, and reading again writes only new commits."""
 
 from __future__ import annotations
 
@@ -68,18 +68,18 @@ def held(graph: Graph, repo: str) -> dict[str, Row]:
 
 
 def logged(folder: Path, *references: str) -> dict[str, tuple[str, set[str]]]:
-    """Return what git tells: sha to time and parents, of all that branches and tags reach."""
+    """Return git's own data: sha to time and parents, for all commits that branches and tags reach."""
     lines = git(folder, "log", *(references or ("--branches", "--tags")), "--format=%H|%cI|%P").splitlines()
     return {sha: (at, set(parents.split())) for sha, at, parents in (line.split("|") for line in lines)}
 
 
 def same_moment(one: Any, two: str) -> bool:
-    """Tell whether two texts name the same moment."""
+    """Return whether two texts name the same moment."""
     return datetime.fromisoformat(str(one)) == datetime.fromisoformat(two)
 
 
 def test_history_is_that_of_git(any_graph: Graph, shop: Path) -> None:
-    """Commits, parents, times, branches and tags of six repositories are what git log and git branch tell."""
+    """Commits, parents, times, branches and tags of six repositories agree with git log and git branch."""
     found = read(any_graph, shop, *NAMES)
     assert list(found) == list(NAMES)
     for name in NAMES:
@@ -111,7 +111,7 @@ def test_merge_has_both_parents(any_graph: Graph, shop: Path) -> None:
 
 
 def test_reading_again_writes_only_what_is_new(any_graph: Graph, shop: Path) -> None:
-    """A second reading writes nothing; after a commit, a branch and a tag just those are written."""
+    """A second reading writes nothing; after a commit, a branch and a tag, only these are written."""
     web = shop / "web"
     [(before, _)] = read(any_graph, shop, "web").values()
     content = any_graph.content()
@@ -129,7 +129,7 @@ def test_reading_again_writes_only_what_is_new(any_graph: Graph, shop: Path) -> 
 
 
 def test_text_output(graph: Graph, shop: Path) -> None:
-    """Without --json a line a repository tells what was written; --name gives the name in the graph."""
+    """Without --json, one line per repository counts the written commits; --name sets the name in the graph."""
     commits = len(logged(shop / "web"))
     done = graphkit("git", "web", "--name", "front end", cwd=shop, env=graph.env, code=0)
     assert done.out == f"front end: {commits} commits loaded, 0 there already\n"
@@ -139,7 +139,7 @@ def test_text_output(graph: Graph, shop: Path) -> None:
 
 
 def test_scores_from_before_the_history_are_outdated(any_graph: Graph, tmp_path: Path) -> None:
-    """What a history tells of commits outdates the scores by measures that ask for commits, and no others."""
+    """A new history outdates the scores by measures that need commits, and no others."""
     folder = tmp_path / "a"
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main")
@@ -194,7 +194,7 @@ NOTHING_KNOWN = "nothing is known about commits: the dataset has no commits, com
 
 
 def test_history_is_known_to_datasets_whose_repository_it_is(any_graph: Graph, tmp_path: Path) -> None:
-    """A history scores those that name the repository, but for one that names commits of another one called so."""
+    """A history counts for the datasets that name its repository, except for one with foreign commits."""
     shas = history(tmp_path / "a", "v1", "v2")
     other = 40 * "f"
     asked = QUESTIONS[0]
@@ -226,7 +226,7 @@ def test_history_is_known_to_datasets_whose_repository_it_is(any_graph: Graph, t
 
 
 def test_commits_are_named_by_what_a_history_tells(any_graph: Graph, tmp_path: Path) -> None:
-    """A run that names tags is of the tagged commits once their history is read; of two tags each is known."""
+    """Tags in a run mean their commits once the history is read; of two tags each is known."""
     one, _ = history(tmp_path / "a", "v1", "v2")
     git(tmp_path / "a", "tag", "again", one)
     whole = [{"id": "a:0.py", "commit": one}, {"id": "a:1.py", "commit": "again"}, {"id": "a:2.py", "commit": one[:7]}]
@@ -267,7 +267,7 @@ def test_commits_are_named_by_what_a_history_tells(any_graph: Graph, tmp_path: P
 
 
 def test_annotated_and_nested_tags(graph: Graph, tmp_path: Path) -> None:
-    """An annotated tag, and a tag of a tag, belong to the commit that they lead to; a tag of a file to none."""
+    """Annotated tags, and tags of tags, belong to their commit; a tag of a file belongs to none."""
     folder = tmp_path / "tagged"
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main")
@@ -289,7 +289,7 @@ def test_annotated_and_nested_tags(graph: Graph, tmp_path: Path) -> None:
 
 
 def test_commit_that_only_a_tag_reaches(graph: Graph, shop: Path) -> None:
-    """What no branch holds any more is kept by its tag, and belongs to no branch."""
+    """A commit that only a tag keeps belongs to no branch."""
     web = shop / "web"
     git(web, "checkout", "-q", "--detach")
     git(web, "commit", "-q", "--allow-empty", "-m", "aside")
@@ -309,7 +309,7 @@ def test_bare_clone(graph: Graph, shop: Path) -> None:
 
 
 def test_clone_with_remote_branches(graph: Graph, shop: Path) -> None:
-    """In a clone the branches of the remote count, by their own names."""
+    """In a clone, the branches of the remote count, under their own names."""
     git(shop, "clone", "-q", "web", "cloned")
     read(graph, shop, "cloned")
     branches = {sha: row["branch"] for sha, row in held(graph, "cloned").items()}
@@ -323,7 +323,7 @@ def test_folder_inside_a_repository(graph: Graph, shop: Path) -> None:
 
 
 def test_shallow_clone(graph: Graph, shop: Path) -> None:
-    """A shallow clone gives the commits that it holds; a later, whole reading adds the others and joins them."""
+    """A shallow clone gives its own commits; a later complete reading adds and links the others."""
     git(shop, "clone", "-q", "--depth", "2", f"file://{shop}/api", "shallow")
     few = logged(shop / "shallow", "--branches", "--remotes", "--tags")
     everything = logged(shop / "api")
@@ -339,7 +339,7 @@ def test_shallow_clone(graph: Graph, shop: Path) -> None:
 
 
 def test_empty_repository(graph: Graph, tmp_path: Path) -> None:
-    """A repository without a commit is read, and has none."""
+    """A repository without commits is read."""
     (tmp_path / "empty").mkdir()
     git(tmp_path / "empty", "init", "-q")
     assert read(graph, tmp_path, "empty") == {"empty": (0, 0)}
@@ -354,7 +354,7 @@ def refused(graph: Graph, folder: Path, *arguments: object) -> Done:
 
 
 def test_what_is_no_repository(graph: Graph, tmp_path: Path) -> None:
-    """A folder that isn't in a repository, a file and nothing at all are told by their names."""
+    """A folder outside any repository, a file and a missing path are reported by name."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("x")
     for name in ("folder", "file", "nowhere"):
@@ -364,12 +364,12 @@ def test_what_is_no_repository(graph: Graph, tmp_path: Path) -> None:
 
 
 def test_mistake_in_the_second_repository(graph: Graph, shop: Path) -> None:
-    """Where one of several paths is no repository, none of them is read."""
+    """If one of several paths isn't a repository, none of them is read."""
     refused(graph, shop, "schema", "nowhere")
 
 
 def test_damaged_object(graph: Graph, shop: Path) -> None:
-    """An object that can't be unpacked is told as damaged."""
+    """An object that can't be unpacked is reported as damaged."""
     sha = git(shop / "contracts", "rev-parse", "main~1")
     spoiled = shop / "contracts" / ".git" / "objects" / sha[:2] / sha[2:]
     spoiled.chmod(0o644)
@@ -390,7 +390,7 @@ def test_damaged_object(graph: Graph, shop: Path) -> None:
     ],
 )
 def test_times_of_old_tools(stamp: str, at: str | None, graph: Graph, tmp_path: Path) -> None:
-    """An offset that no clock has is left out, and so is a time beyond the calendar; the commit is there."""
+    """An impossible offset, or a time beyond the calendar, is dropped; the commit is kept."""
     name = f"odd {stamp}"
     folder = tmp_path / name
     folder.mkdir()
@@ -405,13 +405,13 @@ def test_times_of_old_tools(stamp: str, at: str | None, graph: Graph, tmp_path: 
 
 
 def test_name_that_can_not_be_stored(graph: Graph, shop: Path) -> None:
-    """A name that is too long, or no text, is refused before anything is written."""
+    """A name that is too long, or isn't UTF-8, is refused before anything is written."""
     for name, told in ((1001 * "x", "the name has 1001 characters, and may have 1000"), ("\udcff", "isn't UTF-8")):
         assert told in refused(graph, shop, "web", "--name", name).err
 
 
 def test_damaged_repository(graph: Graph, shop: Path) -> None:
-    """A repository that lacks an object is told with the object, and nothing of it is written."""
+    """A missing object is reported, and nothing of the repository is written."""
     contracts = shop / "contracts"
     lost = git(contracts, "rev-parse", "main~2")
     (contracts / ".git" / "objects" / lost[:2] / lost[2:]).unlink()

@@ -1,4 +1,4 @@
-"""Loads that die are told and repaired, and two at once don't double."""
+"""Interrupted loads are reported and repaired, and two simultaneous ones write nothing twice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Stop(Exception):
 
 
 def stopping_at(kind: str) -> Any:
-    """Return a progress callback that raises when the first records of a kind were written."""
+    """Return a progress callback that raises after the first records of a kind."""
 
     def progress(found: str, count: int) -> None:
         if found == kind:
@@ -59,7 +59,7 @@ def test_interrupted_load_is_reported_and_repaired(empty_store: Store, dataset: 
 def test_interrupted_change_is_taken_back_by_loading_the_former_files(
     empty_store: Store, dataset: Path, kind: str
 ) -> None:
-    """After a change that died half-way, loading the files as they were gives what they hold, not a mixture."""
+    """After an interrupted change, loading the former files gives their content, not a mixture."""
     load_all(empty_store, dataset)
     before = contents(empty_store)
     names = ("commits.jsonl", "edges-stack-1.jsonl", "questions.jsonl")
@@ -90,7 +90,7 @@ with graphkit.open_store() as store:
 
 @pytest.mark.parametrize("kind", ["edges", "answers"])
 def test_killed_load_is_repaired(empty_store: Store, engine_settings: EngineSettings, dataset: Path, kind: str) -> None:
-    """A process that is killed while it loads leaves a load that is told, and repaired by running again."""
+    """The load of a killed process is reported, and repaired by running it again."""
     file = dataset / "runs" / f"{RUN}.jsonl"
     command = [sys.executable, "-c", KILLED, str(file), kind]
     done = subprocess.run(command, cwd=ROOT, env=engine_settings.env, capture_output=True, timeout=120, check=False)
@@ -131,7 +131,7 @@ with graphkit.open_store() as store:
 def test_run_killed_while_it_is_replaced_is_not_whole(
     empty_store: Store, engine_settings: EngineSettings, dataset: Path, query: str
 ) -> None:
-    """A run that lost something to a replacement that was killed says so, and its former file brings it all back."""
+    """A run whose replacement was killed is incomplete, and its former file restores it."""
     file = dataset / "runs" / f"{RUN}.jsonl"
     calls = [{"name": "read", "seen": ["web:a.py", "api:none.py"]}, {"name": "shell"}]
     write_jsonl(file, [{**one, "tool_calls": calls} for one in read_jsonl(file)])
@@ -155,7 +155,7 @@ def test_run_killed_while_it_is_replaced_is_not_whole(
 def test_scores_killed_while_they_are_replaced_are_not_whole(
     empty_store: Store, engine_settings: EngineSettings, dataset: Path
 ) -> None:
-    """The run keeps its name for the measures that weren't replaced, and none for those that died half-way."""
+    """Measures that weren't replaced stay complete, and interrupted ones don't."""
     file = dataset / "runs" / f"{RUN}.jsonl"
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "RR", "EdgeF1"])
     before = contents(empty_store)
@@ -171,7 +171,7 @@ def test_scores_killed_while_they_are_replaced_are_not_whole(
 
 
 def test_load_that_died_before_it_changed_anything_is_taken_back(empty_store: Store, dataset: Path) -> None:
-    """The dataset is whole, and the next evaluation says so."""
+    """The dataset is complete, and the next evaluation confirms that."""
     file = dataset / "runs" / f"{RUN}.jsonl"
     graphkit.evaluate(file, store=empty_store)
     before = contents(empty_store)
@@ -203,7 +203,7 @@ with graphkit.open_store() as store:
 def test_what_is_whole_is_not_told_as_interrupted(
     empty_store: Store, engine_settings: EngineSettings, dataset: Path
 ) -> None:
-    """The last mark of a load and its release are one: no process can die between them."""
+    """The last mark of a load and its release are one transaction."""
     command = [sys.executable, "-c", RELEASING, str(dataset / "runs" / f"{RUN}.jsonl")]
     done = subprocess.run(command, cwd=ROOT, env=engine_settings.env, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr.decode()
@@ -224,7 +224,7 @@ with graphkit.open_store() as store:
 def test_two_processes_at_once_do_not_double(
     empty_store: Store, engine_settings: EngineSettings, dataset: Path
 ) -> None:
-    """Two processes that load the same dataset and run at once leave what one alone leaves."""
+    """Two processes that load the same dataset and run at once write the same as one."""
     file = dataset / "runs" / f"{RUN}.jsonl"
     processes = [
         subprocess.Popen(
@@ -255,7 +255,7 @@ def test_two_processes_at_once_do_not_double(
 
 
 def test_a_load_waits_for_another_ones(empty_store: Store, dataset: Path) -> None:
-    """While a living process holds a load, it isn't interrupted, and another's patience ends with a sentence."""
+    """A load of a living process isn't interrupted, and another process gives up with a message."""
     with reserved(empty_store, "dataset shop"):
         (unfinished,) = unfinished_loads(empty_store)
         assert not unfinished.interrupted

@@ -1,4 +1,4 @@
-"""Loading: each record is there, twice is once, and what changed is replaced and nothing else."""
+"""Loading: every record is stored once, and only changed records are replaced."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.helpers.loading import RUN, change, contents, load_all
 
 
 def test_each_record_is_loaded(empty_store: Store, dataset: Path) -> None:
-    """What a load says it wrote is what the files hold and what the graph holds."""
+    """The counts of a load agree with the files and with the graph."""
     summary = graphkit.load(empty_store, dataset)
     lines = {kind: len(read_jsonl(dataset / f"{kind}.jsonl")) for kind in ("questions", "commits", "compatibility")}
     for kind in ("artifacts", "edges"):
@@ -52,7 +52,7 @@ def test_load_decodes_each_line_once(empty_store: Store, dataset: Path, parsed: 
 
 
 def test_evaluation_decodes_a_run_once(empty_store: Store, dataset: Path, parsed: Counter[tuple[str, int]]) -> None:
-    """A run is written from the records that were scored; where the graph holds just them, none are spooled.
+    """A run is written from the scored records; none are spooled if the graph already holds them.
 
     Only the known ids of its first records need a second look at them, and one at the knowledge graphs.
     """
@@ -71,7 +71,7 @@ def test_evaluation_decodes_a_run_once(empty_store: Store, dataset: Path, parsed
 def test_evaluation_of_a_shuffled_run_writes_what_its_file_holds(
     empty_store: Store, dataset: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Records far from their questions, in files of many batches on two processes, are written as a load would."""
+    """Records of many batches on two processes are written as by a load."""
     monkeypatch.setattr(batches, "SIZE", 7)
     monkeypatch.setattr(file_scoring, "SMALL", 0)
     file = dataset / "runs" / f"{RUN}.jsonl"
@@ -84,7 +84,7 @@ def test_evaluation_of_a_shuffled_run_writes_what_its_file_holds(
 
 
 def test_loading_twice_changes_nothing(empty_store: Store, dataset: Path) -> None:
-    """The second load writes nothing, and every node and relationship is as before."""
+    """The second load writes nothing, and no node or relationship changes."""
     load_all(empty_store, dataset)
     before = contents(empty_store)
     summary = graphkit.load(empty_store, dataset)
@@ -114,7 +114,7 @@ def gold_of(store: Store, question: str) -> list[tuple[object, ...]]:
 
 
 def test_changed_question_replaces_its_gold_only(empty_store: Store, dataset: Path) -> None:
-    """A new gold path takes the place of the old ones; every other question stays as it is."""
+    """A new gold path replaces the old ones, and other questions stay unchanged."""
     load_all(empty_store, dataset)
     others = [one["id"] for one in read_jsonl(dataset / "questions.jsonl") if one["id"] != "sf-02"]
     before = {name: gold_of(empty_store, name) for name in others}
@@ -129,7 +129,7 @@ def test_changed_question_replaces_its_gold_only(empty_store: Store, dataset: Pa
 
 
 def test_unknown_gold_end_becomes_an_artifact(empty_store: Store, dataset: Path) -> None:
-    """An end that the knowledge graph lacks is created from its id, once, and reported."""
+    """A missing end of an edge is created from its id, once, and reported."""
     change(dataset, "sf-02", paths=[[["web:new.ts#f", "CALLS", "api:new.py#g"], ["api:new.py#g", "CALLS", "bare"]]])
     first = graphkit.load(empty_store, dataset)
     assert {"web:new.ts#f", "api:new.py#g", "bare"} <= set(first.created_artifacts)
@@ -146,7 +146,7 @@ def test_unknown_gold_end_becomes_an_artifact(empty_store: Store, dataset: Path)
 
 
 def test_removed_question_disappears(empty_store: Store, dataset: Path) -> None:
-    """A question that the file no longer holds is gone, with its gold; when it is back, all is as it was."""
+    """A removed question disappears with its gold, and comes back unchanged."""
     load_all(empty_store, dataset)
     before = contents(empty_store)
     whole = (dataset / "questions.jsonl").read_text()
@@ -164,7 +164,7 @@ def test_removed_question_disappears(empty_store: Store, dataset: Path) -> None:
 
 
 def test_removed_question_whose_answer_names_commits(empty_store: Store, dataset: Path) -> None:
-    """What names of commits mean is told of the answers to the questions that are left; the other stays as it was."""
+    """Commits are resolved for answers to the remaining questions; the other answer stays unchanged."""
     run = dataset / "runs" / f"{RUN}.jsonl"
     answers = read_jsonl(run)
     first, second = [answer for answer in answers if answer["retrieved"]][:2]
@@ -184,7 +184,7 @@ def test_removed_question_whose_answer_names_commits(empty_store: Store, dataset
 
 
 def test_changed_graph_is_replaced(empty_store: Store, dataset: Path) -> None:
-    """The edges of a changed knowledge graph are replaced, and those of the other one stay."""
+    """The edges of a changed knowledge graph are replaced, and those of another one stay."""
     graphkit.load(empty_store, dataset)
     edges = read_jsonl(dataset / "edges-stack-1.jsonl")
     write_jsonl(dataset / "edges-stack-1.jsonl", edges[:10])
@@ -196,7 +196,7 @@ def test_changed_graph_is_replaced(empty_store: Store, dataset: Path) -> None:
 
 
 def test_changed_run_is_replaced_as_a_whole(empty_store: Store, dataset: Path) -> None:
-    """Nothing of a run's former records is left, and nothing of other runs is touched."""
+    """A replaced run keeps no former record, and other runs stay unchanged."""
     load_all(empty_store, dataset)
     load_all(empty_store, dataset, "storefront-bm25")
     file = dataset / "runs" / f"{RUN}.jsonl"
@@ -215,7 +215,7 @@ def test_changed_run_is_replaced_as_a_whole(empty_store: Store, dataset: Path) -
 
 
 def test_scores_of_a_former_file_go_with_it(empty_store: Store, dataset: Path) -> None:
-    """A run that is replaced loses the scores of measures that weren't asked for again: they were of other answers."""
+    """A replaced run loses all its former scores, which were of other answers."""
     file = dataset / "runs" / f"{RUN}.jsonl"
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "RR"])
     write_jsonl(file, [{**one, "retrieved": []} for one in read_jsonl(file)])
@@ -226,7 +226,7 @@ def test_scores_of_a_former_file_go_with_it(empty_store: Store, dataset: Path) -
 
 
 def test_run_remembers_its_file(empty_store: Store, dataset: Path) -> None:
-    """The graph names the log of a run, also after it was moved."""
+    """The graph names the log of a run, even after it was moved."""
     file = dataset / "runs" / f"{RUN}.jsonl"
     graphkit.evaluate(file, store=empty_store)
     assert empty_store.read(cypher("read/runs"))[0]["file"] == str(file.resolve())
@@ -236,7 +236,7 @@ def test_run_remembers_its_file(empty_store: Store, dataset: Path) -> None:
 
 
 def test_a_strict_load_refuses_fields_that_are_not_known(empty_store: Store, dataset: Path) -> None:
-    """The library refuses them as the command does, before anything is written."""
+    """The library refuses stale questions like the command, before anything is written."""
     change(dataset, "sf-01", dificulty="easy")
     before = contents(empty_store)
     with pytest.raises(InputError, match=r"questions.jsonl:1: the field 'dificulty' isn't known.*difficulty"):
@@ -252,7 +252,7 @@ def elsewhere(dataset: Path, name: str = "elsewhere.jsonl", **changed: Any) -> P
 
 
 def test_another_file_of_a_run_is_refused(empty_store: Store, dataset: Path) -> None:
-    """A second file of one run name is refused with where the first is, and nothing is written."""
+    """A second file with the same run name is refused with the path of the first, and nothing is written."""
     file = dataset / "runs" / f"{RUN}.jsonl"
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
     before = contents(empty_store)
@@ -270,7 +270,7 @@ def test_another_file_of_a_run_is_refused(empty_store: Store, dataset: Path) -> 
 
 
 def test_a_copy_of_a_run_is_the_same_run(empty_store: Store, dataset: Path) -> None:
-    """The same content in another file is no other run, also where the questions of the dataset changed since."""
+    """The same content in another file is the same run, even if the dataset's questions changed."""
     graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", store=empty_store, measures=["EdgeRecall"])
     records = read_jsonl(dataset / "questions.jsonl")
     write_jsonl(dataset / "questions.jsonl", [*records, {"id": "new", "question": "?"}])
@@ -280,7 +280,7 @@ def test_a_copy_of_a_run_is_the_same_run(empty_store: Store, dataset: Path) -> N
 
 
 def test_another_file_takes_the_place_of_a_run_where_it_is_asked_to(empty_store: Store, dataset: Path) -> None:
-    """With ``replace`` the run is the other file's from there on, and the first file is then the other one."""
+    """With ``replace`` the run belongs to the other file, and the first file is refused then."""
     file = dataset / "runs" / f"{RUN}.jsonl"
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
     other = elsewhere(dataset, traversal=[])
@@ -292,7 +292,7 @@ def test_another_file_takes_the_place_of_a_run_where_it_is_asked_to(empty_store:
 
 
 def test_a_run_by_another_name(empty_store: Store, dataset: Path) -> None:
-    """By another name the same records are a run of their own, with the same scores, beside the first."""
+    """The same records under another name are another run with the same scores."""
     file = dataset / "runs" / f"{RUN}.jsonl"
     first = graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "Coherence"])
     second = graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall", "Coherence"], name="again")
@@ -309,7 +309,7 @@ def test_a_run_by_another_name(empty_store: Store, dataset: Path) -> None:
 
 
 def test_records_in_memory_take_the_place_of_a_file_only_where_asked(empty_store: Store, dataset: Path) -> None:
-    """Records in memory are no file: its run is refused; of their own name the last ones count, with a warning."""
+    """Records in memory can't replace the run of a file; under their own name the last ones count, with a warning."""
     file = dataset / "runs" / f"{RUN}.jsonl"
     records = read_jsonl(file)
     graphkit.load(empty_store, dataset)
@@ -350,7 +350,7 @@ def test_run_of_another_dataset_is_refused(empty_store: Store, dataset: Path, tm
 
 
 def test_late_commits_are_linked(empty_store: Store, dataset: Path) -> None:
-    """Chunks whose commits are loaded after the run are linked to them as if they had been there before."""
+    """Chunks are linked to commits that are loaded after the run."""
     commits = (dataset / "commits.jsonl").read_text()
     rows = (dataset / "compatibility.jsonl").read_text()
     for file in (*dataset.glob("artifacts-*.jsonl"), dataset / "commits.jsonl"):

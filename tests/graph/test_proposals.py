@@ -1,4 +1,4 @@
-"""Paths that a person's pattern finds in the knowledge graph, on every engine."""
+"""Paths that a user's pattern finds in the knowledge graph, on every engine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def known(store: Store, tmp_path: Path) -> Store:
 
 
 def test_paths_with_their_commits(known: Store) -> None:
-    """Each path comes with its edges as they point, and the commits of its repositories, where one is known."""
+    """Each path has its edges in their direction, and the known commits of its repositories."""
     found = proposed_paths(known, "mine", "MATCH p = (:Artifact {id: 'a:m.py#x'})-[:EDGE*1..3]->(b);", 10)
     paths = {len(one.steps): one for one in found.found}
     assert paths[1].steps == (("a:m.py#x", "CALLS", "a:m.py#y"),)
@@ -51,7 +51,7 @@ def test_paths_with_their_commits(known: Store) -> None:
 
 
 def test_an_edge_against_the_walk(known: Store) -> None:
-    """A path may walk an edge backwards: the step points as the edge does; two commits of a repository pin none."""
+    """An edge keeps its direction if the path traverses it backwards; two commits of a repository pin none."""
     pattern = "MATCH p = (:Artifact {id: 'a:m.py#x'})-[:EDGE]-()-[:EDGE]-(:Artifact {id: 'a:m.py#w'})"
     [one] = proposed_paths(known, "mine", pattern, 10).found
     assert one.steps == (("a:m.py#x", "CALLS", "a:m.py#y"), ("a:m.py#w", "CALLS", "a:m.py#y"))
@@ -59,7 +59,7 @@ def test_an_edge_against_the_walk(known: Store) -> None:
 
 
 def test_what_is_not_of_the_knowledge_graph(known: Store, tmp_path: Path) -> None:
-    """Gold, nodes alone and edges of another dataset are left out and counted; where there is more, that is told."""
+    """Matches outside the dataset's graph are skipped and counted; ``cut`` says whether there are more."""
     gold = proposed_paths(known, "mine", "MATCH p = (:Artifact)-[:GOLD]->(:Artifact)", 10)
     assert (gold.found, gold.foreign) == ([], 3)  # q1 has two steps, q2 one
     nodes = proposed_paths(known, "mine", "MATCH p = (:Artifact {id: 'b:t.sql'})", 10)
@@ -88,7 +88,7 @@ def test_a_path_twice(known: Store, tmp_path: Path) -> None:
 
 
 def test_what_no_pattern_may_do(known: Store) -> None:
-    """A pattern that writes, is no Cypher or names no path is refused, and a dataset that isn't loaded."""
+    """A pattern that writes, is invalid or names no path is refused, and so is an unknown dataset."""
     with pytest.raises(DatabaseError):
         proposed_paths(known, "mine", "MATCH p = (a)-[:EDGE]->(b) SET a.x = 1 WITH p", 10)
     with pytest.raises(InputError):

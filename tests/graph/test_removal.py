@@ -1,4 +1,4 @@
-"""Taking runs and datasets out of the graph: what is left is what was there before they came."""
+"""Removing runs and datasets leaves the graph as it was before them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.helpers.loading import RUN, contents
 
 
 def test_a_run_is_removed(empty_store: Store, dataset: Path) -> None:
-    """Answers, walks, chunks, scores and verdicts go; dataset and other runs stay."""
+    """Answers, traversals, chunks, scores and verdicts are deleted; the dataset and other runs stay."""
     graphkit.evaluate(dataset / "runs" / "storefront-bm25.jsonl", dataset, store=empty_store)
     before = contents(empty_store)
     graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", dataset, store=empty_store)
@@ -30,7 +30,7 @@ def test_a_run_is_removed(empty_store: Store, dataset: Path) -> None:
 
 
 def test_a_dataset_is_removed_with_its_runs(empty_store: Store, dataset: Path, tmp_path: Path) -> None:
-    """What another dataset holds stays as it was; the dataset may be loaded again."""
+    """Another dataset stays unchanged, and the removed one can be loaded again."""
     other = tiny(tmp_path / "other")
     graphkit.evaluate(other, store=empty_store)
     before = contents(empty_store)
@@ -52,7 +52,7 @@ def test_a_dataset_is_removed_with_its_runs(empty_store: Store, dataset: Path, t
 
 @pytest.mark.parametrize("removed", [remove_run, remove_dataset])
 def test_what_is_not_there(empty_store: Store, dataset: Path, removed: object) -> None:
-    """A name that the graph doesn't hold is told, with those that it holds; nothing is removed."""
+    """An unknown name is reported with the known ones, and nothing is removed."""
     graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", dataset, store=empty_store)
     before = contents(empty_store)
     with pytest.raises(InputError, match="the graph holds no"):
@@ -61,7 +61,7 @@ def test_what_is_not_there(empty_store: Store, dataset: Path, removed: object) -
 
 
 def test_a_removal_that_died_goes_on(empty_store: Store, dataset: Path) -> None:
-    """What is left of a run says that it is incomplete, and the same command takes the rest away."""
+    """The rest of an interrupted removal is incomplete, and the same command removes it."""
     graphkit.load(empty_store, dataset)
     before = contents(empty_store)
     graphkit.evaluate(dataset / "runs" / f"{RUN}.jsonl", dataset, store=empty_store)

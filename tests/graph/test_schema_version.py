@@ -1,4 +1,4 @@
-"""The form of what is written: a new one loads all anew, and no change of it goes unseen."""
+"""The schema version: a new one loads everything again, and no change of the schema goes unnoticed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.helpers.loading import RUN, load_all
 
 
 def test_new_form_loads_everything_anew(empty_store: Store, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where graphkit writes in a new form, no file, question or run of the former one counts as there already."""
+    """With a new schema version, no file, question or run counts as unchanged."""
     load_all(empty_store, dataset)
     monkeypatch.setattr(schema_version, "SCHEMA_VERSION", "a later one")
     summary = graphkit.load(empty_store, dataset)
@@ -45,14 +45,14 @@ def statements(path: Path) -> str:
 
 
 def schema_digest(folder: Path, rows: Path) -> str:
-    """Return a digest of everything that decides what a load writes: the schema, the load queries, and their rows."""
+    """Return a digest of the schema, the load queries, and the code of their rows."""
     queries = [folder / "schema.cypher", *sorted((folder / "load").glob("*.cypher"))]
     texts = [f"{path.name}\n{read_query(path).text}" for path in queries] + [statements(rows)]
     return blake2b("\0".join(texts).encode(), digest_size=16).hexdigest()
 
 
 def test_schema_version_covers_what_is_written() -> None:
-    """Whoever changes the schema, a load query or the rows decides whether databases must be loaded anew."""
+    """The digest is that of the schema, the load queries and the rows."""
     digest = schema_digest(ROOT / "cypher", ROOT / "graphkit" / "graph" / "rows.py")
     assert digest == schema_version.SCHEMA_DIGEST, (
         "cypher/schema.cypher, cypher/load/ or graphkit/graph/rows.py have changed. If a load now writes anything else "
@@ -64,7 +64,7 @@ def test_schema_version_covers_what_is_written() -> None:
 
 @pytest.mark.parametrize("changed", ["schema.cypher", "load/answers.cypher", "rows.py"])
 def test_schema_digest_sees_a_change(tmp_path: Path, changed: str) -> None:
-    """A changed index, query or row is another digest; a comment in a query's header or another docstring is none."""
+    """A changed index, query or row changes the digest; comments, headers and docstrings don't."""
     shutil.copytree(ROOT / "cypher", tmp_path, dirs_exist_ok=True)
     shutil.copy(ROOT / "graphkit" / "graph" / "rows.py", tmp_path)
     before = schema_digest(tmp_path, tmp_path / "rows.py")

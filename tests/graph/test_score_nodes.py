@@ -1,4 +1,4 @@
-"""Scores in the graph by several graders: each replaces its own, and of others only what it scores itself."""
+"""Scores by several graders: each replaces its own, and those of others only for the questions that it scores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEASURE = "FactualCorrectness"
 
 
 def world(folder: Path, runs: str = "r") -> list[Path]:
-    """Write a dataset of four questions and runs that answer them all alike; return the runs' files."""
+    """Write a dataset of four questions and runs with equal answers; return the runs' files."""
     steps = [{"source": "x:a", "relation": "R", "target": "x:b"}]
     write_jsonl(
         folder / "questions.jsonl", [{"id": name, "question": "?", "paths": [{"steps": steps}]} for name in QUESTIONS]
@@ -37,14 +37,14 @@ def world(folder: Path, runs: str = "r") -> list[Path]:
 
 
 def given(by: str | None, *questions: str, value: float = 1.0, measure: str = MEASURE, **fields: Any) -> list[Score]:
-    """Return scores that a grader, such as ``judge 2``, gave the answers to some questions."""
+    """Return the scores of a grader, such as ``judge 2``, for some questions."""
     grader, _, version = (by or "").partition(" ")
     named = {"run": "r", "measure": measure, "grader": grader or None, "version": version or None, **fields}
     return [Score.model_validate({**named, "question": name, "value": value}) for name in questions]
 
 
 def held(store: Store, measure: str = MEASURE) -> dict[str, str]:
-    """Return who gave the score of each question, as far as there is one; a second one fails."""
+    """Return the grader of each question's score; fail if there are two."""
     rows = store.read(
         "MATCH (s:Score {run: 'r', measure: $measure}) RETURN s.question AS question, s.grader AS grader",
         {"measure": measure},
@@ -55,12 +55,12 @@ def held(store: Store, measure: str = MEASURE) -> dict[str, str]:
 
 
 def named(store: Store) -> dict[str, tuple[str, bool]]:
-    """Return who graded the run by each measure, and whether their scores are all there."""
+    """Return the grader of each measure of the run, and whether all scores are there."""
     return {name: (one.given_by, one.complete) for name, one in gradings(store, "r").items()}
 
 
 def test_several_graders_give_one_measure(empty_store: Store, tmp_path: Path) -> None:
-    """Scores of other questions stay when a grader's own are replaced, and both stand as one grading of the measure."""
+    """Replacing a grader's scores keeps those of others on other questions; both are one grading of the measure."""
     [file] = world(tmp_path)
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
     load_scores(empty_store, given("judge 2", "q1", "q2", "q3") + given("judge 2", "q4", measure="Correct"))
@@ -84,7 +84,7 @@ def test_several_graders_give_one_measure(empty_store: Store, tmp_path: Path) ->
 
 
 def test_a_score_has_one_giver(empty_store: Store, tmp_path: Path) -> None:
-    """Of another grader's scores those of the same questions go, and with the last of them its grading."""
+    """Another grader's scores of the same questions are deleted, and its grading with the last of them."""
     [file] = world(tmp_path)
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
     load_scores(empty_store, given("judge", "q1", "q2", "q3") + given(None, "q4"))
@@ -100,7 +100,7 @@ def test_a_score_has_one_giver(empty_store: Store, tmp_path: Path) -> None:
 
 
 def test_evaluate_replaces_a_measure_as_a_whole(empty_store: Store, tmp_path: Path) -> None:
-    """What is evaluated with a run is all that there is of its measures, whoever gave any of it before."""
+    """An evaluation replaces all scores of its measures, by any grader."""
     [file] = world(tmp_path)
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
     load_scores(empty_store, given("judge", "q1", "q2", "q3") + given("execution", "q4"))
@@ -120,7 +120,7 @@ def test_evaluate_replaces_a_measure_as_a_whole(empty_store: Store, tmp_path: Pa
     ],
 )
 def test_what_has_two_meanings_is_refused(empty_store: Store, tmp_path: Path, scores: list[Score], told: str) -> None:
-    """A grader's scores are of one version, and a question has one score by a measure."""
+    """A grader has one version, and a question one score by a measure."""
     [file] = world(tmp_path)
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
     with pytest.raises(InputError, match=told):
@@ -129,7 +129,7 @@ def test_what_has_two_meanings_is_refused(empty_store: Store, tmp_path: Path, sc
 
 
 def test_runs_by_the_same_graders_are_compared(empty_store: Store, tmp_path: Path) -> None:
-    """Two runs whose scores come from the same graders are compared, and refused where one of them has another version.
+    """Two runs with scores of the same graders are compared, and refused if a grader's versions differ.
 
     r has 1 on q1 and q2 and 0.5 on q3: a mean of 5/6; s has 1 on all three.
     """
@@ -146,7 +146,7 @@ def test_runs_by_the_same_graders_are_compared(empty_store: Store, tmp_path: Pat
 
 
 def test_scores_of_graphkit_in_part_are_as_old_as_the_dataset(empty_store: Store, tmp_path: Path) -> None:
-    """Where graphkit gave some of a measure's scores, these are of the former dataset: the measure is computed anew."""
+    """A measure with scores of graphkit from a former dataset is computed again."""
     for file in world(tmp_path, "rs"):
         graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
     other = given("other", "q4", value=0.0, measure="EdgeRecall")
@@ -174,7 +174,7 @@ def test_scores_of_graphkit_in_part_are_as_old_as_the_dataset(empty_store: Store
 def test_an_interrupted_load_is_seen_until_it_is_done(
     empty_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
-    """Whatever a dead load took away or wrote, its measure is incomplete until that grader's scores are all there.
+    """After an interrupted load, the measure is incomplete until all scores of that grader are there.
 
     The judge's load dies when it has deleted scores of its own and of the other grader, or when it writes.
     """
@@ -204,7 +204,7 @@ def test_an_interrupted_load_is_seen_until_it_is_done(
 def test_scores_of_all_questions_end_what_another_load_left(
     empty_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A judge whose load died is forgotten once another one has scored every question: nothing can be missing."""
+    """A judge with an interrupted load is forgotten once another one has scored every question."""
     [file] = world(tmp_path)
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
     load_scores(empty_store, given("execution", "q4"))
@@ -227,7 +227,7 @@ def test_scores_of_all_questions_end_what_another_load_left(
 def test_a_measure_that_a_dead_load_left_half_is_swept(
     empty_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A load of two measures dies when it writes; the next one, of another measure, leaves no trace of them."""
+    """The next load of any measure removes the measures of an interrupted load."""
     [file] = world(tmp_path)
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])
 

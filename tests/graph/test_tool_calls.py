@@ -1,4 +1,4 @@
-"""Calls of tools in the graph: what is written of them, what is asked of them, and that they go with their run."""
+"""Tool calls in the graph: their nodes, their queries, and their deletion with the run."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def empty_store(store: Store) -> Store:
 
 
 def called(name: str, *seen: str, **more: Any) -> dict[str, Any]:
-    """A call that showed these."""
+    """Return a call that showed these ids."""
     return {"name": name, "seen": list(seen), **more}
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """Two questions that expect search, read and read; and what a run called for each.
+    """Two questions that expect search, read and read, and the calls of a run.
 
     For q1: search shows a and b; read b again; read of c fails; read b and c, of which b again. q2 isn't logged.
     """
@@ -58,7 +58,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_what_is_written(empty_store: Store, run: Path) -> None:
-    """Each call in its order, with its arguments as JSON and the artifacts that it showed; a long result is cut."""
+    """Each call is in order, with its arguments as JSON and the artifacts that it showed; a long result is cut."""
     graphkit.evaluate(run, store=empty_store, measures=["StepsToGold"])
     rows = empty_store.read(
         "MATCH (a:Answer {run: 'r'})-[:CALLED]->(c:ToolCall) "
@@ -107,7 +107,7 @@ def test_named_queries(empty_store: Store, run: Path) -> None:
 
 
 def test_engines_give_the_same(empty_store: Store, run: Path) -> None:
-    """With a database and without, by either engine, a run has the same values."""
+    """A run has the same values with and without a database, by either engine."""
     alone = graphkit.evaluate(run, measures=MEASURES)
     engines: tuple[Engine, ...] = ("python", "cypher")
     for engine in engines:
@@ -116,7 +116,7 @@ def test_engines_give_the_same(empty_store: Store, run: Path) -> None:
 
 
 def test_calls_go_with_their_run(empty_store: Store, run: Path) -> None:
-    """A run that is loaded anew has its new calls alone, and one that is removed leaves none."""
+    """A run that is loaded again has only its new calls, and a removed one has none."""
     graphkit.load(empty_store, run.parent.parent)
     before = contents(empty_store)
     graphkit.evaluate(run, store=empty_store, measures=["StepsToGold"])

@@ -1,4 +1,4 @@
-"""Verdicts in the graph: stored beside answers, replaced as a whole, gone with their run, asked by failure queries."""
+"""Verdicts in the graph: stored beside answers, replaced as a whole, deleted with their run, and queried."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ CITATIONS = [
 
 
 def claims_verdict(question: str = "q1", **fields: Any) -> Verdict:
-    """Return the verdict that the tests below look at."""
+    """Return the verdict of the tests below."""
     return verdict(question, claims=CLAIMS, citations=CITATIONS, **fields)
 
 
 def held(store: Store) -> dict[str, int]:
-    """Return how many nodes and relationships of judgements the graph holds."""
+    """Return the numbers of nodes and relationships of verdicts."""
     kinds = ("Verdict", "Claim", "Citation", "Judging")
     rows = store.read("MATCH (n) RETURN labels(n)[0] AS kind, count(*) AS n")
     found = {str(row["kind"]): int(str(row["n"])) for row in rows if row["kind"] in kinds}
@@ -100,7 +100,7 @@ def held(store: Store) -> dict[str, int]:
 
 
 def test_verdicts_lie_beside_their_answers(empty_store: Store, tmp_path: Path) -> None:
-    """Claims, citations and verdicts are linked to the answer, its chunks and each other, once however often loaded.
+    """Claims, citations and verdicts are linked to answer, chunks and each other once, however often loaded.
 
     Of 3 pieces of evidence one names a chunk that wasn't retrieved; x:a was retrieved twice and is linked once. The
     claims cite 1 + 1 + 2 times, and the answer 3 times. Of the citations two mean a chunk each.
@@ -128,7 +128,7 @@ def test_verdicts_lie_beside_their_answers(empty_store: Store, tmp_path: Path) -
 
 
 def test_each_judge_is_replaced_alone(empty_store: Store, tmp_path: Path) -> None:
-    """New verdicts of a judge replace all of its own, of whichever grader, and none of another judge."""
+    """New verdicts of a judge replace all of its own, by any grader, and none of another judge."""
     graphkit.evaluate(world(tmp_path), store=empty_store)
     load_verdicts(empty_store, [claims_verdict(), claims_verdict(judge="other"), verdict("q2", grader="rubric")])
     keep_verdicts(empty_store, "r", "lexical", [verdict("q1", failure="refused", reason="no")])
@@ -139,7 +139,7 @@ def test_each_judge_is_replaced_alone(empty_store: Store, tmp_path: Path) -> Non
 
 
 def test_verdicts_go_with_the_answers(empty_store: Store, tmp_path: Path) -> None:
-    """A run that is loaded anew from another file has no verdicts: they were on other answers."""
+    """A run that is loaded from another file loses its verdicts, which were on other answers."""
     file = world(tmp_path)
     graphkit.evaluate(file, store=empty_store)
     load_verdicts(empty_store, [claims_verdict(), claims_verdict(judge="other")])
@@ -151,7 +151,7 @@ def test_verdicts_go_with_the_answers(empty_store: Store, tmp_path: Path) -> Non
 
 
 def test_nothing_is_written_where_something_is_unknown(empty_store: Store, tmp_path: Path) -> None:
-    """A run or question that the graph doesn't hold refuses all verdicts that are given with it."""
+    """An unknown run or question refuses all given verdicts."""
     graphkit.evaluate(world(tmp_path), store=empty_store)
     with pytest.raises(InputError, match="no run is called 's'"):
         load_verdicts(empty_store, [verdict("q1"), verdict("q1", run="s")])
@@ -161,7 +161,7 @@ def test_nothing_is_written_where_something_is_unknown(empty_store: Store, tmp_p
 
 
 def test_verdicts_on_other_answers_are_refused(empty_store: Store, tmp_path: Path) -> None:
-    """A verdict that tells which answer it is on isn't put beside another one, nor is any that is given with it."""
+    """A verdict on a different answer, by its hash, refuses all given verdicts."""
     graphkit.evaluate(world(tmp_path), store=empty_store)
     on_x = claims_verdict(answer_hash=answer_hash("x"))
     with pytest.raises(InputError, match=r"1 verdict of lexical on r is on another answer .*'q2'"):
@@ -171,7 +171,7 @@ def test_verdicts_on_other_answers_are_refused(empty_store: Store, tmp_path: Pat
 
 
 def test_an_interrupted_load_says_so(empty_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What dies between two batches is incomplete and told as interrupted, and the next load replaces it."""
+    """A load that dies between two batches is incomplete and reported, and the next one replaces it."""
     graphkit.evaluate(world(tmp_path), store=empty_store)
     load_verdicts(empty_store, [claims_verdict(), claims_verdict("q2")])
     monkeypatch.setattr(verdict_nodes, "QUESTIONS", 1)
@@ -199,12 +199,12 @@ def test_an_interrupted_load_says_so(empty_store: Store, tmp_path: Path, monkeyp
 
 
 def asked(store: Store, kind: str, *columns: str, **given: Any) -> list[tuple[object, ...]]:
-    """Return some columns of what a failure query finds."""
+    """Return some columns of a failure query."""
     return [tuple(row[name] for name in columns) for row in graphkit.failures(store, "r", kind, **given)]
 
 
 def test_claims_are_asked_by_name(empty_store: Store, tmp_path: Path) -> None:
-    """Each kind of failure tells its claims with chunk, commit and edge, as worked out in the world above."""
+    """Each kind of failure lists its claims with chunk, commit and edge, as derived in the world above."""
     graphkit.evaluate(world(tmp_path), store=empty_store)
     failed = verdict("q2", failure="truncated", reason="no room", model="m", attempts=2)
     load_verdicts(empty_store, [claims_verdict(), failed])
@@ -252,7 +252,7 @@ def test_claims_are_asked_by_name(empty_store: Store, tmp_path: Path) -> None:
 
 
 def test_an_edge_without_a_relation_is_in_gold(empty_store: Store, tmp_path: Path) -> None:
-    """A relation is compared where both carry one: a claim by an untyped edge between gold nodes isn't off gold."""
+    """A relation is compared if both have one: a claim by an untyped edge between gold nodes isn't off gold."""
     graphkit.evaluate(world(tmp_path), store=empty_store)
     claims = [claim("a to b", edge=("x:a", None, "y:b")), claim("b to a", edge=("y:b", None, "x:a"))]
     load_verdicts(empty_store, [verdict("q1", claims=claims)])
@@ -260,7 +260,7 @@ def test_an_edge_without_a_relation_is_in_gold(empty_store: Store, tmp_path: Pat
 
 
 def score(value: float | None, measure: str = "RubricGrade", question: str = "q1") -> Score:
-    """Return what a judge gave an answer."""
+    """Return a judge's score of an answer."""
     reason = "refused" if value is None else None
     return Score(run="r", question=question, measure=measure, value=value, reason=reason, grader="j")
 
@@ -285,7 +285,7 @@ def score(value: float | None, measure: str = "RubricGrade", question: str = "q1
 def test_a_right_answer_by_a_wrong_path(
     empty_store: Store, tmp_path: Path, scores: list[Score], verdicts: list[Verdict], judged: list[str] | None
 ) -> None:
-    """An answer that all who were asked judge right, and whose path misses y:b -> y:c; q2's path misses nothing.
+    """An answer that every judge calls right, and whose path misses y:b -> y:c; q2's path misses nothing.
 
     The walk read y:b at commit 2, whatever the question pins, and went on to y:d.
     """
@@ -305,7 +305,7 @@ def test_a_right_answer_by_a_wrong_path(
 
 
 def test_the_commit_of_a_step_that_was_never_read(empty_store: Store, tmp_path: Path) -> None:
-    """Where nothing was read at a step its commit is the pin of its own repository, as the question writes it."""
+    """If a step has no commit, the pin of its repository stands for it, as the question writes it."""
     # The pins "p@q" of "y" and "c" of "y@b" have the keys "y@p%40q" and "y@b@c": both begin with "y@".
     pins = {"y": "p@q", "y@b": "c"}
     question = {"id": "q1", "question": "?", "commits": pins, "paths": [{"id": "p", "steps": [step("y:b", "y:c")]}]}
@@ -318,7 +318,7 @@ def test_the_commit_of_a_step_that_was_never_read(empty_store: Store, tmp_path: 
 
 
 def test_plausible_verdicts_on_storefront(empty_store: Store, tmp_path: Path) -> None:
-    """On a run of the fixture each kind of failure is as many as the verdicts themselves say."""
+    """On a run of the fixture, each kind of failure has as many rows as the verdicts have."""
     run = "storefront-graph"
     file = without_graph(STOREFRONT, tmp_path) / "runs" / f"{run}.jsonl"
     graphkit.evaluate(file, store=empty_store, measures=["EdgeRecall"])

@@ -23,8 +23,8 @@ from graphkit.judges.claims import (
 from graphkit.judges.contract import Reading
 from graphkit.judges.forms import NO_GOLD_ANSWER
 from graphkit.judges.materials import Materials, materials_of
-from graphkit.measures.base import NO_RETRIEVAL
 from graphkit.measures.case import Case
+from graphkit.measures.unscored import NO_RETRIEVAL
 from tests.helpers.cases import answer, question, unlogged
 from tests.helpers.judging import judged, materials, read, reasons, values
 

@@ -1,4 +1,4 @@
-"""Version coherence: the worked case, the rules and their order, and what isn't known."""
+"""Version coherence: the worked case, the rules and their order, and unknown commits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def chunks(*versions: str, branch: str | None = None) -> Answer:
 
 
 def verdict(graph: CommitGraph, one: str, other: str) -> Fit:
-    """Return the verdict about two ``repo@sha``, which must be the same the other way round."""
+    """Return the verdict about two ``repo@sha``, which must not depend on their order."""
     first, second = (Version(*version.split("@")) for version in (one, other))
     found = graph.verdict(first, second)
     assert graph.verdict(second, first) == found
@@ -80,7 +80,7 @@ def test_worked_rules(worked: CommitGraph) -> None:
 
 
 def test_unknown_commit_comes_before_the_same_commit() -> None:
-    """Two chunks of the same unknown commit don't fit: nothing is known about it."""
+    """Two chunks of the same unknown commit don't fit."""
     graph = CommitGraph.build([commit("x", "A")])
     assert verdict(graph, "x@Z", "x@Z") == (False, "unknown commit")
     assert verdict(graph, "x@A", "x@Z") == (False, "unknown commit")
@@ -95,14 +95,14 @@ def test_same_commit_fits() -> None:
 
 
 def test_incompatibility_comes_before_compatibility() -> None:
-    """A pair that both rows speak about is incompatible, whichever row came first."""
+    """A pair in a compatible and in an incompatible row is incompatible, whichever row comes first."""
     good, bad = row("good", x="A", y="C"), row("bad", compatible=False, x="A", y="C")
     for rows in ([good, bad], [bad, good]):
         assert verdict(CommitGraph.build([], rows), "x@A", "y@C") == (False, "incompatible")
 
 
 def test_incompatibility_comes_before_branch_deployment_and_day() -> None:
-    """An explicit no is final: for commits of one branch, one deployment and one hour, too."""
+    """An incompatible row overrides a common branch, deployment and hour."""
     commits = [commit("x", "A", 0), commit("y", "C", 1)]
     rows = [row("prod", environment="prod", x="A", y="C"), row("bad", compatible=False, x="A", y="C")]
     assert verdict(CommitGraph.build(commits, rows[:1]), "x@A", "y@C") == (True, "deployed together")
@@ -110,7 +110,7 @@ def test_incompatibility_comes_before_branch_deployment_and_day() -> None:
 
 
 def test_compatibility_comes_before_deployment_branch_and_day() -> None:
-    """The rule that is told is the first that applies."""
+    """The reported rule is the first that applies."""
     commits = [commit("x", "A", 0), commit("y", "C", 1)]
     rows = [row("prod", environment="prod", x="A", y="C"), row("good", x="A", y="C")]
     assert verdict(CommitGraph.build(commits, rows), "x@A", "y@C") == (True, "compatible")
@@ -118,7 +118,7 @@ def test_compatibility_comes_before_deployment_branch_and_day() -> None:
 
 
 def test_deployment_comes_before_branch() -> None:
-    """A common deployment is told before the branch; within one repository a row names one commit only."""
+    """A common deployment is reported before the branch; a row names only one commit of a repository."""
     commits = [commit("x", "A", 0), commit("y", "C", 90)]
     rows = [row("prod", environment="prod", x="A", y="C")]
     assert verdict(CommitGraph.build(commits, rows), "x@A", "y@C") == (True, "deployed together")
@@ -126,14 +126,14 @@ def test_deployment_comes_before_branch() -> None:
 
 
 def test_deployments_apart_say_nothing() -> None:
-    """Two commits that were deployed, but not together, don't fit by that."""
+    """Two commits of different deployments don't fit."""
     commits = [commit("x", "A", 0), commit("y", "C", 90)]
     rows = [row("monday", environment="prod", x="A", z="E"), row("friday", environment="prod", y="C", z="E")]
     assert verdict(CommitGraph.build(commits, rows), "x@A", "y@C") == (False, "no rule")
 
 
 def test_same_branch_of_the_same_repository_only() -> None:
-    """A branch of the same name in another repository is another branch, and no branch is none."""
+    """Branches of two repositories differ even with one name, and commits without a branch share none."""
     graph = CommitGraph.build(
         [
             commit("x", "A", 0, "2.x"),
@@ -152,13 +152,13 @@ def test_same_branch_of_the_same_repository_only() -> None:
     ("seconds", "fits"), [(0, True), (86_399, True), (86_400, False), (86_401, False)], ids=["0", "-1s", "24h", "+1s"]
 )
 def test_window_is_less_than_24_hours(seconds: int, fits: bool) -> None:
-    """Exactly 24 hours is no longer less than 24 hours."""
+    """Exactly 24 hours isn't less than 24 hours."""
     graph = CommitGraph.build([commit("x", "A", 0), commit("y", "C", seconds / 3600)])
     assert verdict(graph, "x@A", "y@C") == ((True, "same day") if fits else (False, "no rule"))
 
 
 def test_window_compares_moments_not_clocks() -> None:
-    """Times in different zones are compared as moments: these are 23 h apart, their clocks 25 h."""
+    """Times in different zones are compared in UTC: these are 23 h apart, and their clocks 25 h."""
     one = Commit.model_validate(
         {"repo": "x", "sha": "A", "branch": "main", "committed_at": "2025-01-01T00:00:00+00:00"}
     )
@@ -173,19 +173,19 @@ def test_window_compares_moments_not_clocks() -> None:
     [(("main", "master"), True), (("trunk", "main"), True), (("main", "2.x"), False), (("main", None), False)],
 )
 def test_window_is_for_default_branches(branches: tuple[str, str | None], fits: bool) -> None:
-    """Both must be on their default branch, whatever that is called."""
+    """Both commits must be on a default branch, whatever its name."""
     graph = CommitGraph.build([commit("x", "A", 0, branches[0]), commit("y", "C", 1, branches[1])])
     assert verdict(graph, "x@A", "y@C").compatible is fits
 
 
 def test_window_needs_both_times() -> None:
-    """A commit without a time is close to none."""
+    """A commit without a time is close to no other."""
     graph = CommitGraph.build([commit("x", "A", None), commit("y", "C", 0)])
     assert verdict(graph, "x@A", "y@C") == (False, "no rule")
 
 
 def test_branch_of_the_chunk_comes_before_that_of_the_commit() -> None:
-    """A chunk that says its branch is believed; an empty branch says nothing."""
+    """The branch of a chunk counts; an empty one is ignored."""
     graph = CommitGraph.build([commit("x", "A", 0, "main"), commit("x", "B", 500, "main")])
     on_main, on_side = Version("x", "A"), Version("x", "B", "side")
     assert graph.verdict(on_main, on_side) == (False, "no rule")
@@ -194,7 +194,7 @@ def test_branch_of_the_chunk_comes_before_that_of_the_commit() -> None:
 
 
 def test_commits_of_a_row_are_known() -> None:
-    """A commit that only a compatibility row names is known, without branch and time."""
+    """A commit in a compatibility row is known, without branch and time."""
     graph = CommitGraph.build([], [row("good", x="A", y="C")])
     assert verdict(graph, "x@A", "y@C") == (True, "compatible")
     assert graph.knows(Version("x", "A"))
@@ -205,7 +205,7 @@ def test_commits_of_a_row_are_known() -> None:
 
 
 def test_one_chunk_is_coherent(worked: CommitGraph) -> None:
-    """A single chunk has no pair that could clash, also where its commit is unknown or listed twice."""
+    """A single chunk has no pair that could clash, even if its commit is unknown or listed twice."""
     assert value("Coherence", question(), chunks("x@A"), worked) == 1.0
     assert value("Coherence", question(), chunks("x@unknown"), worked) == 1.0
     twice = answer(retrieved=[{"id": "x:1", "commit": "A"}, {"id": "x:1", "commit": "A"}])
@@ -224,7 +224,7 @@ def test_chunks_of_one_version_are_pairs_too(worked: CommitGraph) -> None:
 
 
 def test_unscored(worked: CommitGraph) -> None:
-    """Nothing retrieved, no commit on any chunk, and no commit known are each a reason of their own."""
+    """Nothing retrieved, chunks without commits, and no known commit are different reasons."""
     assert reason("Coherence", question(), chunks(), worked) == "nothing was retrieved"
     for nothing in (chunks("x", "y"), answer(retrieved=[{"id": "x:1", "commit": ""}])):
         assert reason("Coherence", question(), nothing, worked) == "no retrieved chunk carries a commit"
@@ -232,7 +232,7 @@ def test_unscored(worked: CommitGraph) -> None:
 
 
 def test_the_questions_own_pins_fit(worked: CommitGraph) -> None:
-    """What the question pins fits, known or not; a pin and what isn't one do not by that."""
+    """Two pins of the question fit, known or not; a pin and another commit need another rule."""
     # B and C are 28 h apart: no rule but the pins. P and Q are known to nobody.
     assert value("Coherence", question(commits={"x": "B", "y": "C"}), chunks("x@B", "y@C"), worked) == 1.0
     pinned = question(commits={"x": "P", "y": "Q"})
@@ -244,7 +244,7 @@ def test_the_questions_own_pins_fit(worked: CommitGraph) -> None:
 
 
 def test_an_incompatibility_comes_before_the_pins() -> None:
-    """A row that says that two pins clash is believed; pins alone let nothing be scored."""
+    """An incompatible row overrides two pins; pins alone give no score."""
     pinned = question(commits={"x": "A", "y": "C"})
     clash = CommitGraph.build([], [row("bad", compatible=False, x="A", y="C")])
     assert value("Coherence", pinned, chunks("x@A", "y@C"), clash) == 0.0
@@ -286,7 +286,7 @@ def test_incoherent(stacks: CommitGraph, versions: tuple[str, ...], expected: fl
 
 
 def test_incoherent_looks_at_the_traversal_too(stacks: CommitGraph) -> None:
-    """The ends of traversed edges carry commits, too."""
+    """The commits at the ends of traversed edges count too."""
     step = {"source": "x:1", "target": "y:2", "source_commit": "B", "target_commit": "C"}
     run = answer([step], retrieved=[{"id": "x:1", "commit": "A"}])
     assert value("Incoherent", question(), run, stacks) == 1.0
@@ -294,7 +294,7 @@ def test_incoherent_looks_at_the_traversal_too(stacks: CommitGraph) -> None:
 
 
 def test_incoherent_unscored(stacks: CommitGraph) -> None:
-    """Nothing that carries a commit, and no commit known, are reasons."""
+    """Without any commit, and without known commits, it isn't scored."""
     empty = answer(retrieved=[{"id": "x:1", "commit": ""}])
     for nothing in (chunks(), chunks("x"), answer([("x:1", "R", "y:2")]), empty):
         assert reason("Incoherent", question(), nothing, stacks) == "nothing retrieved or traversed carries a commit"
@@ -312,7 +312,7 @@ def test_off_pin(stacks: CommitGraph) -> None:
 
 
 def test_the_questions_own_pins_come_first(stacks: CommitGraph) -> None:
-    """Its commits override those of its stack, repository by repository."""
+    """The question's commits override those of its stack, repository by repository."""
     pinned = question(stack="one", commits={"x": "B"})
     assert value("OffPin", pinned, chunks("x@B", "y@C"), stacks) == 0.0
     assert value("OffPin", pinned, chunks("x@A"), stacks) == 1.0
@@ -320,7 +320,7 @@ def test_the_questions_own_pins_come_first(stacks: CommitGraph) -> None:
 
 
 def test_off_pin_unscored(stacks: CommitGraph) -> None:
-    """No pin, an unknown stack, and nothing that carries a commit are reasons."""
+    """Without a pin, with an unknown stack, and without any commit, it isn't scored."""
     assert reason("OffPin", question(), chunks("x@A"), stacks) == "the question pins no commit"
     assert reason("OffPin", question(stack="none"), chunks("x@A"), stacks) == "the question pins no commit"
     assert reason("OffPin", question(stack="one"), chunks("x"), stacks) == (
@@ -329,7 +329,7 @@ def test_off_pin_unscored(stacks: CommitGraph) -> None:
 
 
 def test_incoherent_needs_something_to_hold_the_commits() -> None:
-    """Without a compatible row or deployment it isn't scored, but for what the question itself pins."""
+    """Without a compatible row or deployment it isn't scored, except for the question's own pins."""
     listed = CommitGraph.build([commit("x", "A"), commit("y", "C")], [row("bad", compatible=False, x="A", y="D")])
     told = "nothing says which commits belong together: the dataset has no compatible rows or deployments"
     assert reason("Incoherent", question(), chunks("x@A", "y@C"), listed) == told
@@ -344,7 +344,7 @@ def test_incoherent_needs_something_to_hold_the_commits() -> None:
 
 
 def test_the_questions_own_pins_belong_together(stacks: CommitGraph) -> None:
-    """Commits that no row holds are no mixture where the question pins them, unless a row says that they clash."""
+    """The question's pins belong together even if no row holds them, unless a row says that they clash."""
     assert value("Incoherent", question(commits={"x": "B", "y": "Q"}), chunks("x@B", "y@Q"), stacks) == 0.0
     assert value("Incoherent", question(commits={"x": "B", "y": "Q"}), chunks("x@B", "y@R"), stacks) == 1.0
     assert value("Incoherent", question(commits={"x": "B", "w": "W"}), chunks("x@B", "w@W"), stacks) == 1.0
@@ -388,19 +388,19 @@ def named() -> CommitGraph:
     ],
 )
 def test_name_of_a_commit(named: CommitGraph, name: str, sha: str, ambiguous: str | None) -> None:
-    """A name means its sha, else its tag, else the only sha that begins so; else it stays what it is."""
+    """A name means its sha, else its tag, else the only sha with this prefix, else itself."""
     assert named.meant("x", name) == (sha, ambiguous)
 
 
 def test_tag_comes_before_the_beginning_of_a_sha() -> None:
-    """A tag that looks like the beginning of another commit's sha is the tag."""
+    """A tag that is also a prefix of another commit's sha means the tagged commit."""
     graph = CommitGraph.build([Commit(repo="x", sha=ONE), Commit(repo="x", sha=FOUR, tag="abc1")])
     assert graph.meant("x", "abc1") == (FOUR, None)
     assert graph.meant("x", "abc11") == (ONE, None)
 
 
 def test_rows_name_commits_by_tag_and_beginning(named: CommitGraph) -> None:
-    """The deployment is that of TWO and FOUR; the row with an ambiguous name speaks of one commit alone."""
+    """The deployment holds TWO and FOUR; the row with an ambiguous name holds one commit only."""
     assert verdict(named, f"x@{TWO}", f"y@{FOUR}") == (True, "deployed together")
     assert verdict(named, f"x@{ONE}", f"y@{FOUR}") == (False, "no rule")
     assert verdict(named, "x@abc1", f"y@{FOUR}") == (False, "unknown commit")
@@ -420,7 +420,7 @@ def test_measures_take_names_for_what_they_mean(named: CommitGraph) -> None:
 
 
 def test_a_pin_may_be_named_by_its_beginning(named: CommitGraph) -> None:
-    """What the question pins is meant though nobody else knows it, unless a known commit begins so, too."""
+    """A prefix of a pin means the pin even if the dataset lacks it, unless a known commit has the prefix too."""
     pin = "abc5" + 36 * "5"
     assert value("OffPin", question(commits={"x": pin}), chunks("x@abc5")) == 0.0
     assert value("OffPin", question(commits={"x": pin}), chunks("x@abc5"), named) == 0.0
@@ -434,7 +434,7 @@ def test_a_pin_may_be_named_by_its_beginning(named: CommitGraph) -> None:
 
 
 def test_chunk_without_a_commit_takes_that_of_its_artifact() -> None:
-    """Where the chunk names none: of the graph called like the question's stack, else where all graphs agree."""
+    """A chunk without a commit has that of its artifact in the question's stack, else the one of all graphs."""
     read = {
         "": {"x:0.py": ("x", "v1"), "x:1.py": ("x", "A"), "x:2.py": ("x", "A")},
         "old": {"x:1.py": ("x", "A"), "x:2.py": ("x", "B")},
@@ -466,7 +466,7 @@ def test_chunk_without_a_commit_takes_that_of_its_artifact() -> None:
 
 @pytest.mark.parametrize("measure", ["Coherence", "Incoherent", "OffPin"])
 def test_missing_and_failed_records_are_unscored(measure: str, stacks: CommitGraph) -> None:
-    """No record, and a record with an error, are reasons and never 0."""
+    """A missing or failed record is unscored, never 0."""
     asked = question(stack="one")
     assert reason(measure, asked, None, stacks) == "the run has no record for this question"
     assert reason(measure, asked, answer(retrieved=["x:1"], error="boom"), stacks) == "failed: boom"

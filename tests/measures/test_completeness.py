@@ -30,7 +30,7 @@ from tests.helpers.datasets import STOREFRONT, read_jsonl
     ],
 )
 def test_identifiers_of_a_fact(text: str, expected: set[str]) -> None:
-    """What looks like a name in code, a path or a number is an identifier; plain words aren't."""
+    """Names of code, paths and numbers are identifiers; plain words aren't."""
     assert identifiers_in(text) == expected
 
 
@@ -74,7 +74,7 @@ def test_addressed(fact: str, text: str, expected: bool) -> None:
 
 
 def test_words_that_are_symbols_of_the_question() -> None:
-    """A plain word is an identifier where the question names it as a symbol, or its gold steps do."""
+    """A plain word is an identifier if it is a symbol of the question or of its gold steps."""
     # `stock` is a word that the answer lacks. As a mere word it isn't asked for beside get_product; as a symbol it is.
     fact, given = "get_product reads stock", answer(answer="get_product reads products")
     assert value("Completeness", question(facts=[fact]), given) == 1.0
@@ -90,7 +90,7 @@ def test_worked_case() -> None:
 
 
 def test_threshold() -> None:
-    """Half of the content words are enough at 0.5 and not at 0.6; every word is asked for at 1."""
+    """Half of the content words are enough at 0.5 and not at 0.6; 1 requires every word."""
     asked, given = question(facts=["the table is payments"]), answer(answer="payments")
     assert value("Completeness", asked, given) == 0.0
     assert value("Completeness(threshold=0.5)", asked, given) == 1.0
@@ -114,7 +114,7 @@ def test_edges_of_completeness() -> None:
 
 
 def test_conflicts() -> None:
-    """The answer addresses one of two resolutions; conflicts whose resolution is absent or blank are left out."""
+    """The answer addresses one of two resolutions; conflicts without a resolution are ignored."""
     conflicts = [
         {"resolution": "14 days count, not 30"},
         {"resolution": "main has total_cents"},
@@ -158,7 +158,7 @@ def test_storefront(run_name: str, question_id: str, expected: float) -> None:
 
 
 def test_quotations_that_never_end_are_passed_over() -> None:
-    """Of 100,000 openers each is looked at once (looking on from each took 500 s); the inner of two quotations counts.
+    """Each of 100,000 openers is examined once; of two nested quotations, the inner one counts.
 
     The bound is a thousand times what it takes.
     """

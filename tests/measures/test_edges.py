@@ -1,10 +1,10 @@
-"""Measures of edges and repositories: the worked case, and what each rule of the definition means on small graphs."""
+"""Measures of edges and repositories: the worked case, and each rule of the definition on small graphs."""
 
 from __future__ import annotations
 
 import pytest
 
-from graphkit.measures.base import NO_GOLD, NO_RETRIEVAL, NO_TRAVERSAL
+from graphkit.measures.unscored import NO_GOLD, NO_RETRIEVAL, NO_TRAVERSAL
 from graphkit.records.models import Answer, Question
 from tests.helpers.cases import Triple, answer, either, manual, optional, question, reason, unlogged, value
 
@@ -37,7 +37,7 @@ def worked() -> tuple[Question, Answer]:
     ],
 )
 def test_worked_case(worked: tuple[Question, Answer], measure: str, expected: float) -> None:
-    """The figures that the definitions work out by hand."""
+    """The figures of the worked case, derived by hand."""
     assert value(measure, *worked) == pytest.approx(expected)
 
 
@@ -48,7 +48,7 @@ B_C: Triple = ("x:b", "R", "x:c")
 
 
 def test_relations_must_agree_where_both_sides_carry_one() -> None:
-    """The same ends by another relation are another edge."""
+    """The same ends with another relation are another edge."""
     asked, run = question([A_B]), answer([("x:a", "OTHER", "x:b")])
     assert value("EdgeRecall", asked, run) == 0.0
     assert value("EdgePrecision", asked, run) == 0.0
@@ -57,13 +57,13 @@ def test_relations_must_agree_where_both_sides_carry_one() -> None:
 
 
 def test_edges_are_directed() -> None:
-    """An edge walked backwards is another edge."""
+    """An edge that was traversed backwards is another edge."""
     assert value("EdgeRecall", question([A_B]), answer([("x:b", "R", "x:a")])) == 0.0
 
 
 @pytest.mark.parametrize("missing", ["gold", "walk", "both"])
 def test_a_missing_relation_matches_any(missing: str) -> None:
-    """Where either side carries no relation, only the ends are compared."""
+    """If one side has no relation, only the ends are compared."""
     bare: Triple = ("x:a", None, "x:b")
     asked = question([A_B if missing == "walk" else bare])
     run = answer([A_B if missing == "gold" else bare])
@@ -71,7 +71,7 @@ def test_a_missing_relation_matches_any(missing: str) -> None:
 
 
 def test_a_missing_relation_concerns_its_own_edge_only() -> None:
-    """One bare edge in the traversal doesn't loosen the comparison of the others."""
+    """An edge without a relation doesn't change the comparison of the others."""
     asked = question([A_B, B_C])
     run = answer([("x:a", None, "x:b"), ("x:b", "OTHER", "x:c")])
     assert value("EdgeRecall", asked, run) == 0.5
@@ -79,7 +79,7 @@ def test_a_missing_relation_concerns_its_own_edge_only() -> None:
 
 
 def test_bare_node_lists_are_scorable() -> None:
-    """A log of node lists holds edges without relations."""
+    """A log of node lists has edges without relations."""
     run = Answer.model_validate({"run": "r", "question_id": "q", "traversal": [["x:a", "x:b", "x:c", "x:d"]]})
     # Both gold edges are among a-b, b-c and c-d.
     assert value("EdgeRecall", question([A_B, B_C]), run) == 1.0
@@ -104,7 +104,7 @@ def test_self_loops() -> None:
 
 
 def test_ids_are_compared_as_they_are() -> None:
-    """Quotes, backslashes and characters outside of the first plane are plain text, and case matters."""
+    """Quotes, backslashes and characters beyond the first plane are plain text, and case matters."""
     odd: Triple = ('r\\:it\'s "q".py#🦀', "RÜFT", "ü:é.py")
     assert value("EdgeRecall", question([odd]), answer([odd])) == 1.0
     assert value("EdgeRecall", question([odd]), answer([('R\\:it\'s "q".py#🦀', "RÜFT", "ü:é.py")])) == 0.0
@@ -116,7 +116,7 @@ def test_ids_are_compared_as_they_are() -> None:
 
 
 def test_optional_steps_cost_nothing_and_are_never_wrong() -> None:
-    """Recall leaves optional steps out, precision counts them as right."""
+    """Recall ignores optional steps, and precision counts them as right."""
     asked = question([A_B, optional("x:b", "R", "x:c")])
     assert value("EdgeRecall", asked, answer([A_B])) == 1.0
     assert value("EdgeRecall", asked, answer([B_C])) == 0.0
@@ -126,7 +126,7 @@ def test_optional_steps_cost_nothing_and_are_never_wrong() -> None:
 
 
 def test_an_edge_of_two_required_paths_counts_once() -> None:
-    """Recall is over distinct edges, whatever number of paths they are in."""
+    """Recall counts each edge once, however many paths hold it."""
     c_d: Triple = ("x:c", "R", "x:d")
     asked = question([A_B, B_C], [A_B, c_d])
     # Three distinct edges, one walked.
@@ -134,7 +134,7 @@ def test_an_edge_of_two_required_paths_counts_once() -> None:
 
 
 def test_the_best_alternative_counts() -> None:
-    """Of paths that share a group, the one with the largest share found is required, and the others aren't."""
+    """Of the paths of a group, only the one with the largest found share is required."""
     long: list[Triple] = [("x:a", "R", "x:p"), ("x:p", "R", "x:q"), ("x:q", "R", "x:b")]
     asked = question(*either("g", long, [A_B]))
     assert value("EdgeRecall", asked, answer([A_B])) == 1.0
@@ -145,7 +145,7 @@ def test_the_best_alternative_counts() -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_equal_alternatives_the_one_with_fewer_edges_counts(turned: bool) -> None:
-    """Nothing walked of either: the shorter alternative is required beside the other path, wherever it stands."""
+    """If neither alternative was traversed, the shorter one is required, whatever their order."""
     alternatives: list[list[Triple]] = [[A_B], [("x:a", "R", "x:p"), ("x:p", "R", "x:b")]]
     asked = question(*either("g", *(alternatives[::-1] if turned else alternatives)), [B_C])
     # One edge of the shorter alternative and one of the other path are required; one of the two is walked.
@@ -154,7 +154,7 @@ def test_of_equal_alternatives_the_one_with_fewer_edges_counts(turned: bool) -> 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_alternatives_of_equal_shares_score_alike_in_any_order(turned: bool) -> None:
-    """Of half of two edges and half of four, the shorter alternative counts: 1 + 1 of 2 + 1 edges, never 2 + 1 of 5."""
+    """Of two alternatives followed by half, the shorter counts: 1 + 1 of 2 + 1 edges, never 2 + 1 of 5."""
     short: list[Triple] = [("x:1", "R", "x:2"), ("x:2", "R", "x:3")]
     long: list[Triple] = [("x:4", "R", "x:5"), ("x:5", "R", "x:6"), ("x:6", "R", "x:7"), ("x:7", "R", "x:8")]
     asked = question(*either("g", *([long, short] if turned else [short, long])), [B_C])
@@ -163,7 +163,7 @@ def test_alternatives_of_equal_shares_score_alike_in_any_order(turned: bool) -> 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_alternatives_of_one_length_the_alphabet_decides(turned: bool) -> None:
-    """With nothing walked of either, A_B comes before x:p's edge: as the other path holds A_B, one edge is required."""
+    """If neither was traversed, A_B precedes the edge of x:p; the other path holds A_B too, so one edge is required."""
     alternatives: list[list[Triple]] = [[A_B], [("x:p", "R", "x:b")]]
     asked = question(*either("g", *(alternatives[::-1] if turned else alternatives)), [A_B, B_C])
     # {A_B, B_C}, of which B_C is walked: 1/2. With x:p's edge it would be 1/3.
@@ -171,7 +171,7 @@ def test_of_alternatives_of_one_length_the_alphabet_decides(turned: bool) -> Non
 
 
 def test_groups_are_apart_and_paths_without_a_group_all_required() -> None:
-    """Each group asks for one path, each path without a group for itself."""
+    """Each group requires one path, and each path without a group is required."""
     x: Triple = ("x:1", "R", "x:2")
     y: Triple = ("x:3", "R", "x:4")
     asked = question(*either("g", [A_B], [x]), *either("h", [B_C], [y]), [("x:5", "R", "x:6")])
@@ -180,13 +180,13 @@ def test_groups_are_apart_and_paths_without_a_group_all_required() -> None:
 
 
 def test_an_alternative_that_requires_nothing_is_no_choice() -> None:
-    """A group can't be satisfied by an alternative of optional steps only."""
+    """An alternative with optional steps only doesn't satisfy a group."""
     asked = question(*either("g", [optional("x:a", "R", "x:z")], [A_B]))
     assert value("EdgeRecall", asked, answer([("x:a", "R", "x:z")])) == 0.0
 
 
 def test_static_leaves_manual_steps_out() -> None:
-    """Steps that no static graph holds are required, unless static=True."""
+    """Steps beyond the static graph are required, unless static=True."""
     asked = question([A_B, manual("x:b", "R", "x:c")])
     assert value("EdgeRecall", asked, answer([A_B])) == 0.5
     assert value("EdgeRecall(static=True)", asked, answer([A_B])) == 1.0
@@ -197,7 +197,7 @@ def test_static_leaves_manual_steps_out() -> None:
 
 @pytest.mark.parametrize(("evidence", "left_out"), [("trace", True), ("x", True), ("static", False), (None, False)])
 def test_any_evidence_but_static_is_beyond_the_static_graph(evidence: str | None, left_out: bool) -> None:
-    """Of two required edges one is walked: 1/2, and 1/1 where the other's evidence keeps it out of static measures."""
+    """One of two required edges was traversed: 1/2, and 1/1 if static measures ignore the other by its evidence."""
     other = {"source": "x:b", "relation": "R", "target": "x:c", "evidence": evidence}
     asked = question([A_B, other])
     assert value("EdgeRecall", asked, answer([A_B])) == 0.5
@@ -231,7 +231,7 @@ def test_files_compares_the_files_that_were_evidence() -> None:
 
 
 def test_nothing_traversed() -> None:
-    """Recall and F1 are 0; of nothing there is no precision."""
+    """Recall and F1 are 0; precision isn't scored."""
     asked = question([("a:1", "R", "b:2")])
     assert [value(name, asked, answer()) for name in ("EdgeRecall", "EdgeF1", "BoundaryRecall")] == [0.0] * 3
     assert reason("EdgePrecision", asked, answer()) == "nothing was traversed"
@@ -258,7 +258,7 @@ def test_gold_of_optional_steps_only() -> None:
 
 
 def test_gold_that_crosses_no_boundary() -> None:
-    """Boundary measures aren't scored where gold stays in one repository, or names none."""
+    """Boundary measures aren't scored if gold stays in one repository, or names none."""
     for asked in (question([A_B]), question([("bare", "R", "x:b")])):
         assert reason("BoundaryRecall", asked, answer([("x:a", "R", "y:b")])) == "gold crosses no repository boundary"
         assert reason("BoundaryPrecision", asked, answer([("x:a", "R", "y:b")])) == (
@@ -267,7 +267,7 @@ def test_gold_that_crosses_no_boundary() -> None:
 
 
 def test_boundary_recall_of_an_optional_crossing() -> None:
-    """An optional crossing is no required one, but a right one."""
+    """An optional edge between repositories isn't required, but is right."""
     asked = question([A_B, optional("x:b", "R", "y:c")])
     run = answer([("x:b", "R", "y:c")])
     assert reason("BoundaryRecall", asked, run) == "gold crosses no repository boundary"
@@ -276,7 +276,7 @@ def test_boundary_recall_of_an_optional_crossing() -> None:
 
 @pytest.mark.parametrize("measure", [*WALKED_MEASURES, "CrossRepoPrecision", "CrossRepoRecall"])
 def test_missing_and_failed_records_are_unscored(measure: str) -> None:
-    """No record, and a record with an error, are reasons and never 0."""
+    """A missing or failed record is unscored, never 0."""
     asked = question([("a:1", "R", "b:2")])
     assert reason(measure, asked, None) == "the run has no record for this question"
     assert reason(measure, asked, answer([("a:1", "R", "b:2")], error="T: m")) == "failed: T: m"
@@ -295,21 +295,21 @@ def test_cross_repo_counts_each_repository_once() -> None:
 
 
 def test_cross_repo_nothing_retrieved_is_zero() -> None:
-    """Neither is unscored for a run that retrieved nothing."""
+    """A run that retrieved nothing has a value by both measures."""
     asked = question([("a:1", "R", "b:2")])
     assert value("CrossRepoPrecision", asked, answer()) == 0.0
     assert value("CrossRepoRecall", asked, answer()) == 0.0
 
 
 def test_cross_repo_takes_the_chunks_own_repository_first() -> None:
-    """A chunk whose record names a repository is of that one, whatever its id says; an id without one names none."""
+    """The repository of a chunk's record precedes that of its id; an id without one names none."""
     asked = question(relevant=["a:1"])
     assert value("CrossRepoRecall", asked, answer(retrieved=[{"id": "b:1", "repo": "a"}])) == 1.0
     assert value("CrossRepoPrecision", asked, answer(retrieved=[{"id": "bare"}, "a:2"])) == 1.0
 
 
 def test_cross_repo_optional_steps_and_alternatives() -> None:
-    """Optional and alternative repositories are right, and only the best alternative's are required."""
+    """Optional and alternative repositories are right; only those of the best alternative are required."""
     asked = question(*either("g", [("a:1", "R", "b:2"), optional("b:2", "R", "c:3")], [("a:1", "R", "d:4")]))
     run = answer(retrieved=["a:1", "d:4", "c:3"])
     assert value("CrossRepoPrecision", asked, run) == 1.0
@@ -319,13 +319,13 @@ def test_cross_repo_optional_steps_and_alternatives() -> None:
 
 @pytest.mark.parametrize("measure", ["CrossRepoPrecision", "CrossRepoRecall"])
 def test_cross_repo_without_a_repository_in_gold(measure: str) -> None:
-    """Gold whose ids name no repository, or no gold, can't be compared; a gain of 0 makes nothing relevant."""
+    """Gold without repositories isn't scored, and a gain of 0 isn't relevant."""
     for asked in (question(), question([("bare", "R", "other")]), question(relevant={"a:1": 0})):
         assert reason(measure, asked, answer(retrieved=["a:1"])) == "gold names no repository"
 
 
 def test_edges_without_their_direction() -> None:
-    """Gold is a-b and b-c. Walked are b-a, which is gold the other way round, a-b itself, and c-b by another relation.
+    """Gold is a-b and b-c. Traversed are b-a, which is a reversed gold edge, a-b, and c-b with another relation.
 
     Recall 1/2 and, over the edges a-b and b-c by S, precision 1/2; without the relation both are 1. With direction a-b
     counts of three.
@@ -344,7 +344,7 @@ def test_edges_without_their_direction() -> None:
 
 
 def test_paths_without_their_direction() -> None:
-    """A path whose second step was walked backwards is the path; with direction one of its two steps was followed."""
+    """Without direction, a path with a reversed second step is whole; with it, one of two steps was followed."""
     asked = question([("x:a", "R", "x:b"), ("x:b", "R", "y:c")])
     walked = answer([("x:a", "R", "x:b"), ("y:c", "R", "x:b")])
     for name in ("PathExact", "PathInOrder", "PathPrefix"):

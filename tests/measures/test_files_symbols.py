@@ -1,4 +1,4 @@
-"""Measures of files and symbols: what was expected against what the run holds as evidence."""
+"""Measures of files and symbols: the expected ones against the evidence of the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def chunks(*ids: str, **fields: object) -> Answer:
 
 
 def test_files_of_the_chunks() -> None:
-    """Without evidence files those of the chunks count, each once."""
+    """Without evidence files, the files of the chunks count, each once."""
     run = chunks("web:src/a.ts#f", "web:src/a.ts#g", "db:c.sql", "db:d.sql")
     # Three files, of which one of the two expected.
     assert value("FilePrecision", ASKED, run) == pytest.approx(1 / 3)
@@ -24,7 +24,7 @@ def test_files_of_the_chunks() -> None:
 
 
 def test_files_that_the_run_names_come_first() -> None:
-    """Evidence files replace those of the chunks, also where they are empty."""
+    """Evidence files replace those of the chunks, even if there are none."""
     run = chunks("web:src/a.ts", "api:b.py", evidence_files=["api/b.py", "x/y.py"])
     assert value("FilePrecision", ASKED, run) == 0.5
     assert value("FileRecall", ASKED, run) == 0.5
@@ -49,14 +49,14 @@ def test_the_chunks_own_fields_come_first() -> None:
 
 
 def test_expected_files_and_symbols_count_once() -> None:
-    """A file or symbol that is expected twice, in whatever spelling, is one."""
+    """A file or symbol that is expected twice, in any spelling, counts once."""
     asked = question(expected_files=["api/b.py", "api:b.py#f"], expected_symbols=["f", "f"])
     assert value("FileRecall", asked, chunks("api:b.py#f")) == 1.0
     assert value("SymbolRecall", asked, chunks("api:b.py#f")) == 1.0
 
 
 def test_symbols_of_the_chunks() -> None:
-    """A symbol counts as it is written: not its last part, not another case."""
+    """A symbol is compared literally: neither its last part nor another case counts."""
     assert value("SymbolRecall", ASKED, chunks("api:b.py#C.m", "web:a.ts#F")) == 0.5
     assert value("SymbolRecall", ASKED, chunks("api:b.py#m", "api:b.py")) == 0.0
 
@@ -72,7 +72,7 @@ def test_symbols_of_the_chunks() -> None:
     ],
 )
 def test_symbols_in_the_answer(text: str, expected: float) -> None:
-    """With where="answer" a symbol counts where the text holds it as a whole word."""
+    """With where="answer" a symbol counts if the text holds it as a whole word."""
     assert value('SymbolRecall(where="answer")', ASKED, chunks("api:b.py#f", answer=text)) == expected
 
 

@@ -118,7 +118,7 @@ macro_rules! shouting { () => {} }
     ],
 )
 def test_what_counts_in_each_language(path: str, text: str, expected: str) -> None:
-    """Definitions count, uses, parameters, locals and imports don't: worked by hand for each language."""
+    """Definitions count; uses, parameters, locals and imports don't. Worked by hand for each language."""
     assert defined_identifiers(text, path) == set(expected.split())
 
 
@@ -146,7 +146,7 @@ def test_tsx_has_a_grammar_of_its_own() -> None:
     ],
 )  # fmt: skip
 def test_a_chunk_that_was_cut(path: str, text: str, expected: str) -> None:
-    """What a line of a broken chunk shows is found, and its local variables aren't."""
+    """The definitions in single lines of a broken chunk are found, and its local variables aren't."""
     assert defined_identifiers(text, path) == {expected}
 
 
@@ -172,7 +172,7 @@ x.attribute = 2
 
 @pytest.mark.parametrize("path", ["a.unknown", "Makefile", "folder.py/file", None])
 def test_unknown_language(path: str | None) -> None:
-    """Where no grammar fits, keywords, assignments at the margin, settings and operations are found by line."""
+    """Without a grammar, keywords, assignments at the margin, settings and operations are found by line."""
     # `local function helper` has a modifier that no language of the list has; the rest as commented in the module.
     expected = {"MAX_ITEMS", "PAYMENT_URL", "ORDERS_URL", "createOrder", "compute", "settle", "Submit", "balances"}
     assert defined_identifiers(FALLBACK, path) == expected
@@ -184,7 +184,7 @@ def test_prose_defines_nothing() -> None:
 
 
 def test_a_missing_grammar_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the extra the lines are read: the class and its method are found, the field isn't."""
+    """Without the extra, the class and its method are found by line, and the field isn't."""
     text = "class Basket:\n    total_cents: int = 0\n    def settle(self): ...  # without grammar\n"
     monkeypatch.setattr(identifiers, "_language", lambda module, entry: None)
     assert defined_identifiers(text, "a.py") == {"Basket", "settle"}

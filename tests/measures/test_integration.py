@@ -1,4 +1,4 @@
-"""Integration: how many of the retrieved sources the answer names something of."""
+"""Integration: how many of the retrieved sources the answer uses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(text: str | None, *chunks: dict[str, Any]) -> Answer:
 
 
 def test_worked_case() -> None:
-    """Two of three retrieved sources are named, of two facts' worth: by hand.
+    """The answer uses two of three retrieved sources, and the question has two facts.
 
     The answer names find_customer (api/auth.py), email_address (schema/customers.sql) and nothing of web/auth.ts, whose
     symbol signIn it lacks: 2 used. Expected are 3 by min_sources, so 2/3; 2 by the facts, so 1.
@@ -45,12 +45,12 @@ def test_worked_case() -> None:
     ],
 )
 def test_sources_expected(fields: dict[str, Any], expected: float) -> None:
-    """Expected are min_sources, else the number of facts, else 3; one source is used here."""
+    """The expected number is min_sources, else the number of facts, else 3; here, one source is used."""
     assert value("Integration", question(**fields), run("It calls find_customer.", API)) == pytest.approx(expected)
 
 
 def test_at_most_one() -> None:
-    """More sources than expected are no more than enough."""
+    """More sources than expected still give 1."""
     assert value("Integration", question(min_sources=1), run("find_customer, customers", API, SCHEMA)) == 1.0
 
 
@@ -61,7 +61,7 @@ def test_two_chunks_of_one_file_are_one_source() -> None:
 
 
 def test_commits_of_one_file_are_one_source() -> None:
-    """A file at two commits is one source: repo and path tell sources apart."""
+    """A file at two commits is one source: repository and path identify a source."""
     old = {"id": "old", "repo": "api", "path": "auth.py", "commit": "1", "text": API["text"]}
     new = {"id": "new", "repo": "api", "path": "auth.py", "commit": "2", "text": API["text"]}
     assert used_sources(Case(question(), run("find_customer", old, new))) == {"api/auth.py"}
@@ -94,19 +94,19 @@ def test_whole_words_in_the_same_case(text: str, used: bool) -> None:
     ],
 )
 def test_symbol_of_a_chunk_without_text(symbol: str, text: str, used: bool) -> None:
-    """The last component of the chunk's symbol counts where it is longer than 4 characters."""
+    """The last component of the chunk's symbol counts if it is longer than 4 characters."""
     given = {"id": "chunk-1", "repo": "x", "path": "a.py", "symbol": symbol}
     assert bool(used_sources(Case(question(), run(text, given)))) is used
 
 
 def test_chunks_without_path_are_sources_of_their_own() -> None:
-    """Chunks that name no file are told apart by their ids."""
+    """Chunks without a file are distinct sources, by their ids."""
     first, second = ({"id": f"doc-{number}", "symbol": "settle"} for number in (1, 2))
     assert used_sources(Case(question(), run("settle", first, second))) == {"doc-1", "doc-2"}
 
 
 def test_names_that_are_no_words() -> None:
-    """A name with a sign inside is found between signs that are none of its own."""
+    """A name that contains a sign is found between other signs."""
     given = {"id": "x:a.ts", "text": "export const cart$ = 1;"}
     assert identifiers_of(struct_of(ChunkStruct, Chunk.model_validate(given))) == {"cart$"}
     assert used_sources(Case(question(), run("cart$ holds it", given))) == {"x/a.ts"}
@@ -114,7 +114,7 @@ def test_names_that_are_no_words() -> None:
 
 
 def test_edges_of_the_domain() -> None:
-    """Nothing retrieved, nothing named and an empty answer are 0; no answer and nothing expected are not scored."""
+    """Nothing retrieved, nothing used and an empty answer give 0; no answer and nothing expected aren't scored."""
     asked = question(min_sources=2)
     assert value("Integration", asked, run("find_customer")) == 0.0
     assert value("Integration", asked, run("something else", API)) == 0.0

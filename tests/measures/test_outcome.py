@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from graphkit.measures.base import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.integration import NO_ANSWER
 from graphkit.measures.outcome import (
@@ -24,6 +23,7 @@ from graphkit.measures.outcome import (
     stage_of,
     two_by_two,
 )
+from graphkit.measures.unscored import NO_RETRIEVAL, NO_TRAVERSAL, Unscored
 from graphkit.records.models import Answer, Question
 from graphkit.records.unanswered import MISSING
 from tests.helpers.cases import Triple, answer, either, optional, question, ranking, unlogged
@@ -67,7 +67,7 @@ def test_stages(given: Answer, known: set[str] | None, name: str, missing: tuple
 
 
 def test_alternatives_and_optional_steps_need_not_be_in_the_graph() -> None:
-    """Of two alternatives one is enough, and an optional step isn't needed; the reported ids are of the nearer one."""
+    """One of two alternatives is enough, without its optional step; the reported ids are those of the nearer one."""
     gold = either("g", [STEP, optional("x:a", None, "x:b")], [OTHER])
     case = Case(question(*gold, facts=[FACT]), ranking(answer="?"))
     assert stage_of(case, NODES).name == NOT_RETRIEVED
@@ -77,7 +77,7 @@ def test_alternatives_and_optional_steps_need_not_be_in_the_graph() -> None:
 
 
 def test_expected_ids_where_no_files_are() -> None:
-    """Without expected files the relevant ids are looked for, then the gold nodes; a gain of 0 isn't relevant."""
+    """Without expected files, the relevant ids count, else the gold nodes; a gain of 0 isn't relevant."""
     by_ids = asked(expected_files=[], relevant={"api:x.py": 1, "api:y.py": 0})
     assert stage_of(Case(by_ids, ranking(answer="?"))).missing == ("api:x.py",)
     assert stage_of(Case(by_ids, ranking("api:x.py", answer="?"))).name == NOT_USED
@@ -86,10 +86,10 @@ def test_expected_ids_where_no_files_are() -> None:
 
 
 def test_reasons_count_their_nouns() -> None:
-    """One id is neither retrieved nor walked, two are; one node is not in the graph, two are not."""
+    """The verb of a reason agrees with the number of its ids or nodes."""
     for ids, told in ((["x"], "1 of 1 relevant id is"), (["x", "y"], "2 of 2 relevant ids are")):
         wanted = asked(expected_files=[], relevant=dict.fromkeys(ids, 1))
-        assert stage_of(Case(wanted, ranking(answer="?"))).reason == f"{told} neither retrieved nor walked"
+        assert stage_of(Case(wanted, ranking(answer="?"))).reason == f"{told} neither retrieved nor traversed"
     for known, told in (({STEP[0]}, "1 required gold node is"), (set[str](), "2 required gold nodes are")):
         assert stage_of(Case(asked(), ranking(answer="?")), known).reason == f"{told} not in the graph"
 
@@ -109,13 +109,13 @@ def test_reasons_count_their_nouns() -> None:
     ],
 )
 def test_undecided(wanted: Question, given: Answer | None, reason: str) -> None:
-    """What the records don't tell is undecided, with the reason."""
+    """A question is undecided, with the reason, if its record doesn't decide it."""
     stage = stage_of(Case(wanted, given))
     assert (stage.name, stage.reason) == (UNDECIDED, reason)
 
 
 def test_right_answer_by_expected_output() -> None:
-    """Without facts the expected output decides, without regard to case and white space; facts come first."""
+    """Facts decide; without them the expected output does, without regard to case and white space."""
     wanted = question(expected_output="TAX = 19")
     assert right_answer(Case(wanted, answer(answer="so tax  =\n19 it is"))) is True
     assert right_answer(Case(wanted, answer(answer="TAX = 20"))) is False
@@ -173,7 +173,7 @@ def known_of(stack: str) -> set[str]:
     ],
 )
 def test_storefront(run_name: str, question_id: str, name: str) -> None:
-    """Questions of real runs whose fate the fixture describes; every gold node of them is in their stack's graph."""
+    """Questions of real runs whose outcome the fixture describes; every gold node is in their stack's graph."""
     case = storefront(run_name)[question_id]
     assert stage_of(case, known_of(case.question.stack or "")).name == name
 
@@ -187,7 +187,7 @@ def test_storefront_in_the_wrong_graph() -> None:
 
 
 def test_storefront_two_by_two() -> None:
-    """Flat retrieval walks nothing: what it answers right is luck. The fixture calls sf-02, 17 and 22 of v2 right."""
+    """Flat retrieval traverses nothing, so a right answer is luck. The fixture calls sf-02, 17 and 22 of v2 right."""
     flat = two_by_two(map(outcome, storefront("storefront-bm25").values()))
     # find_order and the word orders occur in the answer to sf-22.
     assert (flat.sound, flat.luck, flat.misread) == ((), ("sf-22",), ())
@@ -198,7 +198,7 @@ def test_storefront_two_by_two() -> None:
 
 
 def test_invalid_question_is_not_in_the_graph() -> None:
-    """By stale gold no path can be told; a right answer has not failed, and any other question ends at the graph."""
+    """Stale gold decides no path; a right answer hasn't failed, and any other question failed at the graph."""
     right = outcome(Case(asked(), answer([STEP], answer="409")), "stale")
     assert (right.answer, right.path, right.stage.name, right.undecided) == (True, None, RIGHT, "stale")
     for case in (Case(asked(), answer([STEP], answer="404")), Case(asked(), None)):
@@ -208,7 +208,7 @@ def test_invalid_question_is_not_in_the_graph() -> None:
 
 
 def test_what_was_not_logged_is_undecided() -> None:
-    """What lacks isn't known to lack where a part wasn't logged; what is there is there, and a stage is told."""
+    """A missing item is undecided if a part wasn't logged; if nothing is missing, the stage is known."""
     chunk = {"retrieved": [STEP[0]]}
     for given, reason in (({}, NO_RETRIEVAL), (chunk, NO_TRAVERSAL), ({"traversal": []}, NO_RETRIEVAL)):
         stage = stage_of(Case(asked(), unlogged(answer="?", **given)))
@@ -220,6 +220,6 @@ def test_what_was_not_logged_is_undecided() -> None:
 
 
 def test_a_path_that_was_not_logged_is_undecided() -> None:
-    """A right answer by a walk that isn't known is no luck."""
+    """A right answer by an unknown traversal isn't luck."""
     told = outcome(Case(asked(), unlogged(retrieved=[], answer="409")))
     assert (told.answer, told.path, told.undecided) == (True, None, NO_TRAVERSAL)

@@ -1,4 +1,4 @@
-"""A measure of a user's own: found, scored, kept, exported, compared and reported as one of graphkit's."""
+"""A user's measure is found, scored, kept, exported, compared and reported like graphkit's own."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_its_text_is_read_and_printed_alike(folder: Path) -> None:
-    """Parameters and cut-offs work as for graphkit's; what is read back is equal."""
+    """Parameters and cut-offs work as for graphkit's own measures; parsing the text gives an equal measure."""
     for text in ("own_words:Words", "own_words:Words(allowed=3)", "own_words:Share(share=0.5)", "own_words:Swift@3"):
         measure = parse_measure(text)
         assert str(measure) == text
@@ -226,14 +226,14 @@ def test_what_it_says_of_itself(folder: Path) -> None:
     ],
 )
 def test_a_mistake_in_it_is_told(folder: Path, text: str, message: str) -> None:
-    """What can't be imported, is no measure or doesn't take its parameters is a MeasureError with a remedy."""
+    """A module that can't be imported, another class and wrong parameters are MeasureErrors with a remedy."""
     with pytest.raises(MeasureError) as caught:
         parse_measure(text)
     assert message in str(caught.value)
 
 
 def test_data_imports_nothing(folder: Path) -> None:
-    """A text from data that names a module isn't imported; once the user has named it, it is known."""
+    """A module that a text of data names isn't imported; it is known once the user has named it."""
     assert measure_class("own_words:Words(allowed=3)") is None
     assert not lower_is_better("own_words:Words")
     assert "own_words" not in sys.modules
@@ -249,7 +249,7 @@ def test_a_registered_name(folder: Path) -> None:
     @package.register
     @dataclass(frozen=True)
     class Brevity(package.Measure):
-        """One over the words."""
+        """Return 1 / number of words."""
 
         least: int = 1
         aliases = ("short",)
@@ -274,7 +274,7 @@ def test_names_of_graphkit_are_refused(folder: Path, name: str) -> None:
 
 
 def test_what_is_no_measure_is_not_registered(folder: Path) -> None:
-    """A function, a class of another kind, a measure without a value and a name that can't be read are refused."""
+    """A function, another class, a measure without ``value`` and an unreadable name are refused."""
     unreadable = type("My-Measure", (package.Measure,), {"value": lambda self, case: 1.0})
     for kind, message in (
         (len, "it is a builtin_function"),
@@ -297,7 +297,7 @@ def _install(folder: Path, monkeypatch: pytest.MonkeyPatch, points: str) -> None
 
 
 def test_an_entry_point_is_found_by_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an installed package names in the group graphkit.measures is parsed, printed and listed by that name."""
+    """A measure of an installed package's entry point is parsed, printed and listed by that name."""
     _install(folder, monkeypatch, "Terseness = own_words:Words")
     try:
         assert lower_is_better("Terseness(allowed=3)")
@@ -309,7 +309,7 @@ def test_an_entry_point_is_found_by_its_name(folder: Path, monkeypatch: pytest.M
 
 
 def test_a_broken_entry_point_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that clashes with graphkit's or isn't there is left out of the list with a note, and hides nothing."""
+    """An entry point that clashes with graphkit's, or is broken, is skipped with a note and hides nothing."""
     _install(folder, monkeypatch, "EdgeRecall = own_words:Words\nGone = own_words:Gone\nGood = own_words:Retrieved")
     try:
         done = inside("measures", "--json", cwd=folder, code=0)
@@ -324,7 +324,7 @@ def test_a_broken_entry_point_is_told(folder: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_it_is_scored_and_exported(folder: Path) -> None:
-    """evaluate takes it by its text, in a process of its own; every form of export holds it with its parameters."""
+    """evaluate accepts its text, in a separate process, and every export holds it with its parameters."""
     run = tiny(folder, answers=SPOKEN)
     outs = [folder / f"out{ending}" for ending in (".jsonl", ".csv", ".json", ".xml", ".md")]
     options = [word for out in outs for word in ("--out", out)]
@@ -390,7 +390,7 @@ def test_a_class_within_a_function_is_exported(folder: Path) -> None:
     ],
 )
 def test_its_bug_is_told_with_the_question(folder: Path, name: str, message: str) -> None:
-    """What it raises, and what it returns that is no value, is told with measure and question; no traceback of ours."""
+    """Its exceptions and wrong values are reported with measure and question, without a traceback."""
     done = inside("evaluate", tiny(folder), "--no-store", "-m", f"own_words:{name}", cwd=folder, code=2)
     assert message in done.err
     assert f"question {'q2' if name == 'Broken' else 'q1'}: " in done.err
@@ -401,7 +401,7 @@ def test_its_bug_is_told_with_the_question(folder: Path, name: str, message: str
 
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 def test_it_is_scored_by_other_processes(folder: Path, monkeypatch: pytest.MonkeyPatch, start: str) -> None:
-    """Forked and spawned processes find the class, and hand back its bugs with the question."""
+    """Forked and spawned processes find the class, and report its errors with the question."""
     monkeypatch.setattr(batches, "SIZE", 1)
     run = tiny(folder, answers=SPOKEN)
     stop = threading.Event()
@@ -426,7 +426,7 @@ def test_it_is_scored_by_other_processes(folder: Path, monkeypatch: pytest.Monke
 
 
 def test_what_it_prints_does_not_mix_with_json(folder: Path) -> None:
-    """With --json standard output holds JSON alone; what a measure prints, in its module or per question, is beside."""
+    """With --json, standard output holds only JSON; a measure's own output goes to standard error."""
     (folder / "loud.py").write_text(LOUD)
     run = tiny(folder, answers=SPOKEN)
     done = graphkit("evaluate", "--no-store", "--json", "-m", "loud:Loud", run, cwd=folder, code=0)
@@ -437,7 +437,7 @@ def test_what_it_prints_does_not_mix_with_json(folder: Path) -> None:
 def test_what_it_prints_in_other_processes_is_beside(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Spawned processes import the measure anew: what it prints there goes to standard error, too."""
+    """Spawned processes import the measure again; its output there goes to standard error too."""
     (folder / "loud.py").write_text(LOUD)
     monkeypatch.setattr(batches, "SIZE", 1)
     stop = threading.Event()
@@ -458,7 +458,7 @@ def test_what_it_prints_in_other_processes_is_beside(
 
 
 def test_it_is_kept_in_the_graph(folder: Path, store: Store) -> None:
-    """Its values lie beside the answers by its text, and the cypher engine lets Python compute it."""
+    """The graph holds its values by its text, and the Cypher engine computes it in Python."""
     prepared(store)
     result = package.evaluate(
         tiny(folder, answers=SPOKEN), store=store, measures=["own_words:Words", "EdgeRecall"], engine="cypher"
@@ -471,7 +471,7 @@ def test_it_is_kept_in_the_graph(folder: Path, store: Store) -> None:
 
 
 def test_it_is_compared_in_its_own_direction(folder: Path) -> None:
-    """Of two scored runs the one with more words is a regression, where the user names the measure."""
+    """A run with more words is a regression if the user names the measure."""
     lines = [
         {"run": run, "question": f"q{number}", "measure": "own_words:Words", "value": number / 10 + more}
         for run, more in (("a", 0.0), ("b", 1.0))
@@ -485,7 +485,7 @@ def test_it_is_compared_in_its_own_direction(folder: Path) -> None:
 
 
 def test_it_is_gated(folder: Path) -> None:
-    """--fail-over holds its mean, 1.125, whatever is measured besides."""
+    """--fail-over checks its mean, 1.125, whatever the other measures."""
     run = tiny(folder, answers=SPOKEN)
     gate = ("--fail-over", "own_words:Words=1")
     done = inside("evaluate", run, "--no-store", "-m", "EdgeRecall", *gate, cwd=folder, code=1)
@@ -493,7 +493,7 @@ def test_it_is_gated(folder: Path) -> None:
 
 
 def test_it_is_a_component_of_a_layer(folder: Path) -> None:
-    """A layer takes it by its text: turned round within its bounds where less is better, with the file's threshold."""
+    """A layer names it by its text: inverted within its bounds if lower is better, with the file's threshold."""
     (folder / "scale_of_ten.py").write_text(
         "import graphkit\n\n\nclass Slips(graphkit.Measure):\n"
         "    higher_is_better, highest, layer = False, 10, 'generation'\n\n"
@@ -512,7 +512,7 @@ def test_it_is_a_component_of_a_layer(folder: Path) -> None:
 
 
 def test_a_layer_takes_no_measure_without_bounds(folder: Path) -> None:
-    """Words has no upper bound, so no share of a layer can be made of it; a threshold outside of bounds is refused."""
+    """A measure without an upper bound can't be in a layer, and a threshold beyond the bounds is refused."""
     (folder / "g.toml").write_text('[weights.generation]\n"own_words:Words" = 1.0\n')
     with pytest.raises(InputError, match="own_words:Words has no bounds, so it can't be weighed"):
         load_config(folder / "g.toml")
@@ -524,7 +524,7 @@ def test_a_layer_takes_no_measure_without_bounds(folder: Path) -> None:
 
 
 def test_it_is_reported(folder: Path) -> None:
-    """The page shows it with its mean and its direction, where it is asked for."""
+    """The page shows a requested one with its mean and its direction."""
     run = tiny(folder, answers=SPOKEN)
     inside("report", run, "-o", "r.html", "-m", "own_words:Words", cwd=folder, code=0)
     page = (folder / "r.html").read_text()

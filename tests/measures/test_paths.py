@@ -1,14 +1,14 @@
-"""Measures of whole paths, and where a walk left the gold path."""
+"""Measures of whole paths, and the first divergence from the gold path."""
 
 from __future__ import annotations
 
 import pytest
 
 import graphkit
-from graphkit.measures.base import NO_GOLD, NO_ORDER, Unscored
 from graphkit.measures.case import Case
 from graphkit.measures.paths import Divergence
 from graphkit.measures.registry import parse_measure
+from graphkit.measures.unscored import NO_GOLD, NO_ORDER, Unscored
 from graphkit.records.commits import CommitGraph
 from graphkit.records.models import Answer, Compatibility, Question
 from tests.helpers.cases import StepForm, Triple, answer, either, optional, question, reason, score, value
@@ -27,7 +27,7 @@ def scores(asked: Question, run: Answer) -> list[float]:
 
 
 def divergences(asked: Question, run: Answer, commits: CommitGraph | None = None) -> list[Divergence]:
-    """Return where a run left the gold paths."""
+    """Return the divergences of a run."""
     return graphkit.first_divergences(graphkit.Case(asked, run, commits))
 
 
@@ -92,7 +92,7 @@ def test_worked_first_divergence() -> None:
     ],
 )
 def test_one_required_path(walk: list[StepForm], expected: list[float]) -> None:
-    """What each measure says about one walk along a gold path of three steps."""
+    """The values of each measure for one traversal along a gold path of three steps."""
     assert scores(question([A, B, C]), answer(walk)) == pytest.approx(expected)
 
 
@@ -101,12 +101,12 @@ def test_one_required_path(walk: list[StepForm], expected: list[float]) -> None:
     [([A, B, C], 1.0), ([A, C], 1.0), ([A], 0.0), ([B, C], 0.0), ([A, B], 0.0), ([A, B, B, C], 0.0)],
 )
 def test_optional_step_present_or_absent(walk: list[StepForm], exact: float) -> None:
-    """The middle step may be there or not; the others must."""
+    """The optional middle step may be missing; the others may not."""
     assert value("PathExact", question([A, optional(*B), C]), answer(walk)) == exact
 
 
 def test_optional_steps_at_both_ends() -> None:
-    """The first and the last step may be missed."""
+    """The first and the last step may be missing if they are optional."""
     asked = question([optional(*A), B, optional(*C)])
     for walk in ([B], [A, B], [B, C], [A, B, C]):
         assert scores(asked, answer(walk)) == [1.0, 1.0, 1.0]
@@ -125,21 +125,21 @@ def test_step_that_is_optional_and_repeated() -> None:
 
 
 def test_repeated_step_must_be_walked_as_often() -> None:
-    """A gold path that takes a step twice isn't equalled by a walk that takes it once."""
+    """A gold path with a repeated step doesn't equal a traversal that takes the step once."""
     asked = question([A, ("x:b", "R", "x:a"), A])
     assert scores(asked, answer([A])) == pytest.approx([0.0, 0.0, 1 / 3])
     assert scores(asked, answer([A, ("x:b", "R", "x:a"), A])) == [1.0, 1.0, 1.0]
 
 
 def test_one_retrieved_path_must_hold_it_all() -> None:
-    """Two retrieved paths aren't put together, while EdgeRecall takes their union."""
+    """Path measures don't join two retrieved paths, while EdgeRecall uses their union."""
     asked, run = question([A, B]), answer([A], [B])
     assert scores(asked, run) == [0.0, 0.0, 0.5]
     assert value("EdgeRecall", asked, run) == 1.0
 
 
 def test_best_retrieved_path_counts() -> None:
-    """Of several retrieved paths the best, wherever it is in the list."""
+    """The best of several retrieved paths counts, whatever their order."""
     asked = question([A, B])
     assert scores(asked, answer([SIDE], [A, SIDE], [A, B])) == [1.0, 1.0, 1.0]
     assert scores(asked, answer([A, SIDE], [SIDE])) == [0.0, 0.0, 0.5]
@@ -153,7 +153,7 @@ def test_mean_over_required_paths() -> None:
 
 
 def test_best_alternative_counts() -> None:
-    """A group is one required path: its best alternative."""
+    """A group counts as one required path, by its best alternative."""
     asked = question(*either("g", [A, B, C], [A, SIDE]), [D])
     assert scores(asked, answer([A, SIDE])) == pytest.approx([1 / 2, 1 / 2, 1 / 2])
     # 2/3 of the first alternative beat 1/2 of the second.
@@ -161,7 +161,7 @@ def test_best_alternative_counts() -> None:
 
 
 def test_relations_of_steps() -> None:
-    """A relation is compared where both sides carry one, and never with relation=False."""
+    """A relation is compared if both sides have one, and never with relation=False."""
     asked = question([A, B])
     assert scores(asked, answer([A, ("x:b", "S", "x:c")])) == [0.0, 0.0, 0.5]
     assert scores(asked, answer([A, ("x:b", None, "x:c")])) == [1.0, 1.0, 1.0]
@@ -170,7 +170,7 @@ def test_relations_of_steps() -> None:
 
 
 def test_positions_order_a_walk() -> None:
-    """Steps written in another order than their positions are walked in the order of the positions."""
+    """The positions of steps decide their order."""
     steps = [{"source": s, "relation": r, "target": t} for s, r, t in (A, B)]
     backwards = [{**steps[1], "position": 1}, {**steps[0], "position": 0}]
     run = Answer.model_validate({"run": "r", "question_id": "q", "traversal": backwards})
@@ -191,24 +191,24 @@ def test_edges_of_the_domain(measure: str) -> None:
 
 
 def test_no_divergence_where_all_was_followed() -> None:
-    """A path followed to its end has none, with steps in between, too."""
+    """A path that was followed to its end has none, even with other steps between."""
     assert divergences(question([A, B]), answer([A, SIDE, B])) == []
 
 
 def test_divergence_of_a_walk_that_stopped() -> None:
-    """went_to is None where the walk went nowhere from the node where the next step starts."""
+    """went_to is None if the traversal stopped at the start of the next step."""
     (found,) = divergences(question([A, B, C]), answer([A, B]))
     assert (found.position, found.node, found.expected, found.went_to, found.went_by) == (2, "x:c", "x:d", None, None)
 
 
 def test_divergence_of_nothing_traversed() -> None:
-    """The first required step wasn't followed, and the walk went nowhere."""
+    """The first required step wasn't followed, and the traversal took no other."""
     (found,) = divergences(question([A, B]), answer())
     assert (found.position, found.node, found.went_to) == (0, "x:a", None)
 
 
 def test_a_path_that_no_walk_came_to_was_never_entered() -> None:
-    """Entered is a gold path of which a step was followed, or whose first node some retrieved path holds."""
+    """A gold path is entered if a step was followed, or if a retrieved path holds its first node."""
     asked = question([A, B])  # x:a -> x:b -> x:c
 
     def entered(*walks: list[StepForm]) -> bool:
@@ -230,14 +230,14 @@ def test_divergence_counts_positions_with_optional_steps() -> None:
 
 
 def test_divergence_of_the_walk_that_followed_most() -> None:
-    """Of retrieved paths the furthest is looked at; of equals one that went on from there."""
+    """The retrieved path that followed most counts; ties go to one that went on from there."""
     run = answer([A], [A, SIDE], [("x:a", "R", "x:q")])
     (found,) = divergences(question([A, B]), run)
     assert (found.position, found.went_to) == (1, "x:z")
 
 
 def test_divergence_of_the_best_alternative() -> None:
-    """One divergence a group: of the alternative that was followed furthest."""
+    """A group has one divergence: that of the alternative that was followed furthest."""
     asked = question(
         {"id": "one", "group": "g", "steps": [A, B, C]}, {"id": "two", "group": "g", "steps": [D, ("x:e", "R", "x:f")]}
     )
@@ -246,14 +246,14 @@ def test_divergence_of_the_best_alternative() -> None:
 
 
 def test_divergences_of_several_paths() -> None:
-    """One a required path that wasn't followed to its end, in the order of the paths."""
+    """Each required path that wasn't followed to its end has one divergence, in the order of the paths."""
     found = divergences(question({"id": "p", "steps": [A, B]}, {"id": "q", "steps": [C]}, {"id": "r", "steps": [D]}),
                         answer([A], [C]))  # fmt: skip
     assert [(one.path, one.position) for one in found] == [("p", 1), ("r", 0)]
 
 
 def test_commit_of_a_divergence() -> None:
-    """The commit is where the walk read the node, else the question's pin, else its stack's."""
+    """The commit is that of the traversal at the node, else the question's pin, else that of its stack."""
     read = {"source": "x:a", "relation": "R", "target": "x:b", "target_commit": "read"}
     stacks = CommitGraph.build(compatibility=[Compatibility(id="s", commits={"x": "stacked"})])
     pinned = question([A, B], commits={"x": "pinned"}, stack="s")
@@ -281,7 +281,7 @@ def unordered(*edges: StepForm) -> Answer:
 
 @pytest.mark.parametrize("measure", ["PathExact", "PathInOrder", "PathPrefix", "PathPrefix(relation=False)"])
 def test_a_set_of_edges_has_no_order(measure: str) -> None:
-    """What compares an order isn't scored on a set of edges, whoever says that it is one; edges are, as they were."""
+    """A set of edges isn't scored by the measures of order; measures of edges are unchanged."""
     asked, edges = question([A, B]), [B, A]
     assert reason(measure, asked, unordered(*edges)) == NO_ORDER
     assert parse_measure(measure).score(Case(asked, answer(edges), unordered=True)) == Unscored(NO_ORDER)
@@ -291,13 +291,13 @@ def test_a_set_of_edges_has_no_order(measure: str) -> None:
 
 
 def test_a_set_that_lacks_nothing_diverges_nowhere() -> None:
-    """Of edges in any order, and with others between, nobody is told that the walk left the path."""
+    """Gold edges in any order, with others between, are no divergence in a set of edges."""
     asked = question([A, B])
     assert divergences(asked, unordered(B, ("x:b", "R", "x:d"), A)) == []
 
 
 def test_a_set_diverges_where_it_came_to() -> None:
-    """The first step that lacks begins at a node of the set, and what went from there instead isn't gold.
+    """The divergence is the first missing step from a node of the set; went_to is the end of an edge that isn't gold.
 
     Gold goes from a to b, c and d, and from a to e. The set holds c-d and a-e, and goes from c to a: of the two that
     lack, a-b and b-c, the first begins at a, from where a-e goes, which is gold: nothing went elsewhere. With b-d, the
@@ -315,7 +315,7 @@ def test_a_set_diverges_where_it_came_to() -> None:
 
 
 def test_of_alternatives_a_set_diverges_from_the_one_it_holds_most_of() -> None:
-    """One of two edges is held of the second alternative, none of the first, whose start the set came to."""
+    """The set holds one of two edges of the second alternative, and only the first node of the other."""
     asked = question(*either("g", [A, B], [("x:d", "R", "x:a"), ("x:a", "R", "x:e")]))
     (found,) = divergences(asked, unordered(("x:d", "R", "x:a")))
     assert (found.position, found.node, found.expected) == (1, "x:a", "x:e")

@@ -1,4 +1,4 @@
-"""What must hold for any question and any run, drawn by Hypothesis."""
+"""Properties of the measures for any question and any run, drawn by Hypothesis."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ EVERY: tuple[Measure, ...] = resolve_measures(
 @settings(max_examples=300, deadline=None)
 @given(QUESTIONS, ANSWERS)
 def test_each_value_is_within_its_bounds_or_has_a_reason(asked: Question, run: Answer) -> None:
-    """Every measure gives a number within its bounds, a share but for a number of calls, or says why there is none."""
+    """Every measure returns a number within its bounds, or a reason why there is none."""
     case = Case(asked, run, COMMITS)
     for measure in EVERY:
         found = measure.score(case)
@@ -114,7 +114,7 @@ def test_each_value_is_within_its_bounds_or_has_a_reason(asked: Question, run: A
 
 
 def test_a_case_holds_structs() -> None:
-    """A case makes structs of models, takes structs as they are, and no record of another kind."""
+    """A case converts models to structs, keeps structs, and refuses any other record."""
     by_models = Case(question(), ranking("x:a"))
     assert isinstance(by_models.question, QuestionStruct)
     assert isinstance(by_models.answer, AnswerStruct)
@@ -131,7 +131,7 @@ def test_a_case_holds_structs() -> None:
 @settings(deadline=None)
 @given(QUESTIONS, ANSWERS)
 def test_scoring_has_no_memory(asked: Question, run: Answer) -> None:
-    """The order in which measures are asked of one case, and asking again, change nothing."""
+    """Neither the order in which measures score one case nor scoring again changes a value."""
     one, two = Case(asked, run, COMMITS), Case(asked, run, COMMITS)
     forwards = [measure.score(one) for measure in EVERY]
     backwards = [measure.score(two) for measure in reversed(EVERY)]
@@ -157,7 +157,7 @@ def test_order_of_required_paths_does_not_matter(paths: tuple[list[Any], list[An
 @settings(deadline=None)
 @given(QUESTIONS, WALKS.flatmap(lambda walks: st.tuples(st.just(walks), st.permutations(walks))))
 def test_order_of_retrieved_paths_does_not_matter(asked: Question, walks: tuple[list[Any], list[Any]]) -> None:
-    """Edges are compared over the union of the retrieved paths, and of paths the best counts."""
+    """Measures of edges use the union of the retrieved paths; measures of paths use the best one."""
     one, two = (answer(*given) for given in walks)
     for measure in GRAPH_MEASURES:
         assert score(measure, asked, one) == score(measure, asked, two), measure
@@ -168,7 +168,7 @@ def test_order_of_retrieved_paths_does_not_matter(asked: Question, walks: tuple[
 def test_a_further_edge_never_lowers_edge_recall_without_alternatives(
     asked: Question, walks: list[Any], step: dict[str, Any]
 ) -> None:
-    """Walking on can't lose what was found."""
+    """Further steps lose no found edge."""
     required = question(*({"steps": [dict(one) for one in path.steps]} for path in asked.paths))
     for name in ("EdgeRecall", "EdgeRecall(relation=False)", "EdgeRecall(static=True)", "BoundaryRecall"):
         before, after = score(name, required, answer(*walks)), score(name, required, answer(*walks, [step]))
@@ -208,7 +208,7 @@ def test_f1_lies_between_recall_and_precision(asked: Question, run: Answer) -> N
 
 
 def _counted(found: int, missed: int, optional: int, wrong: int) -> tuple[Question, Answer]:
-    """Return a question and a run of so many required edges, walked or missed, and optional and wrong ones, walked."""
+    """Return a question and a run with these numbers of found, missed, optional and wrong edges."""
     required = [{"source": f"x:{number}", "relation": "R", "target": f"y:{number}"} for number in range(found + missed)]
     others = [{"source": f"x:{number}", "relation": "O", "target": f"y:{number}"} for number in range(optional)]
     astray = [{"source": f"x:{number}", "relation": "S", "target": f"y:{number}"} for number in range(wrong)]
@@ -222,7 +222,7 @@ COUNTS = st.tuples(st.integers(1, 9), st.integers(0, 9), st.integers(0, 9), st.i
 @settings(max_examples=300, deadline=None)
 @given(COUNTS, COUNTS, st.integers(2, 5))
 def test_equal_ratios_of_edges_are_equal_floats(one: tuple[int, ...], two: tuple[int, ...], times: int) -> None:
-    """EdgeRecall, EdgePrecision and EdgeF1 are the float next to their ratio, whatever counts it comes from."""
+    """EdgeRecall, EdgePrecision and EdgeF1 are the float nearest to their ratio, for any counts."""
     for found, missed, extra, wrong in (one, two, tuple(times * count for count in one)):
         recall, precision = Fraction(found, found + missed), Fraction(found + extra, found + extra + wrong)
         expected = {
@@ -237,7 +237,7 @@ def test_equal_ratios_of_edges_are_equal_floats(one: tuple[int, ...], two: tuple
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.integers(1, 9).flatmap(lambda whole: st.tuples(st.integers(0, whole), st.just(whole))), min_size=1))
 def test_equal_means_over_paths_are_equal_floats(shares: list[tuple[int, int]]) -> None:
-    """PathPrefix is the float next to the mean of its fractions, whatever paths these come from, in whatever order."""
+    """PathPrefix is the float nearest to the mean of its fractions, for any paths in any order."""
     paths = [
         [(f"{number}:{step}", "R", f"{number}:{step + 1}") for step in range(whole)]
         for number, (_, whole) in enumerate(shares)
@@ -258,7 +258,7 @@ TYPED = st.lists(
 @settings(deadline=None)
 @given(TYPED, WALKS)
 def test_comparing_ends_only_never_lowers_edge_recall(steps: list[dict[str, Any]], walks: list[Any]) -> None:
-    """Without relations an edge matches wherever it did with them."""
+    """Edges that match with relations match without them."""
     asked = question(steps)
     run = answer(*walks)
     typed, untyped = score("EdgeRecall", asked, run), score("EdgeRecall(relation=False)", asked, run)
@@ -279,7 +279,7 @@ SHORTENED = (
 @settings(max_examples=300, deadline=None)
 @given(st.lists(GOLD_STEPS, min_size=1, max_size=6), WALKS)
 def test_the_same_path_as_its_own_alternative_changes_nothing(steps: list[dict[str, Any]], walks: list[Any]) -> None:
-    """One path, and the choice between that path and its copy, ask for the same."""
+    """A path gives the same values alone and beside an alternative copy of itself."""
     run = answer(*walks)
     once, twice = question({"steps": steps}), question(*[{"group": "g", "steps": steps}] * 2)
     for name in SHORTENED:
@@ -289,14 +289,14 @@ def test_the_same_path_as_its_own_alternative_changes_nothing(steps: list[dict[s
 @settings(deadline=None)
 @given(st.sets(st.tuples(IDS, st.just("R"), IDS), max_size=5))
 def test_boundary_is_where_edges_cross(edges: set[Edge]) -> None:
-    """The boundary of a set of edges is those that ``crosses`` says cross, also where an id names no repository."""
+    """The boundary of a set of edges agrees with ``crosses``, even for ids without a repository."""
     assert set(boundary(edges)) == {edge for edge in edges if crosses(edge[0], edge[2])}
 
 
 @settings(deadline=None)
 @given(QUESTIONS, st.permutations(["x:a", "x:b", "x:c", "y:d", "y:e#f"]), st.integers(0, 5))
 def test_longer_rankings_never_lower_recall(asked: Question, ids: list[str], count: int) -> None:
-    """What comes behind can't take away what was found."""
+    """Further chunks lose no found id."""
     shorter, longer = answer(retrieved=ids[:count]), answer(retrieved=ids)
     for name in ("Success@5", "Recall@5", "P@5", "RR", "nDCG@5"):
         one, two = score(name, asked, shorter), score(name, asked, longer)
@@ -308,7 +308,7 @@ def test_longer_rankings_never_lower_recall(asked: Question, ids: list[str], cou
 
 
 def test_gold_walked_as_it_is_scores_one() -> None:
-    """A run that walks exactly the gold path is perfect in each measure of edges and paths."""
+    """A run that traverses exactly the gold path has 1 in each measure of edges and paths."""
     steps: list[Any] = [("x:a", "R", "y:d"), ("y:d", "S", "x:c")]
     found = [score(measure, question(steps), answer(steps)) for measure in GRAPH_MEASURES]
     assert found == [1.0] * len(GRAPH_MEASURES)
@@ -323,7 +323,7 @@ def test_gold_walked_as_it_is_scores_one() -> None:
     ANSWERS,
 )
 def test_order_of_alternatives_does_not_matter(given_paths: tuple[list[Any], list[Any]], run: Answer) -> None:
-    """Alternatives, groups and required paths change no figure and no divergence, however they are listed."""
+    """The order of alternatives, groups and required paths changes no value and no divergence."""
     one, two = (
         question(*[{"steps": steps, "group": group} for steps, group in paths], relevant={"x:a": 1.0})
         for paths in given_paths

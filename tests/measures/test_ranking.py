@@ -49,7 +49,7 @@ def test_no_relevant_ids_is_unscored(measure: Measure) -> None:
 
 
 def test_gains_that_are_all_zero() -> None:
-    """An ideal of 0 gives nDCG 0; the others have nothing relevant to look for."""
+    """An ideal of 0 gives nDCG 0; the other measures aren't scored without a relevant id."""
     asked = relevant({"a": 0, "b": 0})
     assert value("nDCG@5", asked, ranking("a", "b")) == 0.0
     assert [reason(measure, asked, ranking("a")) for measure in ALL[:-1]] == ["no relevant ids"] * 4
@@ -57,7 +57,7 @@ def test_gains_that_are_all_zero() -> None:
 
 @pytest.mark.parametrize("gain", [0, -1, -0.5])
 def test_an_id_with_gain_zero_or_less_is_not_relevant(gain: float) -> None:
-    """A gain of 0 or less beside a real one is as if the id weren't listed; alone it gives nDCG 0."""
+    """An id with a gain of 0 or less is ignored beside a positive one; alone it gives nDCG 0."""
     assert scores(relevant({"a": gain, "b": 2}), ranking("a", "b")) == scores(relevant({"b": 2}), ranking("a", "b"))
     assert value("RR", relevant({"a": gain, "b": 2}), ranking("a", "b")) == 0.5
     assert value("nDCG@5", relevant({"a": gain}), ranking("a")) == 0.0
@@ -81,7 +81,7 @@ def test_a_ranking_without_repeats_reports_none() -> None:
 
 
 def test_k_larger_than_the_ranking() -> None:
-    """Ranks that don't exist hold nothing: recall is whole, precision still divides by k."""
+    """A k beyond the ranking leaves recall at 1, and precision still divides by k."""
     asked, run = relevant(["a"]), ranking("x", "a")
     assert value("Recall@50", asked, run) == 1.0
     assert value("P@50", asked, run) == 1 / 50
@@ -90,7 +90,7 @@ def test_k_larger_than_the_ranking() -> None:
 
 
 def test_k_cuts_the_ideal_too() -> None:
-    """At k = 1 one relevant id on top is all that can be had, however many there are."""
+    """At k = 1, one relevant id on top is ideal, however many there are."""
     asked, run = relevant(["a", "b", "c"]), ranking("a", "x", "b")
     assert value("nDCG@1", asked, run) == 1.0
     assert value("Recall@1", asked, run) == pytest.approx(1 / 3)
@@ -113,28 +113,28 @@ def test_the_questions_own_k_comes_first() -> None:
 
 
 def test_graded_gains_are_linear() -> None:
-    """A gain of 3 weighs three times a gain of 1: no exponent."""
+    """A gain of 3 weighs three times a gain of 1: gains are linear."""
     asked = relevant({"a": 1, "b": 3})
     expected = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
     assert value("nDCG@5", asked, ranking("a", "b")) == pytest.approx(expected)
 
 
 def test_the_rank_field_orders() -> None:
-    """Where the ranks say another order than the list, the ranks count."""
+    """If the ranks and the list differ in order, the ranks count."""
     run = answer(retrieved=[{"id": "x", "rank": 3}, {"id": "a", "rank": 1}, {"id": "y", "rank": 2}])
     assert value("RR", relevant(["a"]), run) == 1.0
     assert [chunk.id for chunk in Case(relevant(["a"]), run).chunks] == ["a", "y", "x"]
 
 
 def test_a_rank_that_one_chunk_lacks_leaves_the_order() -> None:
-    """Ranks that not every chunk has can't order them: the list does."""
+    """If a chunk has no rank, the order of the list counts."""
     run = answer(retrieved=[{"id": "x", "rank": 3}, {"id": "a"}])
     assert value("RR", relevant(["a"]), run) == 0.5
 
 
 @pytest.mark.parametrize("measure", ALL, ids=str)
 def test_missing_and_failed_records_are_unscored(measure: Measure) -> None:
-    """No record, and a record with an error, are reasons and never 0."""
+    """A missing or failed record is unscored, never 0."""
     asked = relevant(["a"])
     assert reason(measure, asked, None) == "the run has no record for this question"
     assert reason(measure, asked, ranking("a", error="boom")) == "failed: boom"
@@ -149,7 +149,7 @@ def documents(*texts: str | None) -> Answer:
 
 
 def test_containment_ignores_case_space_and_unicode_form() -> None:
-    """Case, runs of white space and the way a letter is composed don't matter."""
+    """Case, runs of white space and Unicode composition don't matter."""
     # "é" as one code point in the span; in the text "e" with a combining accent, and a no-break space.
     asked = question(expected_output="Café  au lait")
     run = documents("We drink CAFE\u0301\u00a0au\n\tLAIT here.")
@@ -171,7 +171,7 @@ def test_containment_folds_ligatures_and_sharp_s() -> None:
 
 
 def test_containment_exact() -> None:
-    """The exact form takes the span as it is, anywhere in the text."""
+    """With ``exact``, the span must occur literally in the text."""
     asked = question(expected_output="x = 1")
     assert value(AnswerContainment(k=1, exact=True), asked, documents("let x = 1;")) == 1.0
     assert value(AnswerContainment(k=1, exact=True), asked, documents("let X = 1;")) == 0.0
@@ -195,12 +195,12 @@ def test_containment_takes_the_gold_answer_where_there_is_no_span() -> None:
 
 @pytest.mark.parametrize("fields", [{}, {"gold_answer": ""}, {"expected_output": " \n"}])
 def test_containment_without_a_span_is_unscored(fields: dict[str, str]) -> None:
-    """Nothing to look for: an empty span would be in every text."""
+    """An empty span isn't scored, since every text would contain it."""
     assert reason("AnswerContainment@5", question(**fields), documents("text")) == "no expected answer span"
 
 
 def test_containment_without_text() -> None:
-    """Chunks without text can't be judged; chunks of which some have text can; no chunk at all holds nothing."""
+    """Chunks without text aren't scored; some with text are; without chunks the value is 0."""
     asked = question(expected_output="x")
     assert reason("AnswerContainment@5", asked, documents(None, None)) == "the retrieved chunks carry no text"
     assert value("AnswerContainment@5", asked, documents(None, "x")) == 1.0
@@ -213,7 +213,7 @@ CUTS = (1, 5, 10, 20)
 
 
 def peers(questions: list[Question], answers: list[Answer]) -> Iterator[tuple[str, str, float, float]]:
-    """Yield (question, measure, trec_eval's value, ours) for each measure that trec_eval has, too."""
+    """Yield (question, measure, trec_eval's value, ours) for each measure of trec_eval."""
     qrels = {one.id: {node: int(gain) for node, gain in one.relevant.items()} for one in questions}
     # trec_eval ranks by score, not by order.
     run = {

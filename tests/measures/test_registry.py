@@ -1,4 +1,4 @@
-"""A measure is a value: it prints to the text that it is parsed from, and what can't be parsed is told."""
+"""A measure is a value: it prints to the text that it is parsed from, and wrong texts are errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphkit.errors import InputError, MeasureError
-from graphkit.measures.base import LAYERS, NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSAL, Measure
+from graphkit.measures.base import LAYERS, Measure
 from graphkit.measures.edges import EdgeRecall
 from graphkit.measures.files import SymbolRecall
 from graphkit.measures.integration import NO_ANSWER
@@ -28,6 +28,7 @@ from graphkit.measures.registry import (
     resolve_measures,
 )
 from graphkit.measures.tools import NO_CALLS
+from graphkit.measures.unscored import NEITHER_LOGGED, NO_RETRIEVAL, NO_TRAVERSAL
 from tests.helpers import ROOT
 from tests.helpers.cases import question, reason, unlogged, value
 
@@ -106,7 +107,7 @@ def test_canonical_texts() -> None:
 
 
 def test_no_private_name_of_a_measure_is_used_elsewhere() -> None:
-    """What scores a run calls the public methods of a measure, as a user's own measure defines them."""
+    """Scoring a run calls the public methods of a measure, which a user's measure may define."""
     assert "value" in Measure.__abstractmethods__
     private = re.compile(r"\b(?:measure|scorer)\._[a-z]")
     found = [path.name for path in (ROOT / "graphkit").rglob("*.py") if private.search(path.read_text("utf-8"))]
@@ -114,7 +115,7 @@ def test_no_private_name_of_a_measure_is_used_elsewhere() -> None:
 
 
 def test_bounds_direction_and_thresholds_fit_together() -> None:
-    """Lowest is below highest; a target and a severe threshold lie within, the severe one on the worse side."""
+    """The lowest value is below the highest; both thresholds lie between, the severe one on the worse side."""
     with_target = 0
     for kind in MEASURES:
         assert kind.lowest is not None
@@ -159,7 +160,7 @@ def test_thresholds_belong_to_a_measure_with_its_parameters(
 
 
 def test_lower_is_better_for_five() -> None:
-    """Of graphkit's measures less is better of these only."""
+    """Only these of graphkit's measures are better when lower."""
     assert [kind.__name__ for kind in MEASURES if not kind.higher_is_better] == [
         "Incoherent",
         "OffPin",
@@ -170,7 +171,7 @@ def test_lower_is_better_for_five() -> None:
 
 
 def test_judged_measures_are_declared_and_not_computed() -> None:
-    """What a judge gives is declared with its layer: it parses, and asked for a value says how to give one.
+    """A judged measure is declared with its layer and parses; computing it is an error with a remedy.
 
     What graphkit computes itself is found in the same list.
     """
@@ -214,7 +215,7 @@ def test_judged_measures_are_declared_and_not_computed() -> None:
 
 
 def test_a_measure_of_another_tool_is_not_known() -> None:
-    """A text that names no measure of graphkit's has no kind; one with parameters that don't fit keeps its kind."""
+    """An unknown text has no kind; a known measure with wrong parameters has its kind."""
     assert measure_class("answer relevance (0..10)") is None
     assert measure_class("") is None
     assert measure_class("OffPin(unheard=3)") is parse_measure("OffPin").__class__
@@ -223,7 +224,7 @@ def test_a_measure_of_another_tool_is_not_known() -> None:
 
 
 def test_no_two_measures_share_a_name() -> None:
-    """No alias hides another measure."""
+    """No alias is the name of another measure."""
     names = [name.casefold() for kind in MEASURES for name in (kind.__name__, *kind.aliases)]
     assert len(set(names)) == len(names)
 
@@ -252,7 +253,7 @@ def test_no_two_measures_share_a_name() -> None:
     ],
 )
 def test_what_cannot_be_parsed_is_told(text: str, message: str) -> None:
-    """Each mistake is a MeasureError with a sentence, which is an InputError."""
+    """Each mistake is a MeasureError, which is an InputError."""
     with pytest.raises(MeasureError) as caught:
         parse_measure(text)
     assert message in str(caught.value)
@@ -266,7 +267,7 @@ def test_an_unknown_name_points_to_the_list() -> None:
 
 
 def test_resolving_gives_each_measure_once_with_its_cut_off() -> None:
-    """Aliases of one measure are one, in the order of the first; a k that nobody named is the given, else 5."""
+    """Aliases of one measure count once, in the order of the first; a missing k is the given one, else 5."""
     assert resolve_measures(["mrr", nDCG(10), "RR", "ndcg@10"]) == (RR(), nDCG(10))
     assert resolve_measures(["nDCG", "P@3"]) == (nDCG(5), P(3))
     assert resolve_measures(["nDCG", "P@3"], k=7) == (nDCG(7), P(3))
@@ -300,7 +301,7 @@ ASKED = question(
 
 @pytest.mark.parametrize("kind", [kind for kind in MEASURES if kind.computed], ids=lambda kind: kind.__name__)
 def test_what_was_not_logged_is_not_scored(kind: type[Measure]) -> None:
-    """A record that has only an answer isn't scored where a measure asks for more, and scored where it doesn't."""
+    """A record with an answer only is scored by exactly those measures that need nothing else."""
     record = unlogged(answer="f is it")
     if kind.__name__ in UNLOGGED:
         assert reason(kind(), ASKED, record) == UNLOGGED[kind.__name__]
@@ -310,7 +311,7 @@ def test_what_was_not_logged_is_not_scored(kind: type[Measure]) -> None:
 
 
 def test_half_of_what_was_seen_is_logged() -> None:
-    """Repositories are told by what is logged; where that names none, what isn't logged may.
+    """The logged part gives the repositories; if it names none, the measures aren't scored.
 
     Of the gold repositories a and b the walk and the chunk each touch a alone: recall 1/2, precision 1. Evidence files
     that the run names make up for the chunks.
@@ -327,5 +328,5 @@ def test_half_of_what_was_seen_is_logged() -> None:
 
 
 def test_a_symbol_in_an_answer_that_was_not_logged() -> None:
-    """Without an answer it isn't known what the answer names."""
+    """Without an answer, its measures aren't scored."""
     assert reason("SymbolRecall(where='answer')", ASKED, unlogged(retrieved=["a:m.py#f"])) == NO_ANSWER

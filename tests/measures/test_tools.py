@@ -1,4 +1,4 @@
-"""Tools: which were called, with what, in which order, what they showed, and what the answer made of it."""
+"""Tool calls: tools, arguments, order, the ids that they showed, and the ids that the answer uses."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ MADE = called("read", "search", "read", "list", "search")
 
 
 def test_worked_case() -> None:
-    """By hand: search once, read twice are both in the one and the other, test and a second search aren't: 3 matched.
+    """By hand: search and two reads are in both, test and a second search aren't: 3 matched.
 
     Recall 3/4, precision 3/5. In order search, read (behind it) are the longest: read, read would be, too: 2/4.
     """
@@ -72,7 +72,7 @@ def test_worked_case() -> None:
 
 
 def test_worked_case_with_arguments() -> None:
-    """By hand: read a.py is expected and made; read b.py isn't made; any search is, once; read c.py wasn't expected.
+    """By hand: read a.py is expected and made, read b.py isn't made, any search is, and read c.py isn't expected.
 
     Matched are 2 of 3 expected, of 3 made. In order: search, then read a.py, whose arguments are equal in another
     order. Names alone match search, read and read: 3 of 3.
@@ -89,7 +89,7 @@ def test_worked_case_with_arguments() -> None:
 
 
 def test_what_takes_any_arguments_takes_what_is_left() -> None:
-    """Two reads are expected, one of a.py; made are a.py and b.py: both, whichever is listed first."""
+    """Of two expected reads, one is of a.py; reads of a.py and b.py match both, in either order."""
     for expected in (asked("read", call("read", path="a.py")), asked(call("read", path="a.py"), "read")):
         assert value("ToolRecall(arguments=True)", expected, called(call("read", path="a.py"), call("read", p=1))) == 1
         assert value("ToolRecall(arguments=True)", expected, called(call("read", p=1), call("read", p=2))) == 1 / 2
@@ -111,13 +111,13 @@ def test_what_takes_any_arguments_takes_what_is_left() -> None:
     ],
 )
 def test_equal_arguments(expected: dict[str, Any], made: dict[str, Any], equal: bool) -> None:
-    """Arguments are equal as JSON is: numbers by their value, objects in any order, lists in theirs."""
+    """Arguments are compared as JSON: numbers by value, objects in any order, lists in order."""
     one = asked({"name": "t", "arguments": expected})
     assert value("ToolRecall(arguments=True)", one, called({"name": "t", "arguments": made})) == float(equal)
 
 
 def test_failed_calls() -> None:
-    """A call that failed was made, unless it is left out: read failed once, and was expected once.
+    """A failed call counts unless failed=False: read failed once, and was expected once.
 
     Without it nothing is left of the one record, and read alone of the other.
     """
@@ -130,7 +130,7 @@ def test_failed_calls() -> None:
 
 
 def test_first_lack() -> None:
-    """What was expected first and not made in its turn, and whether it was made before: the page says so."""
+    """The first expected call that wasn't made in its turn, and whether it was made earlier."""
     assert first_lack(Case(EXPECTED, MADE)) == Lack(2, "read", early=True, arguments=False)
     assert str(first_lack(Case(EXPECTED, MADE))) == "expected call 3, read, was made only before its turn"
     lack = first_lack(Case(EXPECTED, called("search", "list")))
@@ -159,7 +159,7 @@ def test_arguments_of_matched_calls() -> None:
 
 
 def test_expected_empty_arguments_are_a_call_without_arguments() -> None:
-    """`{}` asks for a call without arguments in every measure; where it counts as an argument, it counts as one.
+    """`{}` requires a call without arguments in every measure, and counts as one argument.
 
     By hand: of the expected {} and {"a": 1} the calls t() and t(a=1) hold both, 2 of 2. With t(a=1) and t(b=2) the
     {"a": 1} is held and the {} isn't: 1 of 2. Expected calls without arguments (null) are left out as before.
@@ -175,7 +175,7 @@ def test_expected_empty_arguments_are_a_call_without_arguments() -> None:
 
 
 def test_fewer_calls_than_expected() -> None:
-    """One call of two that are expected: the one that it has most in common with, and of equals the smaller one.
+    """One call of two expected ones matches the one with most equal arguments; ties go to the smaller one.
 
     a.py has path in common with the first, 1 of 2, and nothing with the second. Nothing in common: 0 of 1, not 0 of 2.
     """
@@ -187,7 +187,7 @@ def test_fewer_calls_than_expected() -> None:
 
 
 def test_what_cannot_be_matched() -> None:
-    """Without expected arguments, without a call of the tool, and beyond what is looked at, there is no value."""
+    """Without expected arguments, without a call of the tool, and beyond the limit, it isn't scored."""
     assert reason("ArgumentMatch", asked("read", "list"), called("read")) == NO_ARGUMENTS
     assert reason("ArgumentMatch", asked(call("read", path="a.py")), called("list")) == NONE_MATCHED
     assert reason("ArgumentMatch", asked(call("read", path="a.py")), called()) == NONE_MATCHED
@@ -199,7 +199,7 @@ def test_what_cannot_be_matched() -> None:
 
 
 def test_edges_of_the_domain() -> None:
-    """Calls that weren't logged are not none; nothing expected, or nothing called, is 0 only where it is defined."""
+    """Calls that weren't logged aren't scored; without expected or made calls, the definition decides."""
     for name in COMPARING:
         assert reason(name, question(), called("read")) == NOTHING_EXPECTED
         assert reason(name, asked("read"), unlogged()) == NO_CALLS
@@ -230,7 +230,7 @@ def subsequences(expected: Any, made: Any, arguments: bool) -> int:
 
 
 def assignments(expected: Any, made: Any, arguments: bool) -> int:
-    """Return how many can be matched one with one, by trying all orders."""
+    """Return how many calls match one to one, by trying all orders."""
     best = 0
     for order in itertools.permutations(range(len(made)), min(len(made), len(expected))):
         for some in itertools.combinations(range(len(expected)), len(order)):
@@ -240,7 +240,7 @@ def assignments(expected: Any, made: Any, arguments: bool) -> int:
 
 @given(CALLS.filter(bool), CALLS, st.booleans())
 def test_matching_is_the_best_there_is(expected: list[Any], made: list[Any], arguments: bool) -> None:
-    """What is counted and found in order equals what trying everything finds."""
+    """The counts equal those of an exhaustive search."""
     one, run = asked(*expected[:4]), called(*made[:4])
     case = Case(one, run)
     wanted, there = case.question.expected_tool_calls, case.answer.tool_calls if case.answer else None
@@ -259,7 +259,7 @@ A, B, C, D = "x:a.py", "x:b.py#settle", "y:c.py", "y:d.py#go"
 
 
 def showed(*seen: list[str] | None, **fields: Any) -> Answer:
-    """A record whose calls showed these; of None it isn't known."""
+    """Return a record whose calls showed these ids; None is unknown."""
     return called(*({"name": "read", "seen": ids} for ids in seen), **fields)
 
 
@@ -276,7 +276,7 @@ def test_steps_to_gold() -> None:
 
 
 def test_steps_to_alternative_and_to_relevant_gold() -> None:
-    """Of alternatives the one seen first counts, each unit needs one; without paths what is relevant counts."""
+    """The alternative that was seen first counts, one for each unit; without paths, the relevant ids count."""
     paths = either("g", [(A, "CALLS", B)], [(A, "CALLS", D)])
     assert value("StepsToGold", question(*paths), showed([A], [D], [B])) == 2.0
     assert value("StepsToGold", question(*paths, [(C, "CALLS", C)]), showed([A], [D], [B], [C])) == 4.0
@@ -284,7 +284,7 @@ def test_steps_to_alternative_and_to_relevant_gold() -> None:
 
 
 def test_gold_that_was_never_seen() -> None:
-    """It has no number of calls: the reason says how much was seen, of alternatives of the one that lacks least."""
+    """Unseen gold isn't scored; the reason gives the seen share of the alternative that lacks least."""
     assert reason("StepsToGold", GOLD, showed([A], [C])) == "2 of 3 gold ids were seen by the calls"
     assert reason("StepsToGold", GOLD, showed()) == "0 of 3 gold ids were seen by the calls"
     paths = either("g", [(A, "CALLS", B), (B, "CALLS", D)], [(A, "CALLS", C)])
@@ -292,7 +292,7 @@ def test_gold_that_was_never_seen() -> None:
 
 
 def test_calls_of_which_it_is_not_known_what_they_showed() -> None:
-    """Before all gold was seen such a call may have shown it: the number is a bound then, which is given on request."""
+    """An earlier call with unknown ids may have shown gold, so the number is a bound, given by upper=True."""
     assert reason("StepsToGold", GOLD, showed(None, [A, B, C])) == NOT_KNOWN_BEFORE
     assert value("StepsToGold(upper=True)", GOLD, showed(None, [A, B, C])) == 2.0
     assert value("StepsToGold", GOLD, showed([A, B, C], None)) == 1.0
@@ -303,7 +303,7 @@ def test_calls_of_which_it_is_not_known_what_they_showed() -> None:
 
 
 def test_redundancy() -> None:
-    """By hand: shown are a, b; b, c; a: five ids, of which b and a had been shown before. Twice in a call is once."""
+    """By hand: calls show a, b; b, c; a: five ids, of which b and a are repeats. A repeat within a call is ignored."""
     assert value("Redundancy", GOLD, showed([A, B, A], [B, C], [A])) == 2 / 5
     assert value("Redundancy", GOLD, showed([A], [B], [])) == 0.0
 
@@ -324,12 +324,12 @@ def test_redundancy() -> None:
     ],
 )
 def test_what_an_answer_names(text: str, used: set[str]) -> None:
-    """Of the four ids that were shown, those that the answer names."""
+    """The share of the four shown ids that the answer names."""
     assert value("UsedShare", GOLD, showed([A, B], [C, D, A], answer=text)) == len(used) / 4
 
 
 def test_what_an_answer_cites() -> None:
-    """A citation names an id, also one that is a number, which no text does; what wasn't shown doesn't count."""
+    """A citation names an id, even a number, unlike a text; ids that weren't shown don't count."""
     assert value("UsedShare", GOLD, showed([A, "17"], answer="17 files", citations=[A, "z:z.py"])) == 1 / 2
     assert value("UsedShare", GOLD, showed([A, "17"], answer="", citations=["17"])) == 1 / 2
     assert value("UsedShare", GOLD, showed(["Ada Lovelace", "Ada"], answer="Ada Lovelaces")) == 1 / 2
@@ -337,18 +337,18 @@ def test_what_an_answer_cites() -> None:
 
 @pytest.mark.parametrize("number", ["7.5", "-7", "+7", "1e30", "1.5E-3", ".5", "007"])
 def test_an_id_that_is_a_number_has_to_be_cited(number: str) -> None:
-    """The same digits in a text are a figure: of 2 ids seen the answer names A alone, and both where both are cited."""
+    """A number in a text names no id: of 2 seen ids the answer names A only, and both if both are cited."""
     assert value("UsedShare", GOLD, showed([A, number], answer=f"It takes {number} s in {A}")) == 1 / 2
     assert value("UsedShare", GOLD, showed([A, number], answer="", citations=[A, number])) == 1.0
 
 
 def test_an_id_that_only_begins_with_a_number_is_a_name() -> None:
-    """Versions and dates are no numbers: 2 of 2 are named."""
+    """Versions and dates aren't numbers: 2 of 2 are named."""
     assert value("UsedShare", GOLD, showed(["3.1.2", "2026-11-01"], answer="3.1.2 of 2026-11-01")) == 1.0
 
 
 def test_edges_of_what_was_seen() -> None:
-    """Not logged, not called, nothing shown, no gold and no answer have no value."""
+    """Calls that weren't logged or made, nothing shown, no gold and no answer aren't scored."""
     for name in SHOWING:
         assert reason(name, GOLD, unlogged(answer="x")) == NO_CALLS
         assert reason(name, GOLD, showed([A], answer="x", error="timeout")) == "failed: timeout"
@@ -362,7 +362,7 @@ def test_edges_of_what_was_seen() -> None:
 
 
 def test_many_calls_are_compared_at_once() -> None:
-    """Cost is bounded: a hundred thousand calls against a thousand expected take a moment, not minutes."""
+    """A hundred thousand calls against a thousand expected ones take a moment, not minutes."""
     names = [f"t{number % 7}" for number in range(1000)]
     case = Case(asked(*names), called(*names * 100))
     for name in ("ToolRecall", "ToolPrecision", "ToolExact", "ToolInOrder"):

@@ -1,1 +1,1 @@
-"""Tests of what is written."""
+"""Tests of the records."""

@@ -1,4 +1,4 @@
-"""What the tests of records share: every other name of a field, the least of each record, and its schema."""
+"""Samples for the tests of records: the other names of fields, minimal records, and their schemas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from graphkit.records.models import (
     ExpectedToolCall,
     Question,
     ToolCall,
-    WalkStep,
+    TraversalStep,
 )
 from graphkit.records.schemas import json_schema
 
@@ -73,7 +73,7 @@ ALIASES = [
     (Chunk, "path", ("file", "file_path"), "p"),
     (Chunk, "commit", ("sha",), "c"),
     (Chunk, "text", ("content", "page_content"), "t"),
-    (WalkStep, "relation", ("type", "label"), "R"),
+    (TraversalStep, "relation", ("type", "label"), "R"),
     (Compatibility, "at", ("deployed_at", "time"), "2025-01-01T00:00:00Z"),
     (Edge, "relation", ("type", "label"), "R"),
 ]
@@ -84,7 +84,7 @@ MINIMAL: dict[type[Record], dict[str, Any]] = {
     ExpectedToolCall: {"name": "t"},
     ToolCall: {"name": "t"},
     Chunk: {"id": "a"},
-    WalkStep: {"source": "a", "target": "b"},
+    TraversalStep: {"source": "a", "target": "b"},
     Compatibility: {"id": "s", "commits": {}},
     Artifact: {"id": "a"},
     Edge: {"source": "a", "relation": "R", "target": "b"},
@@ -95,5 +95,5 @@ TRIPLES = [["x:a", "R", "x:b"], ["x:b", "S", "x:c"]]
 
 @cache
 def validator(model: type[Record]) -> Draft202012Validator:
-    """Return what checks values by the printed schema of a record."""
+    """Return a validator with the printed schema of a record."""
     return Draft202012Validator(json_schema(model))

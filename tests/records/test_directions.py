@@ -1,4 +1,4 @@
-"""How logged edges lie in the knowledge graph, and what it gives back."""
+"""Logged edges compared with the knowledge graph, and the direction and relation that it adds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GRAPH = KnowledgeEdges(EdgeStruct(source, target=target, relation=relation) for 
     ],
 )
 def test_directed_edges_stay(source: str, relation: str | None, target: str, held: str) -> None:
-    """An edge whose log tells its direction is counted as the knowledge graph holds it, and never turned."""
+    """An edge with a logged direction is never turned."""
     placed = GRAPH.placed(source, relation, target)
     assert (placed.source, placed.relation, placed.target) == (source, relation, target)
     assert (placed.held, placed.turned, placed.related) == (held, False, False)
@@ -51,19 +51,19 @@ def test_directed_edges_stay(source: str, relation: str | None, target: str, hel
     ],
 )
 def test_lost_directions_are_given_back(given: tuple[str, str | None, str], placed: PlacedEdge) -> None:
-    """An edge without direction is turned where the knowledge graph holds it the other way only."""
+    """An edge without direction is turned if the knowledge graph holds only its reverse."""
     assert GRAPH.placed(*given, directed=False) == placed
 
 
 def test_a_lost_relation_is_given_back() -> None:
-    """The only relation between two nodes is the one; of two none is; and one in other letters is spelled as there."""
+    """A missing relation becomes the only one between two nodes; a relation gets the graph's spelling."""
     assert GRAPH.placed("b", None, "c") == PlacedEdge("b", "CALLS", "c", "forward", related=True)
     assert GRAPH.placed("a", None, "b") == PlacedEdge("a", None, "b", "forward")
     assert GRAPH.placed("b", "calls", "c") == PlacedEdge("b", "CALLS", "c", "forward")
 
 
 def test_what_lies_between_what_was_opened() -> None:
-    """All edges between a node and those seen before are those walked, as the knowledge graph holds them."""
+    """All edges between a node and earlier ones are traversed, as the knowledge graph holds them."""
     found = {(edge.source, edge.relation, edge.target) for edge in GRAPH.between({"a", "d"}, "c")}
     assert found == {("c", "CALLS", "d"), ("d", "CALLS", "c")}
     assert {edge.relation for edge in GRAPH.between({"a"}, "b")} == {"CALLS", "IMPORTS"}

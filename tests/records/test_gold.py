@@ -1,4 +1,4 @@
-"""The hash of gold: what changes it and what doesn't."""
+"""The hash of gold: the changes that it shows, and those that it ignores."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SAID = ("id", "question", "category", "difficulty", "group")
 
 
 def read(fields: dict[str, Any]) -> QuestionStruct:
-    """Return a question as a file's line is read."""
+    """Return a question as read from a line of a file."""
     record = parse_record(Question, json.dumps(fields).encode(), "q.jsonl:1", Problems())
     assert record is not None
     return struct_of(QuestionStruct, record)
@@ -57,7 +57,7 @@ def read(fields: dict[str, Any]) -> QuestionStruct:
 
 @pytest.mark.parametrize("name", [field.name for field in fields(QuestionStruct)])
 def test_gold_is_all_but_what_a_question_says_and_is_called(name: str) -> None:
-    """Each field of a question changes the hash, and leaving it out does, but those that aren't gold."""
+    """Each field of gold changes the hash, and so does its absence; other fields don't."""
     whole, changed = gold_hash(read(WHOLE)), gold_hash(read({**WHOLE, name: FIELDS[name][1]}))
     assert (changed == whole) == (name in SAID)
     if name not in ("id", "question"):
@@ -66,7 +66,7 @@ def test_gold_is_all_but_what_a_question_says_and_is_called(name: str) -> None:
 
 
 def test_the_spelling_does_not_count() -> None:
-    """The order of keys, paths and lists, other names, short forms and spelled-out defaults make no other gold."""
+    """The order of keys, paths and lists, other names, short forms and explicit defaults don't change the hash."""
     second = {"id": "r", "steps": [OTHER]}
     first = {"id": "p", "steps": [STEP, {**OTHER, "optional": True}]}
     question = {**WHOLE, "paths": [first, second]}
@@ -90,14 +90,14 @@ def test_the_order_within_a_path_counts() -> None:
 
 
 def test_fields_that_are_added_later_change_no_hash() -> None:
-    """What a question doesn't say isn't in its hash: without gold that of an empty object, with some that of it."""
+    """Absent fields aren't in the hash: a question without gold has that of an empty object."""
     assert gold_hash(QuestionStruct("q", "?")) == blake2b(b"{}", digest_size=8).hexdigest()
     gold = QuestionStruct("q", "?", gold_answer="x", k=3)
     assert gold_hash(gold) == blake2b(b'{"gold_answer":"x","k":3}', digest_size=8).hexdigest()
 
 
 def test_the_hash_of_several_questions() -> None:
-    """Neither their order nor how they are added up counts; whose gold it is does; one unknown is unknown."""
+    """The sum ignores order and grouping but not whose gold it is; one unknown hash makes it unknown."""
     # One that graphkit gave, and what others may call so.
     pairs = [("q1", "00ff" * 4), ("q2", "v2"), ("q3", "c")]
     whole = gold_hash_of(pairs)
@@ -115,6 +115,6 @@ def test_the_hash_of_several_questions() -> None:
 
 
 def test_gold_differs_where_both_know_it() -> None:
-    """Of questions that one side lacks, or doesn't know the gold of, nothing is said."""
+    """Questions that one side lacks, or whose gold is unknown there, aren't compared."""
     first = {"same": "a", "other": "a", "untold": None, "alone": "a"}
     assert different_gold(first, {"same": "a", "other": "b", "untold": "a"}) == ["other"]

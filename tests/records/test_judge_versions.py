@@ -1,4 +1,4 @@
-"""The version of a judge: its text holds every setting that can change a grade, and is read back."""
+"""The version of a judge: its text holds every setting that can change a grade, and parses back."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ VERSIONS = st.builds(
 @settings(deadline=None)
 @given(VERSIONS)
 def test_the_text_is_read_back(version: JudgeVersion) -> None:
-    """Every version prints to one text, and that text gives the same version."""
+    """Every version prints to a text that parses to the same version."""
     assert JudgeVersion.parse(str(version)) == version
 
 
 def test_settings_stand_behind_the_prompt() -> None:
-    """A version without settings is the text that scores had before there were any."""
+    """A version without settings has the text of earlier scores."""
     assert str(JudgeVersion("m", "0a1b2c3d")) == "m prompt 0a1b2c3d"
     whole = JudgeVersion("m", "0a1b2c3d", "high", 100, r"<(?P<target>\w+)>")
     assert str(whole) == r'm prompt 0a1b2c3d effort=high context-tokens=100 citations="<(?P<target>\\w+)>"'
@@ -40,7 +40,7 @@ def test_settings_stand_behind_the_prompt() -> None:
     [None, 3, "", "gpt-5", "m prompt 0a1b", "m prompt 0a1b2c3d more", 'm prompt 0a1b2c3d citations="', "m citations=1"],
 )
 def test_other_texts_are_no_version_of_a_judge(text: object) -> None:
-    """What another tool calls a version isn't taken apart."""
+    """The version of another tool isn't parsed."""
     assert JudgeVersion.parse(text) is None
 
 
@@ -54,7 +54,7 @@ def test_other_texts_are_no_version_of_a_judge(text: object) -> None:
     ],
 )
 def test_a_pattern_is_compiled_anew(pattern: re.Pattern[str]) -> None:
-    """The text of a compiled pattern carries its flags."""
+    """The text of a compiled pattern has its flags."""
     again = citation_pattern(pattern_text(pattern))
     assert again.flags == pattern.flags
     assert bool(again.search("<ABC>")) is bool(pattern.search("<ABC>"))

@@ -1,4 +1,4 @@
-"""Records: every name and form that is accepted, and what is refused."""
+"""Records: every accepted name and form, and the refused values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.records.samples import ALIASES, MINIMAL, STEPS, TRIPLES, answer, ques
     [(model, field, alias, value) for model, field, aliases, value in ALIASES for alias in aliases],
 )
 def test_alias_stands_for_its_field(model: type[Record], field: str, alias: str, value: Any) -> None:
-    """A record with the other name is the record with the field's own."""
+    """A record with another name of a field equals one with the field's own name."""
     others = {name: one for name, one in MINIMAL[model].items() if name != field}
     expected = model.model_validate({**others, field: value})
     assert model.model_validate({**others, alias: value}) == expected
@@ -40,7 +40,7 @@ def test_alias_stands_for_its_field(model: type[Record], field: str, alias: str,
 
 @pytest.mark.parametrize("model", MINIMAL)
 def test_alias_table_is_whole(model: type[Record]) -> None:
-    """No alias of a model is missing in the table above."""
+    """The table above holds every alias of the models."""
     listed = {alias: field for owner, field, aliases, _ in ALIASES if owner is model for alias in aliases}
     known = other_names(model)
     # A name that is a field of its own as well ("answer" of a question, "id" of an answer) is no other name.
@@ -55,13 +55,13 @@ def test_alias_table_is_whole(model: type[Record]) -> None:
 
 
 def test_the_fields_own_name_wins() -> None:
-    """Where both are there, the canonical name counts."""
+    """If both names are present, the canonical one counts."""
     assert question(query_id="other").id == "q1"
     assert answer(id="other").question_id == "q1"
 
 
 def test_unknown_fields_are_ignored() -> None:
-    """A field that graphkit doesn't know does no harm."""
+    """An unknown field is ignored."""
     assert question(colour="blue") == question()
 
 
@@ -110,13 +110,13 @@ NODES: list[Walked] = [("x:a", None, "x:b", 0, 0), ("x:b", None, "x:c", 0, 1)]
     ],
 )
 def test_forms_of_a_traversal(traversal: Any, expected: list[Walked]) -> None:
-    """Each way to write a traversal gives the steps, the paths and the positions that it means."""
+    """Each form of a traversal gives its steps, paths and positions."""
     assert walked(traversal) == expected
 
 
 @pytest.mark.parametrize("field", ["traversal", "retrieved", "tool_calls"])
 def test_what_was_not_logged_is_not_nothing(field: str) -> None:
-    """An absent or null traversal, or ranking, isn't known; an empty one says that there was nothing."""
+    """An absent or null traversal or ranking is unknown; an empty one means that there was nothing."""
     for kind in (Answer, AnswerStruct):
         for given, expected in (({}, None), ({field: None}, None), ({field: []}, [])):
             line = json.dumps({"run": "r", "question_id": "q", **given}).encode()
@@ -128,14 +128,14 @@ def test_what_was_not_logged_is_not_nothing(field: str) -> None:
 
 
 def test_steps_keep_what_they_say() -> None:
-    """Paths, positions and commits of steps are taken over."""
+    """Steps keep their paths, positions and commits."""
     step = {**STEPS[0], "path": 3, "position": 7, "source_commit": "c", "target_commit": "d"}
     (found,) = answer(traversal=[step]).traversal or ()
     assert (found.path, found.position, found.source_commit, found.target_commit) == (3, 7, "c", "d")
 
 
 def test_node_link_data_of_networkx_is_read() -> None:
-    """What networkx writes is what is read, whatever it calls its edges."""
+    """The output of networkx is read, by any of its names for edges."""
     import networkx
 
     graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
@@ -167,7 +167,7 @@ def test_node_link_data_of_networkx_is_read() -> None:
     ],
 )
 def test_other_forms_are_refused(traversal: Any) -> None:
-    """What none of the forms is, is refused, and not taken for an empty traversal."""
+    """A traversal in none of the forms is refused, not read as empty."""
     with pytest.raises(ValidationError):
         answer(traversal=traversal)
 
@@ -196,7 +196,7 @@ def test_forms_of_relevant_ids() -> None:
 
 
 def test_forms_of_chunks_facts_citations_and_errors() -> None:
-    """A plain text stands for the object that has it as its name; an error object becomes one line."""
+    """A text stands for an object with this name; an error object becomes one line."""
     assert answer(retrieved=["a", {"id": "b"}]).retrieved == (Chunk(id="a"), Chunk(id="b"))
     assert [one.text for one in question(facts=["x", {"fact": "y"}, {"name": "z"}]).facts] == ["x", "y", "z"]
     assert answer(citations=["a", {"id": "b"}, {"chunk_id": "c"}, {"chunk": "d"}]).citations == ("a", "b", "c", "d")
@@ -207,7 +207,7 @@ def test_forms_of_chunks_facts_citations_and_errors() -> None:
 
 
 def test_forms_of_tool_calls() -> None:
-    """A call is an object, a tool's name, or a function as chat completions have it, with its arguments as text."""
+    """A call is an object, a tool's name, or a function of chat completions with its arguments as text."""
     function = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a.py"}'}}
     plain = {"name": "read", "args": {"path": "a.py"}, "output": "text", "failed": True, "seen": ["x:a", 7]}
     calls = answer(tool_calls=["list", function, plain, {"name": "read", "arguments": ""}]).tool_calls
@@ -248,7 +248,7 @@ def nested(depth: int) -> Any:
     ids=repr,
 )
 def test_arguments_are_json_within_bounds(arguments: Any) -> None:
-    """Arguments are a JSON object of what files and databases can hold, nested 32 deep at most."""
+    """Arguments are a JSON object that files and databases can hold, nested at most 32 deep."""
     with pytest.raises(ValidationError):
         answer(tool_calls=[{"name": "t", "arguments": arguments}])
     with pytest.raises(ValidationError):
@@ -304,7 +304,7 @@ def test_commits_of_a_compatibility_row() -> None:
     ids=str,
 )
 def test_question_is_strict(fields: dict[str, Any]) -> None:
-    """No value is bent into the type of its field."""
+    """No value is converted to the type of its field."""
     with pytest.raises(ValidationError):
         question(**fields)
 
@@ -343,13 +343,13 @@ def test_question_is_strict(fields: dict[str, Any]) -> None:
     ids=str,
 )
 def test_answer_is_strict(fields: dict[str, Any]) -> None:
-    """No value is bent into the type of its field."""
+    """No value is converted to the type of its field."""
     with pytest.raises(ValidationError):
         answer(**fields)
 
 
 def test_commit_needs_a_time_zone() -> None:
-    """A time without a zone can't be compared with another one."""
+    """A time without a zone is refused."""
     with pytest.raises(ValidationError):
         Commit.model_validate({"repo": "x", "sha": "A", "committed_at": "2025-01-01T00:00:00"})
 
@@ -364,7 +364,7 @@ def test_records_are_frozen(model: type[Record]) -> None:
 
 
 def test_identifiers_may_be_whole_numbers() -> None:
-    """Questions, chunks and nodes may have numbers, also written as 7.0; they are the texts that print so."""
+    """Ids of questions, chunks and nodes may be integers, also written as 7.0; they become texts."""
     found = Answer.model_validate(
         {
             "run": "r",
@@ -387,14 +387,14 @@ def test_identifiers_may_be_whole_numbers() -> None:
 
 @pytest.mark.parametrize("number", [True, 7.5, 1e300, 10**101, None])
 def test_other_numbers_are_no_identifiers(number: Any) -> None:
-    """What isn't surely the number that somebody meant is refused."""
+    """A number that may not be the intended one is refused."""
     for fields in ({"question_id": number}, {"retrieved": [{"id": number}]}, {"traversal": [[number, "x:a"]]}):
         with pytest.raises(ValidationError):
             answer(**fields)
 
 
 def test_numbers_are_told_once_a_file(tmp_path: Path) -> None:
-    """Of two records with numbers and one without, two are counted, by one note."""
+    """One note counts the records with numeric ids."""
     lines = [{"run": "r", "question_id": name} for name in (1, 2, "3")]
     file = tmp_path / "r.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -407,7 +407,7 @@ def test_numbers_are_told_once_a_file(tmp_path: Path) -> None:
 
 
 def lists_of(folder: Path, *records: dict[str, Any], gold: Any = ()) -> tuple[list[list[tuple[Any, ...]]], list[str]]:
-    """Return the edges of each record of a file, as the file's reader reads them, and what is told of it."""
+    """Return the edges of each record of a file, and the notes about it."""
     (folder / "runs").mkdir(parents=True, exist_ok=True)
     file, asked = folder / "runs" / "r.jsonl", {"id": "q", "question": "?", "paths": list(gold)}
     file.write_text("".join(json.dumps({"run": "r", "question_id": "q", **one}) + "\n" for one in records))
@@ -423,7 +423,7 @@ WORKS = [["Ann", "works at", "Acme"], ["Bob", "works at", "Acme"]]
 
 
 def test_relations_repeat_and_are_no_nodes(tmp_path: Path) -> None:
-    """Two people work at one company: "works at" repeats and is no node. So it is in capitals and in other scripts."""
+    """Two people work at one company: "works at" repeats and isn't a node, in capitals and other scripts too."""
     edges = [tuple(one) for one in WORKS]
     assert lists_of(tmp_path, {"traversal": WORKS}) == ([edges], [READ_AS_TRIPLES])
     other = [["Анна", "работает в", "Акме"], ["Бob", "работает в", "Акме"]]
@@ -434,7 +434,7 @@ def test_relations_repeat_and_are_no_nodes(tmp_path: Path) -> None:
 
 
 def test_the_whole_file_decides(tmp_path: Path) -> None:
-    """What a record alone leaves open, the others tell: where the middle repeats, or what are nodes."""
+    """The other records decide an ambiguous one: by repeated middles, or by the nodes that they name."""
     one, two = {"traversal": WORKS[:1]}, {"traversal": WORKS[1:]}
     assert lists_of(tmp_path, one, two)[0] == [[tuple(WORKS[0])], [tuple(WORKS[1])]]
     chunks = {"traversal": [], "retrieved": [{"id": "Ann"}]}
@@ -443,7 +443,7 @@ def test_the_whole_file_decides(tmp_path: Path) -> None:
 
 
 def test_what_are_nodes_elsewhere_are_nodes_here(tmp_path: Path) -> None:
-    """A middle that is a chunk, an end of an edge or a node of gold is the second of three nodes, whatever it looks."""
+    """A middle that is a chunk, an end of an edge or a gold node is the second of three nodes."""
     path, nodes = {"traversal": [["web", "API", "db"]]}, [("web", None, "API"), ("API", None, "db")]
     for other in (
         {"retrieved": ["API"]},
@@ -459,7 +459,7 @@ def test_what_are_nodes_elsewhere_are_nodes_here(tmp_path: Path) -> None:
 
 
 def test_nothing_tells(tmp_path: Path) -> None:
-    """Where nothing decides, they are paths as ever, and it is said that they may be something else."""
+    """If nothing decides, they are paths, with a note that they may be triples."""
     found, told = lists_of(tmp_path, {"traversal": WORKS[:1]})
     assert (found, told) == ([[("Ann", None, "works at"), ("works at", None, "Acme")]], [UNDECIDED])
     for said, expected in (("triples", 1), ("paths", 2)):

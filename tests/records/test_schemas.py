@@ -1,4 +1,4 @@
-"""The JSON Schema of the records: one document, which takes every name and form that the models take."""
+"""The JSON Schema of the records: one document, which accepts every name and form that the models accept."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VOCABULARIES = (
 
 @pytest.mark.parametrize("model", RECORDS.values(), ids=RECORDS)
 def test_schema_is_one(model: type[Record]) -> None:
-    """Each schema is a JSON Schema, made of keywords of its vocabulary alone."""
+    """Each schema is a JSON Schema with keywords of its vocabulary only."""
     Draft202012Validator.check_schema(json_schema(model))
     known = {keyword for part in VOCABULARIES for keyword in part}
 
@@ -78,7 +78,7 @@ FORMS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("fields", FORMS)
 def test_schema_takes_the_forms_of_gold(fields: dict[str, Any]) -> None:
-    """What a question may be written with is valid."""
+    """Each form of a question is valid."""
     question(**fields)
     validator(Question).validate({**ASKED, **fields})
 
@@ -103,7 +103,7 @@ def test_schema_takes_the_forms_of_gold(fields: dict[str, Any]) -> None:
     ],
 )
 def test_schema_takes_the_forms_of_a_traversal(traversal: Any) -> None:
-    """What a traversal may be written as is valid, and other things aren't."""
+    """Each form of a traversal is valid, and other values aren't."""
     answer(traversal=traversal)
     validator(Answer).validate({**RAN, "traversal": traversal})
     assert not validator(Answer).is_valid({**RAN, "traversal": {"walk": traversal}})

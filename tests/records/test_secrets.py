@@ -1,4 +1,4 @@
-"""Known secrets, which nothing that is printed or stored holds."""
+"""Known secrets, which no printed or stored text holds."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ def _secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_secret_is_masked_in_each_form(form: str) -> None:
-    """As it is, within JSON, within an address, within HTML; the password of an address, and a header."""
+    """A secret is masked as it is, in JSON, in an address and in HTML; so are passwords of addresses and headers."""
     assert masked(f"your key {form} is odd") == f"your key {MASK} is odd"
     assert masked_value({"a": [f"<{form}>"], form: 1}) == {"a": [f"<{MASK}>"], MASK: 1}
 
 
 def test_a_short_secret_is_no_secret() -> None:
-    """A password of five letters is a word of many answers: it would vanish from them."""
+    """A password of five letters isn't masked, since it is a word of many answers."""
     assert masked("neo4j is a database") == "neo4j is a database"
 
 
 def test_a_secret_that_is_a_part_of_a_word_stays() -> None:
-    """A password of ten letters is masked where it stands alone."""
+    """A password of ten letters is masked only as a whole word."""
     remember("swordfish1")
     assert masked("swordfish1 swordfish12") == f"{MASK} swordfish12"
 
 
 def test_messages_lose_what_addresses_hold() -> None:
-    """Passwords and tokens in addresses that nobody knew before."""
+    """Unknown passwords and tokens in addresses are masked."""
     said = "see https://me:hunter2@host/x and http://host/?q=1&api_key=abc&b=2"
     assert masked_message(said) == f"see https://{MASK}@host/x and http://host/?q=1&api_key={MASK}&b=2"

@@ -1,4 +1,4 @@
-"""Scores with grades and verdicts with claims: which fields mean what, and what can't be."""
+"""Scores with grades and verdicts with claims: the meaning of fields, and impossible values."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ VERDICT = {"run": "r", "question": "q", "grader": "claims", "judge": "lexical", 
     ],
 )
 def test_a_grade_is_a_word_or_the_value(fields: dict[str, object], value: float | None, grade: str | None) -> None:
-    """A grade that is a number, true or false is the value, as ever; a word stands beside the value."""
+    """A grade that is a number, true or false is the value; a word stands beside the value."""
     score = Score.model_validate({**SCORE, **fields})
     assert (score.number, score.grade) == (value, grade)
 
 
 def test_a_word_alone_is_no_value() -> None:
-    """Which number a word stands for isn't guessed."""
+    """The number of a word isn't guessed."""
     with pytest.raises(ValidationError, match="value"):
         Score.model_validate({**SCORE, "grade": "wrong"})
 
@@ -49,7 +49,7 @@ def test_confidence_is_a_share(confidence: object) -> None:
 
 
 def test_a_claim_names_citations_that_are_there() -> None:
-    """A claim that names the second of one citation is refused, and told with its place."""
+    """A claim that names a citation beyond the last one is refused, with its place."""
     claim = {"text": "x", "support": "DIRECT"}
     citations = [{"text": "[a/b.py]", "target": "a/b.py"}]
     Verdict.model_validate({**VERDICT, "claims": [{**claim, "cited": [0]}], "citations": citations})
@@ -68,7 +68,7 @@ def test_a_claim_names_citations_that_are_there() -> None:
     ],
 )
 def test_the_schema_of_a_grade(fields: dict[str, object], taken: bool) -> None:
-    """The printed schema takes a grade where the reader takes it."""
+    """The printed schema accepts a grade in the forms that the reader accepts."""
     record = {**SCORE, **fields}
     assert Draft202012Validator(json_schema(Score)).is_valid(record) == taken
     if taken:

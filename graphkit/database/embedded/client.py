@@ -67,19 +67,10 @@ class Status:
 def ensure_running(directory: Path, *, keep: bool = False) -> Endpoint:
     """Find the server of ``directory`` or start it, and hold it until ``Endpoint.release``.
 
-    Parameters
-    ----------
-    directory
-        The database folder; created (mode 0700) if it doesn't exist.
-    keep
-        Keep the server running after its last client, until ``stop``.
+    Raise DatabaseError if the folder can't be used, another process holds it, or the server doesn't start. Raise
+    InputError if ``GRAPHKIT_JVM_HEAP`` isn't a memory size.
 
-    Raises
-    ------
-    DatabaseError
-        The folder can't be used, another process holds it, or the server doesn't start.
-    InputError
-        ``GRAPHKIT_JVM_HEAP`` isn't a memory size.
+    The folder is created (mode 0700) if it doesn't exist. With ``keep``, the server runs on until ``stop``.
     """
     _require_posix()
     layout = Layout(prepared(directory))
@@ -98,10 +89,7 @@ def ensure_running(directory: Path, *, keep: bool = False) -> Endpoint:
 def stop(directory: Path) -> bool:
     """Stop the server of ``directory`` cleanly, end its keep mode, and return whether it was running.
 
-    Raises
-    ------
-    DatabaseError
-        The server doesn't stop within a minute, or belongs to another user.
+    Raise DatabaseError if the server doesn't stop within a minute, or belongs to another user.
     """
     _require_posix()
     layout = Layout(directory.absolute())

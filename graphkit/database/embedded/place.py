@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 DEFAULT_DIRECTORY = ".graphkit"
@@ -16,48 +15,23 @@ DEFAULT_HEAP = "a quarter of the memory"
 TIMEOUT_VARIABLE = "GRAPHKIT_QUERY_TIMEOUT"
 
 
-@dataclass(frozen=True)
 class Layout:
     """The paths of an embedded database's files."""
 
-    directory: Path
-
-    @property
-    def server_lock(self) -> Path:
-        """The lock that the running server holds exclusively; its text is the server's process id."""
-        return self.directory / "server.lock"
-
-    @property
-    def clients_lock(self) -> Path:
-        """The lock that all clients share."""
-        return self.directory / "clients.lock"
-
-    @property
-    def start_lock(self) -> Path:
-        """The lock that a client holds exclusively while it looks for the server and starts it."""
-        return self.directory / "start.lock"
-
-    @property
-    def state(self) -> Path:
-        """Ports and process id of the running server."""
-        return self.directory / "server.json"
-
-    @property
-    def credentials(self) -> Path:
-        """The passwords of the two accounts."""
-        return self.directory / "credentials.json"
-
-    @property
-    def keep(self) -> Path:
-        """A file that exists while the server must outlive its clients."""
-        return self.directory / "keep"
-
-    @property
-    def log_directory(self) -> Path:
-        """The server's logs."""
-        return self.directory / "log"
-
-    @property
-    def log(self) -> Path:
-        """The output of the server since its last start."""
-        return self.log_directory / "server.log"
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        #: The running server holds this lock exclusively; the file's text is the server's process id.
+        self.server_lock = directory / "server.lock"
+        #: All clients share this lock.
+        self.clients_lock = directory / "clients.lock"
+        #: A client holds this lock exclusively while it looks for the server and starts it.
+        self.start_lock = directory / "start.lock"
+        #: The ports and the process id of the running server.
+        self.state = directory / "server.json"
+        #: The passwords of the two accounts.
+        self.credentials = directory / "credentials.json"
+        #: This file exists while the server must outlive its clients.
+        self.keep = directory / "keep"
+        self.log_directory = directory / "log"
+        #: The output of the server since its last start.
+        self.log = self.log_directory / "server.log"

@@ -55,10 +55,7 @@ def start(layout: Layout) -> State:
 
     The caller holds ``start.lock``.
 
-    Raises
-    ------
-    DatabaseError
-        The server didn't start, with the reason.
+    Raise DatabaseError with the reason if the server didn't start.
     """
     _check_heap()
     state, message = _started(layout)
