@@ -6,16 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from graphkit.readers.conversations import (
-    ENDS_WITH_CALL,
-    Conversation,
-    conversation,
-    is_conversation,
-    is_message,
-    tokens_of,
-)
+from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, conversation
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
-from graphkit.readers.message_forms import ROLES, plain_message, reply
+from graphkit.readers.messages import is_conversation, is_message, parse_message, plain_message, reply, tokens_of
 from graphkit.readers.payloads import (
     QUESTION_IDS,
     TASK_IDS,
@@ -165,17 +158,11 @@ def _continue(former: Wrapped, later: Wrapped) -> bool:
     if given[: len(known)] == known:
         former.payload = later.payload
         return True
-    if any(plain_message(one) == plain_message(given[0]) for one in known) or not _answers(given[0]):
+    repeats = any(plain_message(one) == plain_message(given[0]) for one in known)
+    if repeats or parse_message(given[0]).role not in ("assistant", "tool"):
         return False
     former.payload = [*known, *given]
     return True
-
-
-def _answers(message: Any) -> bool:
-    """Return whether something is said by a model or a tool."""
-    message = plain_message(message)
-    labels = (message.get(key) for key in ("role", "type")) if isinstance(message, dict) else ()
-    return any(isinstance(label, str) and ROLES.get(label) in ("assistant", "tool") for label in labels)
 
 
 def _messages(payload: Any) -> list[Any] | None:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.files.archives import Archive
-from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation, is_message
+from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.messages import parse_message
 from graphkit.readers.payloads import at, count_unread, identifier, number, object_of, text, whole
-from graphkit.readers.tool_calls import LACKS, content_text
+from graphkit.readers.tool_calls import LACKS
 
 #: How deep in a message a text that stands elsewhere is put back in its place.
 DEPTH = 16
@@ -222,8 +223,8 @@ def _ask(answer: LoggedAnswer, sample: dict[str, Any], options: ReadOptions, unr
     asked = sample.get("input")
     if isinstance(asked, list):
         # Examples may stand before it: the question is what the user says last.
-        users = [one for one in asked if is_message(one) and one.get("role") == "user"]
-        asked = content_text(users[-1].get("content")) if users else None
+        users = [message for message in map(parse_message, asked) if message.role == "user"]
+        asked = users[-1].text if users else None
     answer.question_text = text(asked)
 
 
@@ -261,8 +262,7 @@ def _completion(output: Any, attached: Any) -> str | None:
         return text(output["completion"])
     choices = output.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
-    message = first.get("message") if isinstance(first, dict) else None
-    return text(content_text(message.get("content"))) if isinstance(message, dict) else None
+    return parse_message(first.get("message")).text if isinstance(first, dict) else None
 
 
 def _put_back(value: Any, attached: dict[str, Any], depth: int) -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graphkit.readers.conversations import conversation, is_conversation
+from graphkit.readers.conversations import conversation
 from graphkit.readers.graph_names import (
     COMMITS,
     ELEMENT_IDS,
@@ -21,16 +21,9 @@ from graphkit.readers.graph_names import (
     plain,
 )
 from graphkit.readers.graph_values import Gathered
-from graphkit.readers.langchain_messages import (
-    constructed,
-    last_message,
-    message_text,
-    question_in,
-    sum_of_all,
-    usage_of,
-)
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
-from graphkit.readers.payloads import UUID, identifier, number, text
+from graphkit.readers.messages import Message, is_conversation, parse_message, plain_message, tokens_of
+from graphkit.readers.payloads import UUID, at, identifier, number, object_of, text
 from graphkit.readers.reprs import Described, ReprError, parse_repr
 from graphkit.readers.tool_calls import Trail
 from graphkit.readers.triples import edges_in, relations_in, split_text
@@ -41,6 +34,9 @@ DOCUMENTS = (
     *("sourceDocuments", "retrievedDocuments", "contexts", "sources"),
 )
 ANSWERS = ("answer", "result", "output", "response", "outputtext", "generation", "content", "text")
+
+#: The keys that hold questions, the earlier one is believed.
+_QUESTIONS = ("question", "query", "input", "question_text", "text")
 
 #: The metadata that name a document's file, by which it is known where nothing else names it.
 FILES = ("source", "filepath", "path", "file", "filename", "url")
@@ -73,7 +69,7 @@ def is_output(value: Any) -> bool:
 
 def artifacts(messages: Any) -> list[Any]:
     """Return the documents that an agent's tools gave beside the texts of their messages."""
-    given = (constructed(message).get("artifact") for message in (messages if isinstance(messages, list) else ()))
+    given = (_fields_of(message).get("artifact") for message in (messages if isinstance(messages, list) else ()))
     lists = (found for found in given if isinstance(found, list) and found)
     return [doc for found in lists if all(document_of(doc) is not None for doc in found) for doc in found]
 
@@ -92,7 +88,7 @@ def document_of(value: Any) -> Mapping[str, Any] | None:
         return None
     if "document" in value and (beside := document_of(value["document"])) is not None:
         return {**beside, "score": value.get("score")}
-    inner = constructed(value)
+    inner = _fields_of(value)
     if "page_content" in inner:
         return inner
     return {**inner, "page_content": inner["pageContent"]} if "pageContent" in inner else None
@@ -105,6 +101,11 @@ def _loose(value: Any) -> Mapping[str, Any] | None:
         return found
     key = next((key for key in ("content", "text") if isinstance(value.get(key), str)), None)
     return None if key is None else {**value, "page_content": value[key]}
+
+
+def _fields_of(value: Any) -> dict[str, Any]:
+    """Return the fields of an object as ``dumpd`` writes it, or as ``model_dump`` does."""
+    return object_of(plain_message(value))
 
 
 def _fields(value: Any) -> Mapping[str, Any] | None:
@@ -143,7 +144,56 @@ def answer_in(output: Any) -> str | None:
     if not isinstance(output, dict):
         return text(output)
     _, said = first_of(output, ANSWERS)
-    return text(said) or message_text(said) or last_message(output.get("messages"))
+    return text(said) or message_text(said) or _last_message(output.get("messages"))
+
+
+def message_text(value: Any) -> str | None:
+    """Return the words of a model's message."""
+    message = parse_message(value)
+    return "".join(message.texts) or None if message.role == "assistant" else None
+
+
+def _last_message(messages: Any) -> str | None:
+    """Return the words that a model said last."""
+    return next(filter(None, map(message_text, reversed(messages))), None) if isinstance(messages, list) else None
+
+
+def question_in(given: Any) -> str | None:
+    """Return the question's text among a run's inputs."""
+    if isinstance(given, str):
+        return text(given)
+    if isinstance(given, dict):
+        for key in _QUESTIONS:
+            if key in given and (found := question_in(given[key])):
+                return found
+        message = parse_message(given)
+        return "".join(message.texts) or None if message.role == "user" else question_in(given.get("messages"))
+    if isinstance(given, list):
+        users = (question_in(part) for part in reversed(given) if isinstance(part, dict | list))
+        return next(filter(None, users), None)
+    return None
+
+
+def sum_of_all(counts: Iterable[int | None]) -> int | None:
+    """Return the sum if every call has its count: a part of the sum would be too small."""
+    given = list(counts)
+    return None if None in given else sum(count for count in given if count is not None)
+
+
+def usage_of(output: Any) -> Message:
+    """Return the message of a model's output, with its model and tokens, also those that stand beside the message."""
+    fields = _fields_of(output)
+    held = fields.get("generations")
+    if isinstance(held, list):
+        while isinstance(held, list) and held:
+            held = held[0]
+        message = parse_message(_fields_of(held).get("message"))
+        message.model = message.model or text(at(output, "llm_output.model_name"))
+        if message.prompt_tokens is message.output_tokens is None:
+            message.prompt_tokens, message.output_tokens = tokens_of(at(fields, "llm_output.token_usage"))
+        return message
+    messages = fields.get("messages")
+    return parse_message(messages[-1] if isinstance(messages, list) and messages else output)
 
 
 def say_documents(documents: list[Any], gathered: Gathered, unread: Counter[str]) -> None:
@@ -244,7 +294,7 @@ def _is_action(step: Any) -> bool:
 
 
 def _action(value: Any) -> dict[str, Any]:
-    fields = constructed(value)
+    fields = _fields_of(value)
     return fields if isinstance(fields.get("tool"), str) and "tool_input" in fields else {}
 
 
@@ -286,13 +336,12 @@ def _say_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
         answer.question_text = answer.question_text or question_in({"messages": messages})
         if said.trail.calls:
             said.trail.into(answer, tools=False)
-        given = [constructed(one) for one in messages]
-        calls = [usage_of(message) for message in given if message.get("type") == "ai"]
+        calls = [usage_of(message) for message in messages if parse_message(message).role == "assistant"]
         if calls:
             answer.model_calls = len(calls)
-            answer.prompt_tokens = sum_of_all(prompt for prompt, _, _ in calls)
-            answer.output_tokens = sum_of_all(output_tokens for _, output_tokens, _ in calls)
-            answer.model = next((model for _, _, model in calls if model), None)
+            answer.prompt_tokens = sum_of_all(call.prompt_tokens for call in calls)
+            answer.output_tokens = sum_of_all(call.output_tokens for call in calls)
+            answer.model = next((call.model for call in calls if call.model), None)
     elif isinstance(steps, list) and steps and all(map(_is_action, steps)):
         trail = Trail()
         for step in steps:

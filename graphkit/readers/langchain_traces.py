@@ -11,9 +11,9 @@ from typing import Any
 from graphkit.readers.cypher_texts import printed
 from graphkit.readers.graph_names import first_of
 from graphkit.readers.graph_values import Gathered
-from graphkit.readers.langchain_messages import constructed, question_in, sole, sum_of_all, usage_of
-from graphkit.readers.langchain_outputs import say_documents, say_output
+from graphkit.readers.langchain_outputs import question_in, say_documents, say_output, sum_of_all, usage_of
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
+from graphkit.readers.messages import plain_message
 from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.tool_calls import Trail
 
@@ -146,12 +146,12 @@ class _Trace:
     def _root(self, run: dict[str, Any], metadata: Any, options: ReadOptions) -> None:
         answer = self.answer
         self.ended = run.get("end_time") is not None
-        self.output = sole(run.get("outputs"))
+        self.output = _sole(run.get("outputs"))
         if options.question_key is None and isinstance(metadata, dict):
             key, value = first_of(metadata, QUESTION_IDS)
             if key and identifier(value):
                 answer.question, answer.taken["question id"] = identifier(value), f"extra.metadata.{key}"
-        answer.question_text = answer.question_text or question_in(sole(run.get("inputs")))
+        answer.question_text = answer.question_text or question_in(_sole(run.get("inputs")))
         error = run.get("error")
         answer.error = text(error.partition(_TRACEBACK)[0].strip()) if isinstance(error, str) else answer.error
         begun, done = _time(run.get("start_time")), _time(run.get("end_time"))
@@ -169,12 +169,12 @@ class _Trace:
             found = output.get("documents", output.get("output")) if isinstance(output, dict) else output
             run.documents = found if isinstance(found, list) else None
         elif run.kind == "tool":
-            run.gave = sole(output)
+            run.gave = _sole(output)
         elif run.kind in _MODELS:
             told = object_of(metadata)
-            run.model = text(told.get("ls_model_name"))
-            run.prompt_tokens, run.output_tokens, named = usage_of(output)
-            run.model = run.model or named
+            used = usage_of(output)
+            run.prompt_tokens, run.output_tokens = used.prompt_tokens, used.output_tokens
+            run.model = text(told.get("ls_model_name")) or used.model
 
     def _holders(self, *kinds: str) -> dict[str, str | None]:
         """Return for each run of some kinds the nearest one of them that holds it, if one does."""
@@ -200,7 +200,7 @@ class _Trace:
         trail = Trail()
         for run in sorted(tools, key=lambda run: run.start):
             trail.called(run.tool, _arguments(run.given))
-            message = constructed(run.gave)
+            message = object_of(plain_message(run.gave))
             trail.returned(message.get("content", run.gave), failed=run.failed or message.get("status") == "error")
         trail.into(answer, tools=False)
 
@@ -283,9 +283,16 @@ def _arguments(given: Any) -> Any:
     >>> _arguments({"input": "{'node': 'Ann'}"}), _arguments({"input": "Ann"})
     ({'node': 'Ann'}, {'input': 'Ann'})
     """
-    given = json_within(sole(given))
+    given = json_within(_sole(given))
     found = printed(given, _LONGEST_PRINTED) if isinstance(given, str) and given.startswith("{") else given
     return found if isinstance(found, dict) else {"input": given}
+
+
+def _sole(given: Any) -> Any:
+    """Return what a tracer put into an object because it wasn't one: ``{"output": ...}``, ``{"input": ...}``."""
+    if isinstance(given, dict) and len(given) == 1 and given.keys() <= {"output", "input"}:
+        return next(iter(given.values()))
+    return given
 
 
 def _time(value: Any) -> float | None:

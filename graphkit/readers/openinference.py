@@ -14,9 +14,9 @@ from typing import Any
 from graphkit.readers.cypher_texts import CYPHER, rows_in, said_by_rows
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.logged_rankings import Ranking
-from graphkit.readers.message_forms import plain_message
+from graphkit.readers.messages import Message, parse_message, plain_message
 from graphkit.readers.payloads import UUID, count_unread, identifier, json_within, number, object_of, text, whole
-from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Span, holds_spans, nested, numbered
+from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Span, holds_spans, nested
 from graphkit.readers.traces import ModelUse, ToolUse, TracedRetrieval, Tree, read_traces
 from graphkit.readers.triples import (
     KEYS,
@@ -136,18 +136,8 @@ class OpenInferenceConventions:
 
     def asked_tools(self, span: Span) -> list[ToolUse]:
         """Return the tools that a call of a model asked for."""
-        prefix = "message.tool_calls"
-        messages = span.numbered("llm.output_messages")
-        found = [numbered(messages[place], prefix) for place in sorted(messages)]
-        calls = [calls[place] for calls in found for place in sorted(calls)]
-        return [
-            ToolUse(
-                text(call.get("tool_call.function.name")),
-                nested(call, "tool_call.function.arguments"),
-                identifier(call.get("tool_call.id")),
-            )
-            for call in calls
-        ]
+        calls = (call for message in _output_messages(span) for call in message.calls)
+        return [ToolUse(text(call.name), call.arguments, identifier(call.id)) for call in calls]
 
     def ran_tool(self, span: Span) -> ToolUse | None:
         """Return the tool that ran, where a span is of one."""
@@ -173,9 +163,9 @@ class OpenInferenceConventions:
         if _kind(span) in ("RETRIEVER", "EMBEDDING", "RERANKER", "PROMPT"):
             return None
         if self.is_call(span):
-            messages = span.numbered("llm.output_messages")
+            messages = _output_messages(span)
             if messages:
-                return text(messages[max(messages)].get("message.content"))
+                return messages[-1].text
         given = span.attributes.get("output.value")
         return _words(given, _ANSWERED) or _words(given if isinstance(given, str) else None, ())
 
@@ -281,6 +271,13 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Itera
         yield _Document(chunk, name is not None, _drawn(name), split, edges_of_metadata(metadata, doubts))
 
 
+def _output_messages(span: Span) -> list[Message]:
+    """Return the messages that a model gave."""
+    messages = span.numbered("llm.output_messages")
+    given = ({"role": "assistant", **object_of(nested(messages[place], "message"))} for place in sorted(messages))
+    return [parse_message(one) for one in given]
+
+
 def _kind(span: Span) -> str:
     """Return the kind of a span, by its other attributes if the SDK has dropped the kind."""
     kind = span.attributes.get(_KIND)
@@ -375,7 +372,4 @@ def _words(value: Any, keys: tuple[str, ...], *, asked: bool = False, depth: int
 
 
 def _is_users(message: dict[str, Any]) -> bool:
-    """Return whether a message, of OpenAI's form or LangChain's, is the user's."""
-    kind = message.get("id")
-    names = (message.get("role"), message.get("type"), kind[-1] if isinstance(kind, list) and kind else None)
-    return any(name in ("user", "human", "HumanMessage") for name in names if isinstance(name, str))
+    return parse_message(message).role == "user"

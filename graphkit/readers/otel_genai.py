@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from graphkit.readers.graph_values import Gathered
-from graphkit.readers.langchain_messages import question_in
-from graphkit.readers.langchain_outputs import answer_in, say_documents
+from graphkit.readers.langchain_outputs import answer_in, question_in, say_documents
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
 from graphkit.readers.logged_rankings import Ranking
+from graphkit.readers.messages import Message, parse_message
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, Span, holds_spans
 from graphkit.readers.traces import ModelUse, ToolUse, TracedRetrieval, Tree, read_traces
@@ -104,14 +104,8 @@ class GenAIConventions:
 
     def asked_tools(self, span: Span) -> list[ToolUse]:
         """Return the tools that a call of a model asked for."""
-        messages = json_within(span.attributes.get("gen_ai.output.messages"))
-        parts = (_parts(message) for message in (messages if isinstance(messages, list) else ()))
-        return [
-            ToolUse(text(part.get("name")), part.get("arguments"), identifier(part.get("id")))
-            for some in parts
-            for part in some
-            if part.get("type") == "tool_call"
-        ]
+        calls = (call for message in _messages(span, "output") for call in message.calls)
+        return [ToolUse(text(call.name), call.arguments, identifier(call.id)) for call in calls]
 
     def ran_tool(self, span: Span) -> ToolUse | None:
         """Return the tool that ran, where a span is of one."""
@@ -128,13 +122,12 @@ class GenAIConventions:
 
     def asked(self, span: Span) -> str | None:
         """Return the text of the question from what a span took."""
-        messages = span.attributes.get("gen_ai.input.messages")
-        said = _said(messages, "user") or text(span.attributes.get("gen_ai.retrieval.query.text"))
+        said = _said(span, "input", "user") or text(span.attributes.get("gen_ai.retrieval.query.text"))
         return said or _step(span, _INPUT, ("query", "inputs"), question_in)
 
     def answered(self, span: Span) -> str | None:
         """Return the answer from what a span gave."""
-        said = _said(span.attributes.get("gen_ai.output.messages"), "assistant")
+        said = _said(span, "output", "assistant")
         return said or _step(span, _OUTPUT, ("outputs",), answer_in)
 
     def retrieved(self, tree: Tree, unread: Counter[str], notes: list[str]) -> TracedRetrieval:
@@ -214,23 +207,12 @@ def _step(span: Span, name: str, keys: tuple[str, ...], words: Callable[[Any], s
     return next(filter(None, map(words, held)), None)
 
 
-def _parts(message: Any) -> list[dict[str, Any]]:
-    parts = message.get("parts") if isinstance(message, dict) else None
-    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+def _messages(span: Span, kind: str) -> list[Message]:
+    messages = json_within(span.attributes.get(f"gen_ai.{kind}.messages"))
+    return list(map(parse_message, messages)) if isinstance(messages, list) else []
 
 
-def _said(messages: Any, role: str) -> str | None:
-    """Return the text of the last message of a role; those of tools and of thinking aren't said."""
-    messages = json_within(messages)
-    for message in reversed(messages) if isinstance(messages, list) else ():
-        if not isinstance(message, dict) or message.get("role") != role:
-            continue
-        said = [
-            words
-            for part in _parts(message)
-            if part.get("type") == "text" and (words := text(part.get("content"))) is not None
-        ]
-        words = "\n".join(said) or text(message.get("content"))
-        if words is not None:
-            return words
-    return None
+def _said(span: Span, kind: str, role: str) -> str | None:
+    """Return the words of the last message of a role."""
+    said = (message.text for message in reversed(_messages(span, kind)) if message.role == role)
+    return next(filter(None, said), None)
