@@ -16,6 +16,7 @@ from graphkit.readers.logged import LoggedAnswer, ReadOptions
 from graphkit.readers.messages import plain_message
 from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.tool_calls import Trail
+from graphkit.readers.traces import Tree
 
 _CHUNKS = re.compile(r"on_\w+_stream")
 _EVENT = re.compile(r"on_(chain|retriever|chat_model|llm|tool|prompt|parser|custom)_?(\w+)")
@@ -58,9 +59,10 @@ def is_run(value: Any) -> bool:
 class _Run:
     """One run within a trace."""
 
+    id: str
     parent: str | None
     kind: str
-    start: str = ""
+    start: str | None = None
     documents: list[Any] | None = None
     prompt_tokens: int | None = None
     output_tokens: int | None = None
@@ -100,7 +102,7 @@ class _Trace:
         if not parents and run_id != self.root:
             self.notes[NO_PARENTS] = None
         parent = str(parents[-1]) if isinstance(parents, list) and parents else None
-        run = self.runs.setdefault(run_id, _Run(parent, kind))
+        run = self.runs.setdefault(run_id, _Run(run_id, parent, kind))
         if kind == "tool":
             run.tool = text(event.get("name")) or run.tool
             run.given = data.get("input") if run.given is None else run.given
@@ -128,7 +130,9 @@ class _Trace:
             run_id = str(one.get("id"))
             given = {key: json_within(one.get(key)) for key in ("inputs", "outputs", "extra")}  # texts, in tables
             kind = {name: name for name in ("llm", "retriever", "tool")}.get(str(one.get("run_type")), "chain")
-            found = self.runs[run_id] = _Run(parent, kind, str(one.get("dotted_order") or one.get("start_time") or ""))
+            found = self.runs[run_id] = _Run(
+                run_id, parent, kind, text(one.get("dotted_order")) or text(one.get("start_time"))
+            )
             found.ended = one.get("end_time") is not None
             found.tool, found.given, found.failed = text(one.get("name")), given["inputs"], bool(one.get("error"))
             metadata = at(given, "extra.metadata")
@@ -176,29 +180,13 @@ class _Trace:
             run.prompt_tokens, run.output_tokens = used.prompt_tokens, used.output_tokens
             run.model = text(told.get("ls_model_name")) or used.model
 
-    def _holders(self, *kinds: str) -> dict[str, str | None]:
-        """Return for each run of some kinds the nearest one of them that holds it, if one does."""
-        nearest: dict[str, str | None] = {}
-        for run_id in self.runs:
-            way: list[str] = []
-            above: str | None = run_id
-            while above is not None and above not in nearest and above in self.runs:
-                way.append(above)
-                nearest[above] = None  # where runs hold each other in a circle, too
-                above = self.runs[above].parent
-            for below in reversed(way):
-                if above in self.runs:
-                    nearest[below] = above if self.runs[above].kind in kinds else nearest[above]
-                above = below
-        return {run_id: holder for run_id, holder in nearest.items() if self.runs[run_id].kind in kinds}
-
-    def _say_tools(self, answer: LoggedAnswer) -> None:
+    def _say_tools(self, answer: LoggedAnswer, tree: Tree[_Run]) -> None:
         """Write the calls of tools into an answer, if no messages hold them."""
-        tools = [self.runs[run_id] for run_id, holder in self._holders("tool").items() if holder is None]
+        tools = tree.outermost(lambda run: run.kind == "tool")
         if not tools or answer.tool_calls:
             return
         trail = Trail()
-        for run in sorted(tools, key=lambda run: run.start):
+        for run in tools:
             trail.called(run.tool, _arguments(run.given))
             message = object_of(plain_message(run.gave))
             trail.returned(message.get("content", run.gave), failed=run.failed or message.get("status") == "error")
@@ -208,17 +196,15 @@ class _Trace:
         """Return what the trace says of its question, and what was gathered of it."""
         answer, gathered = self.answer, Gathered(options)
         say_output(answer, self.output, gathered, unread)
-        self._say_tools(answer)
+        tree = Tree.of(list(self.runs.values()))
+        self._say_tools(answer, tree)
         if not gathered.places:  # what a chain gives as its context goes before what its retrievers found
-            retrievers = [self.runs[run_id] for run_id, holder in self._holders("retriever").items() if holder is None]
-            for run in sorted(retrievers, key=lambda run: run.start):
+            for run in tree.outermost(lambda run: run.kind == "retriever"):
                 if run.documents is not None:
                     say_documents(run.documents, gathered, unread)
         if self.is_tree and len(self.runs) == 1 and not gathered.asked and not answer.tool_calls:
             self.notes[NO_CHILDREN] = None
-        calls = self._holders(*_MODELS)
-        outer = set(calls.values())
-        models = [self.runs[run_id] for run_id in calls if run_id not in outer and self.runs[run_id].ended]
+        models = [run for run in tree.innermost(lambda run: run.kind in _MODELS) if run.ended]
         if models:
             answer.model_calls = len(models)
             answer.prompt_tokens = sum_of_all(run.prompt_tokens for run in models)

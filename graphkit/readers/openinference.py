@@ -16,8 +16,8 @@ from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reade
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.messages import Message, parse_message, plain_message
 from graphkit.readers.payloads import UUID, count_unread, identifier, json_within, number, object_of, text, whole
-from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Span, holds_spans, nested
-from graphkit.readers.traces import ModelUse, ToolUse, TracedRetrieval, Tree, read_traces
+from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Operation, Span, ToolUse, holds_spans, nested
+from graphkit.readers.traces import TracedRetrieval, Tree, read_traces
 from graphkit.readers.triples import (
     KEYS,
     SplitText,
@@ -111,47 +111,26 @@ class OpenInferenceConventions:
         "tool.parameters",
     )
 
-    def is_call(self, span: Span) -> bool:
-        """Return whether a span is a call of a model."""
-        return _kind(span) == "LLM"
-
-    def is_retrieval(self, span: Span) -> bool:
-        """Return whether a span is a retrieval."""
-        return _kind(span) == "RETRIEVER"
-
-    def use(self, span: Span) -> ModelUse:
-        """Return what a call cost."""
-        given = span.attributes
+    def operation(self, span: Span) -> Operation:
+        """Return what a span did."""
+        given, kind = span.attributes, _kind(span)
+        if kind == "TOOL":
+            return Operation("tool", tools=[_ran_tool(span)])
+        if kind != "LLM":
+            return Operation("retrieval" if kind == "RETRIEVER" else "")
         cost = number(given.get("llm.cost.total"))
         if cost is None:
             parts = [number(given.get(f"llm.cost.{name}")) for name in ("prompt", "completion")]
             cost = sum(part for part in parts if part is not None) if None not in parts else None
         model = text(given.get("llm.model_name"))
-        return ModelUse(
+        calls = [call for message in _output_messages(span) for call in message.calls]
+        return Operation(
+            "model",
+            None if model in ("unknown", _HIDDEN) else model,
             whole(given.get("llm.token_count.prompt")),
             whole(given.get("llm.token_count.completion")),
             cost,
-            None if model in ("unknown", _HIDDEN) else model,
-        )
-
-    def asked_tools(self, span: Span) -> list[ToolUse]:
-        """Return the tools that a call of a model asked for."""
-        calls = (call for message in _output_messages(span) for call in message.calls)
-        return [ToolUse(text(call.name), call.arguments, identifier(call.id)) for call in calls]
-
-    def ran_tool(self, span: Span) -> ToolUse | None:
-        """Return the tool that ran, where a span is of one."""
-        if _kind(span) != "TOOL":
-            return None
-        given = span.attributes
-        asked, gave = json_within(given.get("input.value")), plain_message(json_within(given.get("output.value")))
-        held = object_of(gave)
-        return ToolUse(
-            text(given.get("tool.name")) or span.name,
-            asked if isinstance(asked, dict | None) else {"input": asked},
-            identifier(held.get("tool_call_id")),
-            held.get("content", gave),
-            span.failed or held.get("status") == "error",
+            [ToolUse(text(call.name), call.arguments, identifier(call.id)) for call in calls],
         )
 
     def asked(self, span: Span) -> str | None:
@@ -162,16 +141,16 @@ class OpenInferenceConventions:
         """Return the answer from what a span gave."""
         if _kind(span) in ("RETRIEVER", "EMBEDDING", "RERANKER", "PROMPT"):
             return None
-        if self.is_call(span):
+        if span.operation.kind == "model":
             messages = _output_messages(span)
             if messages:
                 return messages[-1].text
         given = span.attributes.get("output.value")
         return _words(given, _ANSWERED) or _words(given if isinstance(given, str) else None, ())
 
-    def retrieved(self, tree: Tree, unread: Counter[str], notes: list[str]) -> TracedRetrieval:
+    def retrieved(self, tree: Tree[Span], unread: Counter[str], notes: list[str]) -> TracedRetrieval:
         """Return the documents of the outermost retrievals, and the edges where the documents hold them."""
-        spans = tree.outermost(lambda span: self.is_retrieval(span) and _tells_documents(span))
+        spans = tree.outermost(lambda span: span.operation.kind == "retrieval" and _tells_documents(span))
         if not spans:
             return TracedRetrieval()
         if len(spans) > 1:
@@ -276,6 +255,19 @@ def _output_messages(span: Span) -> list[Message]:
     messages = span.numbered("llm.output_messages")
     given = ({"role": "assistant", **object_of(nested(messages[place], "message"))} for place in sorted(messages))
     return [parse_message(one) for one in given]
+
+
+def _ran_tool(span: Span) -> ToolUse:
+    given = span.attributes
+    asked, gave = json_within(given.get("input.value")), plain_message(json_within(given.get("output.value")))
+    held = object_of(gave)
+    return ToolUse(
+        text(given.get("tool.name")) or span.name,
+        asked if isinstance(asked, dict | None) else {"input": asked},
+        identifier(held.get("tool_call_id")),
+        held.get("content", gave),
+        span.failed or held.get("status") == "error",
+    )
 
 
 def _kind(span: Span) -> str:

@@ -17,8 +17,8 @@ from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptio
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.messages import Message, parse_message
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, object_of, text, whole
-from graphkit.readers.spans import MORE_ATTRIBUTES, Span, holds_spans
-from graphkit.readers.traces import ModelUse, ToolUse, TracedRetrieval, Tree, read_traces
+from graphkit.readers.spans import MORE_ATTRIBUTES, Operation, Span, ToolUse, holds_spans
+from graphkit.readers.traces import TracedRetrieval, Tree, read_traces
 
 _OPERATION = "gen_ai.operation.name"
 _DOCUMENTS = "gen_ai.retrieval.documents"
@@ -78,47 +78,25 @@ class GenAIConventions:
         _OUTPUT,
     )
 
-    def is_call(self, span: Span) -> bool:
-        """Return whether a span is a call of a model."""
-        return span.attributes.get(_OPERATION) in _CALLS
-
-    def is_retrieval(self, span: Span) -> bool:
-        """Return whether a span is a retrieval."""
-        return span.attributes.get(_OPERATION) in _RETRIEVALS or _DOCUMENTS in span.attributes
-
-    def use(self, span: Span) -> ModelUse:
-        """Return what a call cost."""
-        given = span.attributes
-
-        def tokens(*names: str) -> int | None:
-            return next(
-                (count for name in names if (count := whole(given.get(f"gen_ai.usage.{name}"))) is not None), None
+    def operation(self, span: Span) -> Operation:
+        """Return what a span did."""
+        given, name = span.attributes, span.attributes.get(_OPERATION)
+        if name == "execute_tool":
+            tool = ToolUse(
+                text(given.get("gen_ai.tool.name")) or span.name,
+                given.get("gen_ai.tool.call.arguments"),
+                identifier(given.get("gen_ai.tool.call.id")),
+                given.get("gen_ai.tool.call.result"),
+                span.failed,
             )
-
-        return ModelUse(
-            tokens("input_tokens", "prompt_tokens"),
-            tokens("output_tokens", "completion_tokens"),
-            None,
-            text(given.get("gen_ai.response.model")) or text(given.get("gen_ai.request.model")),
-        )
-
-    def asked_tools(self, span: Span) -> list[ToolUse]:
-        """Return the tools that a call of a model asked for."""
+            return Operation("tool", tools=[tool])
+        if name not in _CALLS:
+            return Operation("retrieval" if name in _RETRIEVALS or _DOCUMENTS in given else "")
+        model = text(given.get("gen_ai.response.model")) or text(given.get("gen_ai.request.model"))
+        prompt, output = _tokens(span, "input", "prompt"), _tokens(span, "output", "completion")
         calls = (call for message in _messages(span, "output") for call in message.calls)
-        return [ToolUse(text(call.name), call.arguments, identifier(call.id)) for call in calls]
-
-    def ran_tool(self, span: Span) -> ToolUse | None:
-        """Return the tool that ran, where a span is of one."""
-        given = span.attributes
-        if given.get(_OPERATION) != "execute_tool":
-            return None
-        return ToolUse(
-            text(given.get("gen_ai.tool.name")) or span.name,
-            given.get("gen_ai.tool.call.arguments"),
-            identifier(given.get("gen_ai.tool.call.id")),
-            given.get("gen_ai.tool.call.result"),
-            span.failed,
-        )
+        uses = [ToolUse(text(call.name), call.arguments, identifier(call.id)) for call in calls]
+        return Operation("model", model, prompt, output, tools=uses)
 
     def asked(self, span: Span) -> str | None:
         """Return the text of the question from what a span took."""
@@ -130,7 +108,7 @@ class GenAIConventions:
         said = _said(span, "output", "assistant")
         return said or _step(span, _OUTPUT, ("outputs",), answer_in)
 
-    def retrieved(self, tree: Tree, unread: Counter[str], notes: list[str]) -> TracedRetrieval:
+    def retrieved(self, tree: Tree[Span], unread: Counter[str], notes: list[str]) -> TracedRetrieval:
         """Return the documents of the outermost retrievals; of edges nothing is known."""
         names = {
             str(given.get(f"{_EVALUATION}name") or "unnamed")
@@ -143,7 +121,7 @@ class GenAIConventions:
         if not spans and (gathered := _steps_documents(tree, unread)) is not None:
             notes.extend(gathered.notes)
             return _as_traced(gathered)
-        lost = [span for span in tree.spans if self.is_retrieval(span) and span.dropped]
+        lost = [span for span in tree.spans if span.operation.kind == "retrieval" and span.dropped]
         if not spans and lost:
             raise UnreadableLogError(
                 f"the retrieval lost {lost[0].dropped} attributes, and has no documents",
@@ -186,7 +164,7 @@ def _chunks(span: Span, unread: Counter[str], notes: list[str]) -> Iterator[Logg
         count_unread(given, ("id", "score"), unread, f"attributes.{_DOCUMENTS}.N.")
 
 
-def _steps_documents(tree: Tree, unread: Counter[str]) -> LoggedAnswer | None:
+def _steps_documents(tree: Tree[Span], unread: Counter[str]) -> LoggedAnswer | None:
     """Return what the retrievers of a chain gave, as OpenLLMetry writes it, or None where no step has documents."""
     gathered, found = Gathered(ReadOptions()), LoggedAnswer("")
     for span in tree.outermost(lambda span: span.attributes.get(_OPERATION) in _RETRIEVALS):
@@ -205,6 +183,12 @@ def _step(span: Span, name: str, keys: tuple[str, ...], words: Callable[[Any], s
     given = json_within(span.attributes.get(name))
     held = (given[key] for key in keys if key in given) if isinstance(given, dict) else ()
     return next(filter(None, map(words, held)), None)
+
+
+def _tokens(span: Span, *names: str) -> int | None:
+    """Return the number of tokens by the first of its names that has a count."""
+    counts = (whole(span.attributes.get(f"gen_ai.usage.{name}_tokens")) for name in names)
+    return next((count for count in counts if count is not None), None)
 
 
 def _messages(span: Span, kind: str) -> list[Message]:

@@ -12,7 +12,7 @@ import binascii
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -63,6 +63,32 @@ _HEX = re.compile(r"(?:0x)?([0-9a-fA-F]{16}|[0-9a-fA-F]{32})")
 
 
 @dataclass(slots=True)
+class ToolUse:
+    """One call of a tool, which a model asked for, or which ran."""
+
+    name: str | None
+    arguments: Any = None
+    call: str | None = None
+    result: Any = None
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class Operation:
+    """What a span did: it called a ``model``, made a ``retrieval``, or ran a ``tool``; else the kind is empty.
+
+    ``tools`` holds the tool that ran, or those that the model asked for.
+    """
+
+    kind: str = ""
+    model: str | None = None
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    tools: list[ToolUse] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Span:
     """A span, whatever form it had.
 
@@ -78,6 +104,8 @@ class Span:
         How many attributes were written, and how many the log says were lost.
     question, taken
         The question's id as it stands at this span, and where.
+    operation
+        What it did, by the conventions of its attributes.
     """
 
     where: str
@@ -96,6 +124,7 @@ class Span:
     events: list[tuple[str, dict[str, Any]]]
     question: str | None = None
     taken: str | None = None
+    operation: Operation = field(default_factory=Operation)
 
     def numbered(self, prefix: str) -> dict[int, dict[str, Any]]:
         """Return the attributes ``prefix.N.rest`` by their number."""
