@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from graphkit.readers.conversations import MANY_QUESTIONS, Conversation
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
 from graphkit.readers.messages import Call, Message, Result
 from graphkit.readers.payloads import (
     count_unread,
@@ -83,13 +83,9 @@ class AtifReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value holds a trajectory."""
         return holds(value, _is_payload)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer a trajectory."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
             for one in each_unwrapped(value, _is_payload, options, where):
                 answer = one.logged(unread)

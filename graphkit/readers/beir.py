@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import QUESTION_IDS, count_unread, identifier, number, plain_key
 from graphkit.readers.trec import ranking
 from graphkit.records.words import shortened
@@ -33,19 +33,9 @@ class BeirReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is a table of results, or a row of one."""
         return _table(value) is not None or _of_question(value) is not None or _of_document(value) is not None
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer a question.
-
-        Raises
-        ------
-        UnreadableLogError
-            A question has no object, or a document no finite number.
-        """
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         rows: dict[str, tuple[str, dict[str, Any]]] = {}
         for where, value in values:
             if not isinstance(value, dict):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, conversation
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
 from graphkit.readers.messages import is_conversation, is_message, parse_message, plain_message, reply, tokens_of
 from graphkit.readers.payloads import (
     QUESTION_IDS,
@@ -51,13 +51,9 @@ class MessagesReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is a message, or holds a list of messages."""
         return is_message(value) or holds(value, _is_payload, lists=True)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer a conversation."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         threads: dict[tuple[str | None, str | None], Wrapped] = {}  # by question and session, of a message a line
         ends: dict[str | None, dict[str, Any]] = {}
         held: Wrapped | None = None  # a conversation, until it is seen whether the next one is what follows of it

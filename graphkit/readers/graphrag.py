@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from graphkit.readers.graphrag_index import GraphragIndex
@@ -24,7 +24,7 @@ from graphkit.readers.graphrag_tables import (
     rows_of,
     tables_of_text,
 )
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, Values
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, json_within, number, text, whole
 from graphkit.records.words import shortened
@@ -57,15 +57,11 @@ class GraphragReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is a search's result, with what its user wrote around it."""
         if isinstance(value, str):
             return _PRINTED.search(value) is not None or _CITED.search(value) is not None
         return holds(value, _is_result, lists=True)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield what each result says of its question."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         index = GraphragIndex(options.parquet) if options.parquet is not None else None
         for where, value in values:
             whole = {"response": _PRINTED.split(value)[-1]} if isinstance(value, str) else value

@@ -11,7 +11,7 @@ from typing import Any
 
 from graphkit.files.archives import Archive
 from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.messages import parse_message
 from graphkit.readers.payloads import at, count_unread, identifier, number, object_of, text, whole
 from graphkit.readers.tool_calls import LACKS
@@ -52,13 +52,9 @@ class InspectReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is a log, or a sample of one."""
         return _is_log(value) or _is_sample(value)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer a sample."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
             if _is_sample(value):
                 yield from _answers([(where, value)], None, options, unread)

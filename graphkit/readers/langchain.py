@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from graphkit.readers.graph_values import Gathered, InOrder
 from graphkit.readers.langchain_outputs import continues, is_output, say_output
 from graphkit.readers.langchain_traces import Traces, is_event, is_run
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import Wrapped, each_unwrapped, holds
 
 
@@ -31,13 +31,9 @@ class LangchainReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value holds an output, an event or a run of LangChain."""
         return holds(value, _is_payload, lists=True)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer for each output, and for each run once its root has ended."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         traces = Traces()
         answers = InOrder()
         held: Wrapped | None = None  # the state of a graph, until that of its next step is seen

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphkit.readers.lightrag_contexts import chunks_of, is_context, is_prompt, is_refusal, tables_of
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, Values
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import (
     ANSWER_ALONE,
@@ -55,15 +55,11 @@ class LightragReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is the result of a query, with what its user wrote around it."""
         if isinstance(value, str):
             return is_context(value)
         return (_is_part(value) and _has_references(value)) or holds(_boxed(value), _is_result, lists=True)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield what each result says of its question."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in _streams_joined(values):
             if isinstance(value, list) and len(value) == 1 and _is_part(value[0]):
                 value = value[0]

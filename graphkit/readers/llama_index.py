@@ -9,13 +9,21 @@ give plain chunks. An index of the former kind (``KnowledgeGraphIndex``) gives i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from graphkit.readers.cypher_texts import CYPHER, printed, rows_in, said_by_rows
 from graphkit.readers.llama_index_events import is_event, without_events
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import (
+    LoggedAnswer,
+    LoggedChunk,
+    LoggedEdge,
+    Reader,
+    ReadOptions,
+    UnreadableLogError,
+    Values,
+)
 from graphkit.readers.logged_rankings import Ranking, distinct
 from graphkit.readers.payloads import (
     UUID,
@@ -97,16 +105,9 @@ class LlamaIndexReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is a list of nodes or a response, with what its user wrote around it."""
         return is_event(value) or holds(value, _is_result, lists=True)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield what each result says of its question.
-
-        An empty list of nodes is a traversal of nothing if the other results have edges, so that it waits for them.
-        """
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         waiting: list[LoggedAnswer] = []
         has_edges: bool | None = None
         relations: set[str] = set()
@@ -131,7 +132,7 @@ class LlamaIndexReader(Reader):
 
 
 def _results(
-    values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
+    values: Values, options: ReadOptions, unread: Counter[str]
 ) -> Iterator[tuple[LoggedAnswer, list[Any] | None]]:
     """Yield each result's nodes, None where the question failed; nodes that follow each other one by one are one's."""
     gathered: tuple[LoggedAnswer, list[Any]] | None = None

@@ -144,6 +144,10 @@ class UnreadableLogError(InputError):
     """A log that can't be read, or that could only mislead."""
 
 
+#: The values of a file, each with its ``file:line``.
+Values = Iterable[tuple[str, Any]]
+
+
 class Reader(ABC):
     """A reader of one format, registered by the entry-point group ``graphkit.readers``.
 
@@ -176,9 +180,7 @@ class Reader(ABC):
         """Return whether a value of a file (in a file of text, a line) has this format."""
 
     @abstractmethod
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         """Yield the answers of a file.
 
         Parameters

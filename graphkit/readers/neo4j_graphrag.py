@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graphkit.readers.graph_names import EDGES, ELEMENT_IDS, NAMES, chunk_of, edge_of, is_element_id, name_of, plain
 from graphkit.readers.graph_values import Gathered, InOrder
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, json_within, text
 from graphkit.readers.reprs import Described, ReprError, parse_fields, parse_repr
 
@@ -52,13 +52,9 @@ class Neo4jGraphragReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value holds what a retriever or RAG of the library returned."""
         return holds(_revived(value), _is_payload)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer for each result."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         answers = InOrder()
         for where, value in values:
             whole = _revived(value)

@@ -7,12 +7,20 @@ format: they are read where documents hold them, in their text as LlamaIndex wri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from graphkit.readers.cypher_texts import CYPHER, rows_in, said_by_rows
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import (
+    LoggedAnswer,
+    LoggedChunk,
+    LoggedEdge,
+    Reader,
+    ReadOptions,
+    UnreadableLogError,
+    Values,
+)
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.messages import Message, parse_message, plain_message
 from graphkit.readers.payloads import UUID, count_unread, identifier, json_within, number, object_of, text, whole
@@ -67,13 +75,9 @@ class OpenInferenceReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value holds a span of a kind of OpenInference's."""
         return holds_spans(value, _is_ours)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield what was traced of each question."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         return read_traces(values, options, unread, OpenInferenceConventions())
 
 

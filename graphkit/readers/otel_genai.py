@@ -8,12 +8,12 @@ They are in development: the names are those of version 1.40 and later, beside t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from graphkit.readers.graph_values import Gathered
 from graphkit.readers.langchain_outputs import answer_in, question_in, say_documents
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.messages import Message, parse_message
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, object_of, text, whole
@@ -45,13 +45,9 @@ class OpenTelemetryReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value holds a span with the name of an operation."""
         return holds_spans(value, lambda attributes: any(name.split(".")[0] == "gen_ai" for name in attributes))
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield what was traced of each question."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         return read_traces(values, options, unread, GenAIConventions())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import msgspec
 
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader, parse_record
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import identifier
 from graphkit.records.aliases import ANSWER
 from graphkit.records.structs import AnswerStruct, struct_of
@@ -32,7 +32,6 @@ class OwnRecordsReader(Reader):
     title = "graphkit's own records, whose ids may be the system's own names"
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is a record, by its names, all of which are a record's."""
         return (
             isinstance(value, dict)
             and value.keys() <= _KNOWN
@@ -40,16 +39,7 @@ class OwnRecordsReader(Reader):
             and any(name in value for told in _TOLD for name in _NAMES[told])
         )
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield each record.
-
-        Raises
-        ------
-        UnreadableLogError
-            A value is no record.
-        """
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
             record = value if isinstance(value, AnswerStruct) else _parsed(where, value)
             told = _without_nulls(msgspec.to_builtins(record))

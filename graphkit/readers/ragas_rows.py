@@ -8,7 +8,7 @@ from typing import Any
 
 from graphkit.readers.conversations import conversation
 from graphkit.readers.cypher_texts import printed
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.messages import is_conversation
 from graphkit.readers.payloads import at, count_unread, each_unwrapped, holds, identifier, json_within, text, texts
 from graphkit.records.ids import id_of_text
@@ -41,19 +41,9 @@ class RagasReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value holds an object with a question, and with contexts or an answer beside it."""
         return holds(value, _is_row) or any(map(_is_row, _rows(value)))
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer a row.
-
-        Raises
-        ------
-        UnreadableLogError
-            A row is no object, or has no question's id at the key that the user named.
-        """
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
             if not isinstance(value, dict):
                 remedy = "Each row is an object of columns, such as user_input and retrieved_contexts."

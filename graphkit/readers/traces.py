@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.logged_rankings import Ranking, distinct
 from graphkit.readers.payloads import identifier
 from graphkit.readers.spans import Operation, Span, SpanReading, ToolUse
@@ -163,7 +163,7 @@ class TraceConventions(Protocol):
 
 
 def read_traces(
-    values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str], conventions: TraceConventions
+    values: Values, options: ReadOptions, unread: Counter[str], conventions: TraceConventions
 ) -> Iterator[LoggedAnswer]:
     """Yield what was traced of each question.
 
@@ -317,7 +317,7 @@ def _sum(values: Iterable[Number | None]) -> Number | None:
 
 
 def asked_questions(
-    values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str], used: tuple[str, ...]
+    values: Values, options: ReadOptions, unread: Counter[str], used: tuple[str, ...]
 ) -> Iterator[AskedQuestion]:
     """Yield what was traced of each question, in the order in which the questions appear.
 

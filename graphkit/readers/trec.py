@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import number, plain_key
 from graphkit.records.words import shortened
 
@@ -36,21 +36,10 @@ class TrecReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a line has six fields of which the fifth is a number, the fourth a whole one, as runs have."""
         fields = value.split() if isinstance(value, str) else []
         return len(fields) >= FIELDS and _score(fields[4]) is not None and fields[3].lstrip("+-").isdecimal()
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer a question.
-
-        Raises
-        ------
-        UnreadableLogError
-            A line isn't of the format, a document stands twice, the lines of a question lie too far apart, or the lines
-            are of several runs.
-        """
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         done: set[str] = set()
         run: str | None = None
         open_: dict[str, _Ranking] = {}
