@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from graphkit.readers.cypher_texts import CYPHER, printed, rows_in, said_by_rows
+from graphkit.readers.documents import Document, ranked_documents
 from graphkit.readers.llama_index_events import is_event, without_events
 from graphkit.readers.logged import (
     LoggedAnswer,
@@ -24,7 +24,7 @@ from graphkit.readers.logged import (
     UnreadableLogError,
     Values,
 )
-from graphkit.readers.logged_rankings import Ranking, distinct
+from graphkit.readers.logged_rankings import distinct
 from graphkit.readers.payloads import (
     UUID,
     count_unread,
@@ -42,10 +42,7 @@ from graphkit.readers.triples import (
     NOT_AN_EDGE,
     UNSPLIT,
     SplitText,
-    edges_in,
     edges_of_metadata,
-    relations_in,
-    split_own_preambles,
     split_text,
 )
 
@@ -69,25 +66,6 @@ _ROWS_AS_TEXT = (
 )
 
 Node = dict[str, Any]
-
-
-@dataclass(slots=True)
-class _Read:
-    """The content of a node: its name, its text without its edges, and its metadata."""
-
-    name: str
-    score: float | None
-    split: SplitText
-    is_chunk: bool = True
-    beside: list[LoggedEdge] | None = None  # edges in its metadata
-    rows: list[Any] | None = None
-    query: str | None = None  # the Cypher whose rows these are
-    paths: dict[str, Any] | None = None
-
-    @property
-    def chunk(self) -> LoggedChunk | None:
-        """Return the node as a chunk, or None where nothing names it."""
-        return LoggedChunk(self.name, self.split.text, self.score) if self.is_chunk else None
 
 
 class LlamaIndexReader(Reader):
@@ -242,75 +220,60 @@ def _read_nodes(
             remedy="Write node.to_dict() of each before json.dumps, and not json.dumps(..., default=str).",
         )
     notes: set[str] = set()
-    read = [_read_node(node, notes, unread) for node in nodes]
-    split_own_preambles([one.split for one in read if one.is_chunk and one.split.text and not one.split.parts], notes)
-    relations |= relations_in([one.split for one in read])
-    ranking = Ranking()
-    edges: list[LoggedEdge] = []
-    asked = in_rows = False
-    for one in read:
-        its = edges_in(one.split, relations, notes)
-        if one.paths is not None:
-            its += _edges_of_paths(one.paths, notes)
-        edges += [*its, *(one.beside or ())]
-        if one.rows is not None:
-            found = said_by_rows(one.rows, one.query, options)
-            edges += [edge for path in found.walk or () for edge in path]
-            ranking.several(found.retrieved or (), one.score)
-            asked = asked or found.retrieved is not None
-            in_rows = in_rows or found.walk is not None or (options.columns is not None and not one.rows)
-            notes.update(found.notes)
-        elif one.split.alone:
-            ranking.item(None, its, one.score)
-            ranking.beside(chunk=one.chunk)
-        else:
-            ranking.item(one.chunk, its, one.score)
-        ranking.beside(one.beside or ())
+    read = [_read_node(node, options, notes, unread) for node in nodes]
+    ranking, edges = ranked_documents(read, relations, notes)
     if edges:
         logged.walk, logged.ordered = [distinct(edges)], False
-    elif in_rows or any(one.paths is not None or one.beside is not None for one in read):
+    elif edges is not None:
         # Edges that are there and can't be read are no traversal of nothing.
         logged.walk = None if notes & {UNSPLIT, NOT_AN_EDGE, _PATHS_AS_TEXT} else []
     chunks = ranking.chunks(by_score=True)
-    only_rows = not (chunks or asked) and logged.walk is None and any(not one.is_chunk for one in read)
+    asked = any(one.rows is not None and one.rows.retrieved is not None for one in read)
+    only_rows = not (chunks or asked) and logged.walk is None and any(one.chunk is None for one in read)
     if nodes or logged.retrieved is None:  # else what an agent's tools found is what is known
         logged.retrieved = None if only_rows else chunks
     logged.notes += sorted(notes)
 
 
-def _read_node(value: Node, notes: set[str], unread: Counter[str]) -> _Read:
+def _read_node(value: Node, options: ReadOptions, notes: set[str], unread: Counter[str]) -> Document:
     """Return what one node says; edges below a preamble of the user's own aren't found here."""
     node = _inner(value)
     metadata = node.get("metadata") if isinstance(node.get("metadata"), dict) else node.get("extra_info")
     metadata = object_of(metadata)
     content = _text(node)
-    one = _Read(_name(node, metadata), number(value.get("score", node.get("score"))), SplitText(content or None))
+    score = number(value.get("score", node.get("score")))
     if node is not value:
         count_unread(value, ("node", "score", *_FORM), unread)
     used = ("id_", "text", "text_resource", "metadata", "extra_info", "relationships", "score")
     count_unread(node, (*used, *_FORM), unread, "node.")
-    relationships = node.get("relationships")
-    if isinstance(relationships, dict):
-        count_unread(relationships, _SOURCE, unread, "node.relationships.")
+    count_unread(object_of(node.get("relationships")), _SOURCE, unread, "node.relationships.")
     rows_as_text = content.startswith("[{") and not metadata and _source(node) is None
     if content.startswith(CYPHER) or rows_as_text or metadata.keys() == {"query", "response"}:
-        one.is_chunk = False
-        query, rows = rows_in(content)
-        response = metadata.get("response", rows)
-        if response is None:
-            notes.add(_ROWS_AS_TEXT)
-        else:
-            one.rows = response if isinstance(response, list) else [response]
-            one.query = text(metadata.get("query")) or query
-        return one
+        return Document(None, SplitText(None), score, rows=_rows(content, metadata, options, notes))
     count_unread(metadata, (*_FILES, *_PATHS, *KEYS), unread, "node.metadata.")
-    one.beside = edges_of_metadata(metadata, notes)
+    beside, name = edges_of_metadata(metadata, notes), _name(node, metadata)
     if isinstance(metadata.get("kg_rel_map"), dict):
-        one.is_chunk, one.paths = False, metadata
-    elif (split := split_text(content, notes)).parts and not (split.alone and node.get("start_char_idx") is not None):
-        one.split = split
-        one.is_chunk = not split.alone or _source(node) is not None or UUID.fullmatch(one.name) is None
-    return one
+        paths = list(_edges_of_paths(metadata, notes))
+        return Document(None, SplitText(content or None), score, beside=beside, paths=paths)
+    split = split_text(content, notes)
+    if not split.parts or (split.alone and node.get("start_char_idx") is not None):
+        split = SplitText(content or None)
+    is_chunk = not split.alone or _source(node) is not None or UUID.fullmatch(name) is None
+    return Document(LoggedChunk(name, score=score) if is_chunk else None, split, score, beside=beside)
+
+
+def _rows(content: str, metadata: dict[str, Any], options: ReadOptions, notes: set[str]) -> LoggedAnswer:
+    """Return the content of the rows of Cypher that a node's text or metadata hold."""
+    query, rows = rows_in(content)
+    response = metadata.get("response", rows)
+    if response is None:
+        notes.add(_ROWS_AS_TEXT)
+        return LoggedAnswer("")
+    found = response if isinstance(response, list) else [response]
+    said = said_by_rows(found, text(metadata.get("query")) or query, options)
+    if not found and options.columns is not None and said.walk is None:
+        said.walk = []
+    return said
 
 
 def _text(node: Node) -> str:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from graphkit.readers.cypher_texts import CYPHER, rows_in, said_by_rows
+from graphkit.readers.documents import Document, ranked_documents
 from graphkit.readers.logged import (
     LoggedAnswer,
     LoggedChunk,
-    LoggedEdge,
     Reader,
     ReadOptions,
     UnreadableLogError,
     Values,
 )
-from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.messages import Message, parse_message, plain_message
 from graphkit.readers.payloads import UUID, count_unread, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Operation, Span, ToolUse, holds_spans, nested
@@ -29,10 +27,7 @@ from graphkit.readers.traces import TracedRetrieval, Tree, read_traces
 from graphkit.readers.triples import (
     KEYS,
     SplitText,
-    edges_in,
     edges_of_metadata,
-    relations_in,
-    split_own_preambles,
     split_text,
 )
 
@@ -161,69 +156,15 @@ class OpenInferenceConventions:
             notes.append("there are several retrievals: their documents follow one another")
         doubts: set[str] = set()
         documents = [document for span in spans for document in _read_documents(span, unread, doubts)]
-        split_own_preambles([one.split for one in documents if one.may_have_preamble], doubts)
-        self._relations |= relations_in([one.split for one in documents])
-        found = TracedRetrieval(Ranking(), by_score=True)
-        for one in documents:
-            one.into(found, edges_in(one.split, self._relations, doubts), doubts)
-        named = not documents or any(one.is_named or one.split.alone for one in documents)
-        if not (named or found.edges):
-            found.ranking = None
+        found = TracedRetrieval(by_score=True)
+        ranking, found.edges = ranked_documents(documents, self._relations, doubts)
+        if not documents or found.edges or any(one.is_named or one.split.alone for one in documents):
+            found.ranking = ranking
         notes += sorted(doubts)
         return found
 
 
-@dataclass(slots=True)
-class _Document:
-    """The content of a document.
-
-    Attributes
-    ----------
-    is_named
-        Whether it has an id, or metadata that name it.
-    is_drawn
-        Whether its id was drawn at random.
-    beside
-        The edges in its metadata; None where they have no place for them.
-    """
-
-    chunk: LoggedChunk
-    is_named: bool
-    is_drawn: bool
-    split: SplitText
-    beside: list[LoggedEdge] | None = None
-    rows: LoggedAnswer | None = None
-
-    @property
-    def may_have_preamble(self) -> bool:
-        """Whether its text may begin with edges below a preamble of the user's own."""
-        return self.rows is None and self.split.text is not None and not self.split.parts
-
-    def into(self, found: TracedRetrieval, triples: list[LoggedEdge], doubts: set[str]) -> None:
-        """Add the document to what was retrieved."""
-        assert found.ranking is not None
-        score = self.chunk.score
-        if self.rows is not None:
-            found.ranking.several(self.rows.retrieved or (), score)
-            if self.rows.walk is not None:
-                found.add(edge for path in self.rows.walk for edge in path)
-            doubts.update(self.rows.notes)
-            return
-        self.chunk.text = self.split.text
-        if self.split.alone:
-            found.ranking.item(None, triples, score)
-            found.ranking.beside(chunk=None if self.is_drawn else self.chunk)
-        else:
-            if not self.is_named and not triples and self.beside:
-                found.ranking.item(None, self.beside, score)
-            else:
-                found.ranking.item(self.chunk if self.is_named or not triples else None, triples, score)
-        found.ranking.beside(self.beside or ())
-        if triples or self.beside is not None:  # edges that are there and can't be read are no traversal of nothing
-            found.add([*triples, *(self.beside or ())])
-
-
-def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Iterator[_Document]:
+def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Iterator[Document]:
     for place, document in enumerate(_documents(span)):
         metadata = json_within(nested(document, "document.metadata"))
         if isinstance(metadata, str):
@@ -233,17 +174,13 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Itera
         name = (_first(known, _NAMES) or own) if _drawn(own) else own
         content = text(document.get("document.content"))
         content = None if content == _HIDDEN else content
-        chunk = LoggedChunk(
-            name or f"document {place} of span {span.id}",
-            score=number(document.get("document.score")),
-            commit=_first(known, _COMMITS),
-        )
+        score = number(document.get("document.score"))
         if content is not None and content.startswith(CYPHER):
             query, rows = rows_in(content)
             if rows is None:
                 doubts.add(ROWS_AS_TEXT)
             said = said_by_rows(rows or [], query, ReadOptions())
-            yield _Document(chunk, said.retrieved is not None, True, SplitText(None), rows=said)
+            yield Document(None, SplitText(None), score, said.retrieved is not None, rows=said)
             continue
         if name is None:
             doubts.add("a document has no id, neither of its own nor in its metadata")
@@ -251,7 +188,9 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Itera
         if split.alone and not _drawn(name) and len(split.parts[0]) > 3:
             split = SplitText(content)  # prose with arrows
         count_unread(known, (*_NAMES, *_COMMITS, *KEYS), unread, "document.metadata.")
-        yield _Document(chunk, name is not None, _drawn(name), split, edges_of_metadata(metadata, doubts))
+        chunk = LoggedChunk(name or f"document {place} of span {span.id}", score=score, commit=_first(known, _COMMITS))
+        kept = None if split.alone and _drawn(name) else chunk
+        yield Document(kept, split, score, name is not None, edges_of_metadata(metadata, doubts))
 
 
 def _output_messages(span: Span) -> list[Message]:

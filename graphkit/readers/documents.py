@@ -1,0 +1,82 @@
+"""Documents that a search found, with the edges that they are, begin with, or hold in their metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
+from graphkit.readers.logged_rankings import Ranking
+from graphkit.readers.triples import SplitText, edges_in, relations_in, split_own_preambles
+
+
+@dataclass(slots=True)
+class Document:
+    """A document that a search found.
+
+    Attributes
+    ----------
+    chunk
+        The document; None if it is edges or rows alone.
+    is_named
+        Whether the chunk has a name of its own; else its edges stand for it.
+    beside
+        The edges in its metadata; None if they have no place for them.
+    paths
+        The edges of the paths that it holds; None if it has no place for them.
+    rows
+        The content of the rows of Cypher that it is.
+    """
+
+    chunk: LoggedChunk | None
+    split: SplitText
+    score: float | None = None
+    is_named: bool = True
+    beside: list[LoggedEdge] | None = None
+    paths: list[LoggedEdge] | None = None
+    rows: LoggedAnswer | None = None
+
+
+def ranked_documents(
+    documents: Sequence[Document], relations: set[str], notes: set[str]
+) -> tuple[Ranking, list[LoggedEdge] | None]:
+    """Return the ranking of documents and their edges, None if nothing has a place for edges.
+
+    Parameters
+    ----------
+    relations
+        The relations that the file was seen to have; those of the documents are added.
+    notes
+        Doubts, which are added to.
+    """
+    texts = [one.split for one in documents if one.rows is None and one.chunk is not None]
+    split_own_preambles([one for one in texts if one.text and not one.parts], notes)
+    relations |= relations_in([one.split for one in documents])
+    ranking = Ranking()
+    edges: list[LoggedEdge] | None = None
+    for one in documents:
+        if one.rows is not None:
+            ranking.several(one.rows.retrieved or (), one.score)
+            notes.update(one.rows.notes)
+            held = None if one.rows.walk is None else [edge for path in one.rows.walk for edge in path]
+        else:
+            triples = [*edges_in(one.split, relations, notes), *(one.paths or ())]
+            beside = one.beside or []
+            _rank(one, triples, beside, ranking)
+            has_place = triples or one.beside is not None or one.paths is not None
+            held = [*triples, *beside] if has_place else None
+        edges = edges if held is None else [*(edges or ()), *held]
+    return ranking, edges
+
+
+def _rank(one: Document, triples: list[LoggedEdge], beside: list[LoggedEdge], ranking: Ranking) -> None:
+    if one.chunk is not None:
+        one.chunk.text = one.split.text
+    if one.split.alone:
+        ranking.item(None, triples, one.score)
+        ranking.beside(chunk=one.chunk)
+    elif not one.is_named and (triples or beside):
+        ranking.item(None, triples or beside, one.score)
+    else:
+        ranking.item(one.chunk, triples, one.score)
+    ranking.beside(beside)
