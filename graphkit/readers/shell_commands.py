@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from graphkit.readers.shell_matches import GREPS, Search, matched_files, searched
-from graphkit.readers.shell_options import Options, parsed
 from graphkit.readers.shell_output import MOST_ERRORS, ShellOutput, says_failed, shell_output
-from graphkit.readers.shell_words import Command, Pipeline, UnfollowedError, Word, pipelines
+from graphkit.readers.shell_words import Command, Options, Pipeline, UnfollowedError, Word, parsed, pipelines
 
 #: How deep a shell may start another one.
 DEPTH = 2

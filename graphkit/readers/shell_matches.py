@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graphkit.readers.shell_options import Options, parsed
-from graphkit.readers.shell_words import Command, Word
+from graphkit.readers.shell_words import Command, Options, Word, parsed
 
 GREPS = ("grep", "egrep", "fgrep", "rg")
 
