@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from graphkit.readers.conversations import MANY_QUESTIONS, Conversation
@@ -23,6 +22,7 @@ from graphkit.readers.payloads import (
     text,
     whole,
 )
+from graphkit.readers.times import microseconds_of
 from graphkit.readers.tool_calls import LACKS, content_text
 
 #: How deep trajectories of agents that agents called may lie within each other.
@@ -59,9 +59,9 @@ class _Trajectory:
     """The content of a trajectory's steps, with those of its subagents."""
 
     said: Conversation = field(default_factory=Conversation)
-    asked: datetime | None = None
-    first: datetime | None = None
-    last: datetime | None = None
+    #: The times of the steps in microseconds, and the place of the first that counts.
+    times: list[int] = field(default_factory=list)
+    begin: int | None = None
     models: dict[str, None] = field(default_factory=dict)
     model_calls: int = 0
     cost: float | None = None
@@ -187,11 +187,10 @@ def _count(
     step: dict[str, Any], message: Message, read: _Trajectory, default: str | None, unread: Counter[str]
 ) -> None:
     """Add the times, the calls of the model and their costs."""
-    if (time := _time(step.get("timestamp"))) is not None:
-        read.first = read.first or time
-        read.last = time
+    if (time := microseconds_of(step.get("timestamp"))) is not None:
+        read.times.append(time)
     if message.role == "user" and message.text and read.said.question is None:
-        read.asked = time
+        read.begin = len(read.times) - 1 if time is not None else None
     if message.role != "assistant":
         return
     calls = whole(step.get("llm_call_count"))
@@ -215,24 +214,13 @@ def _costs(answer: LoggedAnswer, read: _Trajectory, totals: dict[str, Any]) -> N
     answer.output_tokens = read.said.output_tokens if output is None else output
     answer.cost = read.cost if cost is None else cost
     answer.model_calls = read.model_calls
-    begin = read.asked or read.first
-    if answer.latency_ms is None and begin is not None and read.last is not None and read.last is not begin:
-        taken = (read.last - begin).total_seconds() * 1000
+    times = read.times[read.begin or 0 :]
+    if answer.latency_ms is None and len(times) > 1:
+        taken = (times[-1] - times[0]) / 1000
         if taken < 0:
             read.notes[BACKWARDS] = None
         else:
             answer.latency_ms = taken
-
-
-def _time(value: Any) -> datetime | None:
-    """Return a time; one without a zone counts as UTC."""
-    if not isinstance(value, str):
-        return None
-    try:
-        time = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

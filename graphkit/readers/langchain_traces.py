@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from graphkit.readers.cypher_texts import printed
@@ -15,6 +14,7 @@ from graphkit.readers.langchain_outputs import question_in, say_documents, say_o
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
 from graphkit.readers.messages import plain_message
 from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, object_of, text, whole
+from graphkit.readers.times import milliseconds_between
 from graphkit.readers.tool_calls import Trail
 from graphkit.readers.traces import Tree
 
@@ -158,9 +158,9 @@ class _Trace:
         answer.question_text = answer.question_text or question_in(_sole(run.get("inputs")))
         error = run.get("error")
         answer.error = text(error.partition(_TRACEBACK)[0].strip()) if isinstance(error, str) else answer.error
-        begun, done = _time(run.get("start_time")), _time(run.get("end_time"))
-        if answer.latency_ms is None and begun is not None and done is not None and done >= begun:
-            answer.latency_ms = (done - begun) * 1000
+        taken = milliseconds_between(run.get("start_time"), run.get("end_time"))
+        if answer.latency_ms is None and taken is not None and taken >= 0:
+            answer.latency_ms = taken
         answer.cost = number(run.get("total_cost"))
 
     def _told(self, wrapped: Wrapped) -> None:
@@ -279,15 +279,3 @@ def _sole(given: Any) -> Any:
     if isinstance(given, dict) and len(given) == 1 and given.keys() <= {"output", "input"}:
         return next(iter(given.values()))
     return given
-
-
-def _time(value: Any) -> float | None:
-    """Return seconds since 1970; an integer counts milliseconds, as LangSmith exports them."""
-    if isinstance(value, str):
-        try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
-            return None
-        return moment.timestamp() if moment.tzinfo else moment.replace(tzinfo=UTC).timestamp()
-    given = number(value)
-    return None if given is None else given / 1000 if given > 1e11 else given

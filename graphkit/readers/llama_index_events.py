@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Any
 
 from graphkit.readers.payloads import text
+from graphkit.readers.times import milliseconds_between
 from graphkit.records.words import shortened
 
 _RETRIEVED, _ANSWERED, _ASKED = "RetrievalEndEvent", "QueryEndEvent", "QueryStartEvent"
@@ -51,7 +51,7 @@ def without_events(values: Iterable[tuple[str, Any]], unread: Counter[str]) -> I
             inner = response if isinstance(response, dict) else {"response": response}
             if isinstance(inner.get("source_nodes"), list):
                 told["nodes"] = inner["source_nodes"]
-            taken = _milliseconds(begun.pop(str(value["span_id"]), None), value["timestamp"])
+            taken = milliseconds_between(begun.pop(str(value["span_id"]), None), value["timestamp"])
             yield where, {**told, "answer": text(inner.get("response")), "latency_ms": taken}
         elif kind not in _REPEATED:
             unread[f"events of the kind {shortened(kind)}"] += 1
@@ -67,15 +67,3 @@ def _tags(event: dict[str, Any]) -> dict[str, Any]:
 def _question(event: dict[str, Any]) -> str:
     given = event.get("query", event.get("str_or_query_bundle"))
     return text(given.get("query_str") if isinstance(given, dict) else given) or ""
-
-
-def _milliseconds(start: Any, end: Any) -> float | None:
-    """Return the time between two timestamps, which may be printed.
-
-    >>> _milliseconds("2026-01-01 10:00:00", "2026-01-01T10:00:00.250000")
-    250.0
-    """
-    try:
-        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() * 1000
-    except (TypeError, ValueError):
-        return None

@@ -13,7 +13,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
@@ -27,6 +26,7 @@ from graphkit.readers.payloads import (
     nothing_known,
     object_of,
 )
+from graphkit.readers.times import microseconds_of
 from graphkit.records.words import shortened
 
 #: What the SDKs keep of a span's attributes, where nothing else is set, and how to set it.
@@ -56,8 +56,6 @@ _ENVELOPE = frozenset(
 
 _RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _NUMBERED = re.compile(r"\.\d+(?=\.|$)")
 _HEX = re.compile(r"(?:0x)?([0-9a-fA-F]{16}|[0-9a-fA-F]{32})")
 
@@ -503,26 +501,5 @@ def _dropped(raw: dict[str, Any]) -> int:
 
 
 def _time(raw: dict[str, Any], names: tuple[str, ...]) -> int | None:
-    """Return a time in microseconds, from nanoseconds, a number as tables have it, or text."""
-    for name in names:
-        value = raw.get(name)
-        if isinstance(value, str):
-            if re.fullmatch(r"\d{1,20}", value):
-                value = int(value)
-            else:
-                try:
-                    moment = datetime.fromisoformat(value)
-                except ValueError:
-                    continue
-                moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-                return (moment - _EPOCH) // _MICROSECOND
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e20:
-            continue
-        # The size of a number without a unit gives its unit: until the year 5138 it is seconds below 1e11, and so on.
-        second = next(size for limit, size in ((1e11, 1), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9)) if value < limit)
-        try:
-            # As the SDK rounds nanoseconds for its own JSON, so that both forms of a span give one latency.
-            return (datetime.fromtimestamp(value / second, tz=UTC) - _EPOCH) // _MICROSECOND
-        except (ValueError, OverflowError, OSError):
-            continue
-    return None
+    """Return the first of some times, in microseconds."""
+    return next((time for name in names if (time := microseconds_of(raw.get(name))) is not None), None)
