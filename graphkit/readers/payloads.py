@@ -175,10 +175,6 @@ def each_unwrapped(
     UnreadableLogError
         There is none and no question's id, or the key that the user named isn't there.
     """
-    if (rows := _rows_of(value, options)) is not None and not is_payload(value):
-        for number, row in enumerate(rows, 1):
-            yield from each_unwrapped(row, is_payload, options, f"{where} row {number}".strip(), lists, answers)
-        return
     found = list(_payloads(value, is_payload, lists)) or list(_payloads(value, is_payload, lists, texts=True))
     followed: _Followed = {}
     for one in found:
@@ -219,30 +215,6 @@ def _without_payload(value: Any, options: ReadOptions, where: str, lists: bool, 
     if wrapped.error is None and not wrapped.notes:
         wrapped.notes = (EMPTY if wrapped.empty else NOTHING,)
     return wrapped
-
-
-def _rows_of(value: Any, options: ReadOptions) -> list[dict[str, Any]] | None:
-    """Return the rows of a data frame that was written by its columns, if one of them has the questions."""
-    if not isinstance(value, dict) or not 2 <= len(value) <= MOST_KEYS:
-        return None
-    named = any(plain_key(name) in (*QUESTION_IDS, *QUESTION_TEXTS, "id") for name in value)
-    return rows_by_column(value) if named or options.question_key in value else None
-
-
-def rows_by_column(table: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """Return the rows of a table whose columns are lists, or objects by the number of the row as pandas writes them.
-
-    >>> rows_by_column({"a": [1, 2], "b": [3, 4]}) == rows_by_column({"a": {"0": 1, "1": 2}, "b": {"0": 3, "1": 4}})
-    True
-    """
-    columns = list(table.values())
-    if all(isinstance(column, dict) and "0" in column for column in columns):
-        numbers = tuple(columns[0])
-        if all(tuple(column) == numbers for column in columns) and all(map(str.isdecimal, numbers)):
-            columns = [list(column.values()) for column in columns]
-    if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
-        return [dict(zip(table, cells, strict=True)) for cells in zip(*columns, strict=True)]
-    return None
 
 
 def count_unread(value: dict[str, Any], used: Iterable[str], unread: Counter[str], prefix: str = "") -> None:

@@ -200,27 +200,6 @@ def test_pairs_of_a_question_and_a_payload() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        {"question_id": ["q1", "q2"], "result": [{"nodes": [1]}, {"nodes": [2]}]},
-        {"question_id": {"0": "q1", "1": "q2"}, "result": {"0": {"nodes": [1]}, "1": {"nodes": [2]}}},
-    ],
-    ids=["lists", "pandas"],
-)
-def test_a_table_by_its_columns(table: dict[str, Any]) -> None:
-    """A data frame that was written by columns is its rows, if a column has the questions."""
-    found = list(each_unwrapped(table, is_payload, PLAIN, "log:1"))
-    assert [(one.where, one.question, one.payload["nodes"]) for one in found] == [
-        ("log:1 row 1", "q1", [1]),
-        ("log:1 row 2", "q2", [2]),
-    ]
-    # Without one it is an object as any other, and the same keys needn't be rows.
-    assert len(list(each_unwrapped({"result": table["result"], "x": table["result"]}, is_payload, PLAIN))) == 4
-    single = {"question": {"id": "q1"}, "result": {"id": {"nodes": []}}}
-    assert [one.where for one in each_unwrapped(single, is_payload, PLAIN, "log:1")] == ["log:1"]
-
-
 def test_an_answer_alone() -> None:
     """Where a reader takes it, an answer without a payload is one, and told as such; where not, as nothing."""
     value = {"qid": "q1", "answer": "Ann.", "colour": "red"}
