@@ -207,7 +207,7 @@ def _count(
 
 
 def _costs(answer: LoggedAnswer, read: _Trajectory, totals: dict[str, Any]) -> None:
-    """Write the costs: the trajectory's totals are believed before the sum of its steps."""
+    """Add the costs: the trajectory's totals are believed before the sum of its steps."""
     prompt, output = whole(totals.get("total_prompt_tokens")), whole(totals.get("total_completion_tokens"))
     cost = number(totals.get("total_cost_usd"))
     answer.prompt_tokens = read.said.prompt_tokens if prompt is None else prompt

@@ -35,7 +35,7 @@ LAST_CALL = "only the last call of the model has its tokens: they have no sum"
 
 
 class MessagesReader(Reader):
-    """Reads conversations: one a value, or a file that is one conversation with a message a value."""
+    """Reads conversations: one per value, or one per file with a message per value."""
 
     name = "messages"
     priority = 30
@@ -80,7 +80,7 @@ class MessagesReader(Reader):
             yield _answer(held, unread)
         for (_, session), thread in threads.items():
             answer = _answer(thread, unread)
-            _say_end(answer, ends.get(session) or {})
+            _add_end(answer, ends.get(session) or {})
             yield answer
 
 
@@ -106,8 +106,8 @@ def _is_beside(value: Any) -> bool:
     )
 
 
-def _say_end(answer: LoggedAnswer, end: dict[str, Any]) -> None:
-    """Write what the end of a transcript says of the whole."""
+def _add_end(answer: LoggedAnswer, end: dict[str, Any]) -> None:
+    """Add the figures of the end of a transcript, which are those of the whole."""
     answer.answer = text(end.get("result")) or answer.answer
     answer.latency_ms = number(end.get("duration_ms"))
     answer.cost = number(end.get("total_cost_usd"))
@@ -120,7 +120,7 @@ def _is_payload(value: Any) -> bool:
 
 
 def _exchange(value: dict[str, Any]) -> tuple[list[str], str | None, str | None]:
-    """Return where the messages of an object stand: its own lists, those of a request in it, and a reply.
+    """Return the places of the messages of an object: its own lists, those of a request in it, and a reply.
 
     An object with several conversations is a table of them.
     """
@@ -144,7 +144,7 @@ def _lists(value: dict[str, Any]) -> list[str]:
 
 
 def _continue(former: Wrapped, later: Wrapped) -> bool:
-    """Take the messages of a later part of the same conversation, as graphs stream them, into the former part.
+    """Add the messages of a later part of the same conversation, as graphs stream them, to the former part.
 
     It repeats what was said and goes on, or what comes first in it is a model's or a tool's.
     """
@@ -198,13 +198,13 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
 
 
 def _handed_in(payload: dict[str, Any]) -> str | None:
-    """Return what an agent handed in, as mini-swe-agent and SWE-agent keep it beside the messages."""
+    """Return the answer that an agent handed in, as mini-swe-agent and SWE-agent keep it beside the messages."""
     info = payload.get("info")
     return (text(info.get("submission")) or None) if isinstance(info, dict) else None
 
 
 def _costs(answer: LoggedAnswer, said: Conversation, around: dict[str, Any]) -> None:
-    """Write what it took: what is said of the whole is believed before the sum of its messages."""
+    """Add tokens, costs and model: those of the whole are believed before the sum of its messages."""
     prompt, output = tokens_of(around.get("usage"))
     answer.prompt_tokens = said.prompt_tokens if prompt is None else prompt
     answer.output_tokens = said.output_tokens if output is None else output

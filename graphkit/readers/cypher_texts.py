@@ -37,13 +37,13 @@ def printed(value: Any, longest: int) -> Any:
         return None
 
 
-def said_by_rows(rows: list[Any], query: str | None, options: ReadOptions) -> LoggedAnswer:
-    """Return what the rows of a query hold: what was retrieved, edges, and what is doubtful about them."""
+def content_of_rows(rows: list[Any], query: str | None, options: ReadOptions) -> LoggedAnswer:
+    """Return the content of the rows of a query: retrieved names, edges, and doubts about them."""
     gathered, found = Gathered(options, query=query, asked=True), LoggedAnswer("")
     for row in rows:
         if isinstance(row, Mapping):
             gathered.row(row)
         else:
             gathered.nameless()
-    gathered.say(found)
+    gathered.add_to(found)
     return found

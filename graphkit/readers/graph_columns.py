@@ -46,9 +46,9 @@ def is_relation(column: tuple[str, Any]) -> bool:
 
 def guessed(row: Mapping[str, Any]) -> tuple[tuple[str, str, str] | None, bool]:
     """Return the columns that hold an edge by their names, and whether the names say so without doubt."""
-    told = _told_columns(tuple(row))
-    if told is not None:
-        return told, True
+    named = _named_columns(tuple(row))
+    if named is not None:
+        return named, True
     by_variable = {plain(variable(column)): column for column in row}
     types = [column for column in row if isinstance(row[column], str) and _RELATION_TYPE.fullmatch(row[column])]
     if len(by_variable) == len(row) and len(types) == 1:
@@ -59,7 +59,7 @@ def guessed(row: Mapping[str, Any]) -> tuple[tuple[str, str, str] | None, bool]:
 
 
 @lru_cache(maxsize=256)
-def _told_columns(columns: tuple[str, ...]) -> tuple[str, str, str] | None:
+def _named_columns(columns: tuple[str, ...]) -> tuple[str, str, str] | None:
     """Return the columns whose names say that they hold source, relation and target of an edge."""
     held: dict[str, list[str]] = {}
     for column in columns:

@@ -42,7 +42,7 @@ def plain(name: str) -> str:
 
 
 def first_of(properties: Mapping[str, Any], names: Iterable[str]) -> tuple[str | None, Any]:
-    """Return the key and the value that stands under the first of some plain names, where it isn't null."""
+    """Return the first of some plain names whose value isn't null, as the key is spelled, with the value."""
     held: dict[str, str] = {}
     for key, value in properties.items():
         if value is not None:
@@ -52,7 +52,7 @@ def first_of(properties: Mapping[str, Any], names: Iterable[str]) -> tuple[str |
 
 
 def name_of(properties: Mapping[str, Any]) -> str | None:
-    """Return what names a node among its properties; its elementId only where nothing else does.
+    """Return the name of a node among its properties; its elementId only if there is no other.
 
     >>> name_of({"id": "4:8718b093-462d-48a1-90a9-c49cd235a8be:1", "qname": "a.b"}), name_of({"score": 1})
     ('a.b', None)
@@ -83,7 +83,7 @@ def chunk_of(properties: Mapping[str, Any], name: str) -> LoggedChunk:
 
 
 def edge_of(value: Any) -> LoggedEdge | None:
-    """Return the edge that a map or a list says under common names, or None.
+    """Return the edge that a map with common keys or a list holds, or None.
 
     >>> edge_of({"s": "a", "t": "CALLS", "o": "b"}) == edge_of(["a", "CALLS", "b"])
     True
@@ -107,5 +107,5 @@ def edge_of(value: Any) -> LoggedEdge | None:
 
 
 def end_of(value: Any) -> str | None:
-    """Return what names the end of an edge: a node's properties, or an id."""
+    """Return the name of the end of an edge: from a node's properties, or an id."""
     return name_of(value) if isinstance(value, Mapping) else identifier(value)

@@ -64,7 +64,7 @@ class GraphObjects:
             )
 
     def collect(self, value: Any, depth: int = 0) -> None:
-        """Take the graph's objects that a value is or holds."""
+        """Add the graph's objects that a value is or holds."""
         if depth > DEEPEST:
             return
         if isinstance(value, Described):
@@ -78,7 +78,7 @@ class GraphObjects:
                 self.collect(part, depth + 1)
 
     def node(self, value: Any, chunk: bool = True) -> str | None:
-        """Take a node, or the id of one, and return its name."""
+        """Add a node, or the id of one, and return its name."""
         properties: Any
         ids: Mapping[str, Any]
         if isinstance(value, Described):
@@ -108,7 +108,7 @@ class GraphObjects:
         return LoggedEdge(start, relation if isinstance(relation, str) else None, end, directed)
 
     def _take(self, is_path: bool, edges: Iterable[LoggedEdge | None]) -> None:
-        """Take edges, None in the place of those that can't be read: if all can't, the walk isn't known."""
+        """Add edges, with None for each that can't be read. If none can be read, the walk is unknown."""
         given = list(edges)
         found = [edge for edge in given if edge is not None]
         if found or not given:
@@ -162,7 +162,7 @@ class GraphObjects:
         return self._edge(source, first_of(value, ("type", "label"))[1], target)
 
     def _alternating(self, value: Sequence[Any]) -> bool:
-        """Take a path as ``Record.data()`` has it: maps of its nodes, and between them the types of its edges."""
+        """Add a path as ``Record.data()`` has it: maps of its nodes, and between them the types of its edges."""
         if len(value) < 3 or len(value) % 2 == 0:
             return False
         maps, types = value[::2], value[1::2]

@@ -90,7 +90,7 @@ def _is_result(value: Any) -> bool:
 def _read_result(
     result: Row, logged: LoggedAnswer, taken: frozenset[str], unread: Counter[str], index: GraphragIndex | None
 ) -> None:
-    """Add to an answer what a result says."""
+    """Add the content of a result to an answer."""
     used = {"response", *_CONTEXTS, "completion_time", "llm_calls", "prompt_tokens", "output_tokens", *taken}
     bare = "response" not in result
     context = result if bare else next((result[name] for name in _CONTEXTS if name in result), None)
@@ -159,7 +159,7 @@ def _tables(context: Any, logged: LoggedAnswer, unread: Counter[str]) -> dict[st
 def _read_tables(
     tables: dict[str, list[Row]], logged: LoggedAnswer, unread: Counter[str], index: GraphragIndex | None
 ) -> None:
-    """Add what was retrieved and which edges: None where the kind of search looks for none.
+    """Add the retrieved names and the edges; they stay None if this kind of search looks for none.
 
     ``graphrag.api`` fills the tables that a search doesn't have with nothing, so that one without rows says something
     only beside others of a local search.
@@ -261,7 +261,7 @@ def _citations(answer: str, tables: dict[str, list[Row]], notes: list[str], inde
 
 
 def _cited_names(table: str, number_of_it: str, row: Row | None, index: GraphragIndex | None) -> list[str]:
-    """Return the names of what is cited; none where only its number is known."""
+    """Return the names that are cited; none if only the number is known."""
     if row is not None and table == "relationships":
         ends = identifier(row.get("source")), identifier(row.get("target"))
         return [end for end in ends if end is not None]

@@ -73,7 +73,7 @@ class InspectReader(Reader):
 
 
 def archived(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the samples of an ``.eval`` archive, each as it stands in a log: what :meth:`InspectReader.read` takes.
+    """Yield the samples of an ``.eval`` archive as they stand in a log, for :meth:`InspectReader.read`.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def archived(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _parts(names: Iterable[str]) -> dict[str, dict[str, list[str]]]:
-    """Return what each sample consists of: by its own document, the documents of its lists, in order.
+    """Return the parts of each sample: by its own document, the documents of its lists in order.
 
     A sample is one document, or a folder with one and with the documents of its lists, each named by its first item.
     """
@@ -203,7 +203,7 @@ def _answer(
 
 
 def _ask(answer: LoggedAnswer, sample: dict[str, Any], options: ReadOptions, unread: Counter[str]) -> None:
-    """Write which question it is: by the user's key, by metadata, else by the sample's own id."""
+    """Add the question: by the user's key, by metadata, else by the sample's own id."""
     metadata = sample.get("metadata")
     metadata = object_of(metadata)
     if options.question_key is not None:
@@ -225,7 +225,7 @@ def _ask(answer: LoggedAnswer, sample: dict[str, Any], options: ReadOptions, unr
 
 
 def _costs(answer: LoggedAnswer, sample: dict[str, Any], model: str | None, said: Conversation) -> None:
-    """Write what the sample took."""
+    """Add latency, tokens, cost and model."""
     seconds = number(sample.get("total_time"))
     answer.latency_ms = None if seconds is None or seconds < 0 else seconds * 1000
     turns = whole(sample.get("turn_count"))
@@ -249,7 +249,7 @@ def _costs(answer: LoggedAnswer, sample: dict[str, Any], model: str | None, said
 
 
 def _completion(output: Any, attached: Any) -> str | None:
-    """Return what the model put out at last."""
+    """Return the last output of the model."""
     if not isinstance(output, dict):
         return None
     if isinstance(attached, dict):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphkit.readers.graph_values import Gathered, InOrder
-from graphkit.readers.langchain_outputs import continues, is_output, say_output
+from graphkit.readers.langchain_outputs import add_output, continues, is_output
 from graphkit.readers.langchain_traces import Traces, is_event, is_run
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import Wrapped, each_unwrapped, holds
@@ -55,18 +55,18 @@ class LangchainReader(Reader):
                     trace = traces.of_event(payload, wrapped, unread)
                     trace.event(payload, wrapped)
                     if trace.ended:
-                        yield from answers.add(*traces.done(trace).told(options, unread))
+                        yield from answers.add(*traces.done(trace).answered(options, unread))
                 elif is_run(payload):
                     trace = traces.opened(str(payload.get("trace_id") or payload.get("id")), wrapped, unread)
                     trace.tree(payload, wrapped, options)
                     if payload.get("child_runs") and payload.get("parent_run_id") is None:
-                        yield from answers.add(*traces.done(trace).told(options, unread))
+                        yield from answers.add(*traces.done(trace).answered(options, unread))
                 else:
                     held = wrapped
         if held is not None:
             yield from answers.add(*_output(held, options, unread))
         for trace in traces.open.values():
-            yield from answers.add(*trace.told(options, unread))
+            yield from answers.add(*trace.answered(options, unread))
         yield from answers.rest()
 
 
@@ -80,12 +80,12 @@ def _is_patch(value: Any) -> bool:
 
 
 def _output(wrapped: Wrapped, options: ReadOptions, unread: Counter[str]) -> tuple[LoggedAnswer, Gathered]:
-    """Return what an output says of its question, and what was gathered of it."""
+    """Return the answer of an output, and what was gathered of it."""
     answer, gathered = wrapped.logged(unread), Gathered(options)
     if wrapped.payload is not None:
-        say_output(answer, wrapped.payload, gathered, unread)
-        gathered.say(answer)
+        add_output(answer, wrapped.payload, gathered, unread)
+        gathered.add_to(answer)
     elif wrapped.empty:
         gathered.asked = True
-        gathered.say(answer)
+        gathered.add_to(answer)
     return answer, gathered

@@ -68,7 +68,7 @@ def is_output(value: Any) -> bool:
 
 
 def artifacts(messages: Any) -> list[Any]:
-    """Return the documents that an agent's tools gave beside the texts of their messages."""
+    """Return the documents that an agent's tools returned beside the texts of their messages."""
     given = (_fields_of(message).get("artifact") for message in (messages if isinstance(messages, list) else ()))
     lists = (found for found in given if isinstance(found, list) and found)
     return [doc for found in lists if all(document_of(doc) is not None for doc in found) for doc in found]
@@ -112,11 +112,11 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
     return value.fields if isinstance(value, Described) else None
 
 
-def say_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Counter[str]) -> None:
-    """Write into an answer what a chain's output says; what was retrieved is gathered."""
+def add_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Counter[str]) -> None:
+    """Add a chain's output to an answer, and what it retrieved to what is gathered."""
     output = _state(output)
     if isinstance(output, list):
-        say_documents(output, gathered, unread)
+        add_documents(output, gathered, unread)
         return
     if not isinstance(output, dict):
         answer.answer = text(output) or answer.answer
@@ -124,19 +124,19 @@ def say_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Co
     if message := message_text(output):
         answer.answer = message
         return
-    _say_tools(answer, output)
+    _add_tools(answer, output)
     answer.answer = answer_in(output) or answer.answer
     answer.question_text = answer.question_text or question_in(output)
     for key in DOCUMENTS:
         given = output.get(key)
         if isinstance(given, list) and (not given or any(_loose(doc) is not None for doc in given)):
-            say_documents(given, gathered, unread)
+            add_documents(given, gathered, unread)
             break
         if isinstance(given, str) and given:
             gathered.note(PASSED_TEXT)
     if not gathered.asked and (found := artifacts(output.get("messages"))):
-        say_documents(found, gathered, unread)
-    _say_rows(output, gathered)
+        add_documents(found, gathered, unread)
+    _add_rows(output, gathered)
 
 
 def answer_in(output: Any) -> str | None:
@@ -154,7 +154,7 @@ def message_text(value: Any) -> str | None:
 
 
 def _last_message(messages: Any) -> str | None:
-    """Return the words that a model said last."""
+    """Return the last words of a model."""
     return next(filter(None, map(message_text, reversed(messages))), None) if isinstance(messages, list) else None
 
 
@@ -196,7 +196,7 @@ def usage_of(output: Any) -> Message:
     return parse_message(messages[-1] if isinstance(messages, list) and messages else output)
 
 
-def say_documents(documents: list[Any], gathered: Gathered, unread: Counter[str]) -> None:
+def add_documents(documents: list[Any], gathered: Gathered, unread: Counter[str]) -> None:
     """Gather documents, with the edges in their metadata."""
     gathered.asked = True
     for one in documents:
@@ -225,7 +225,7 @@ def say_documents(documents: list[Any], gathered: Gathered, unread: Counter[str]
 
 
 def _triples(content: str | None, name: str | None, gathered: Gathered) -> tuple[list[LoggedEdge], str | None]:
-    """Take the triples that a document's text begins with, or is where nothing names it; return them and the rest."""
+    """Add the triples that a document's text begins with, or is if nothing names it; return them and the rest."""
     notes: set[str] = set()
     split = split_text(content or "", notes)
     if not split.parts or (split.alone and name is not None):
@@ -239,7 +239,7 @@ def _triples(content: str | None, name: str | None, gathered: Gathered) -> tuple
 
 
 def _name(document: Mapping[str, Any], metadata: Mapping[str, Any], content: str | None) -> str | None:
-    """Return what a document is called: its metadata's name, its own id, its file; an id drawn at random after that."""
+    """Return the name of a document: its metadata's name, its own id, its file, or last an id drawn at random."""
     named, own = name_of(metadata), identifier(document.get("id"))
     if named is not None and not is_element_id(named):
         return named
@@ -299,7 +299,7 @@ def _action(value: Any) -> dict[str, Any]:
 
 
 def _rows(output: Mapping[str, Any]) -> list[Any] | None:
-    """Return the rows that a Cypher chain returned in the place of an answer; None where there are none such."""
+    """Return the rows that a Cypher chain returned instead of an answer, or None."""
     rows = output.get("result")
     if not isinstance(output.get("query"), str) or not isinstance(rows, list):
         return None
@@ -308,8 +308,8 @@ def _rows(output: Mapping[str, Any]) -> list[Any] | None:
     return rows if all(isinstance(row, dict) and document_of(row) is None for row in rows) else None
 
 
-def _say_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
-    """Take the rows of a Cypher chain: those of each query after it."""
+def _add_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
+    """Add the rows of a Cypher chain: the rows of a query follow the query."""
 
     def take(rows: Any) -> None:
         if isinstance(rows, list):
@@ -328,8 +328,8 @@ def _say_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
     take(_rows(output))
 
 
-def _say_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
-    """Write into an answer what an agent's messages, or its steps, say of its calls of tools and of models."""
+def _add_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
+    """Add the calls of tools and of models to an answer, from an agent's messages or its steps."""
     messages, steps = output.get("messages"), output.get(_STEPS)
     if isinstance(messages, list) and is_conversation(messages):
         said = conversation(messages, Counter())

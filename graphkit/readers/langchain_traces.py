@@ -10,7 +10,7 @@ from typing import Any
 from graphkit.readers.cypher_texts import printed
 from graphkit.readers.graph_names import first_of
 from graphkit.readers.graph_values import Gathered
-from graphkit.readers.langchain_outputs import question_in, say_documents, say_output, sum_of_all, usage_of
+from graphkit.readers.langchain_outputs import add_documents, add_output, question_in, sum_of_all, usage_of
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
 from graphkit.readers.messages import plain_message
 from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, object_of, text, whole
@@ -76,7 +76,7 @@ class _Run:
 
 @dataclass(slots=True)
 class _Trace:
-    """The runs of one question, and what its root says."""
+    """The runs of one question, and the content of its root."""
 
     root: str
     question: str | None
@@ -89,11 +89,11 @@ class _Trace:
     notes: dict[str, None] = field(default_factory=dict)
 
     def event(self, event: dict[str, Any], wrapped: Wrapped) -> None:
-        """Take an event of ``astream_events``."""
+        """Add an event of ``astream_events``."""
         run_id, name, data = str(event["run_id"]), event["event"], event["data"]
         parents = event.get("parent_ids")
         self.nested = self.nested or bool(parents)
-        self._told(wrapped)
+        self._take_question(wrapped)
         if _CHUNKS.fullmatch(name):
             return
         match = _EVENT.fullmatch(name)
@@ -121,9 +121,9 @@ class _Trace:
                 self.answer.error = str(data.get("error"))
 
     def tree(self, run: dict[str, Any], wrapped: Wrapped, options: ReadOptions) -> None:
-        """Take a run of a tracer with its children."""
+        """Add a run of a tracer with its children."""
         self.is_tree = True
-        self._told(wrapped)
+        self._take_question(wrapped)
         waiting = [(run, str(run["parent_run_id"]) if run.get("parent_run_id") else None)]
         while waiting:
             one, parent = waiting.pop()
@@ -163,7 +163,7 @@ class _Trace:
             answer.latency_ms = taken
         answer.cost = number(run.get("total_cost"))
 
-    def _told(self, wrapped: Wrapped) -> None:
+    def _take_question(self, wrapped: Wrapped) -> None:
         answer = self.answer
         if answer.question is None and wrapped.question is not None:
             answer.question, answer.taken["question id"] = wrapped.question, wrapped.taken["question id"]
@@ -175,13 +175,13 @@ class _Trace:
         elif run.kind == "tool":
             run.gave = _sole(output)
         elif run.kind in _MODELS:
-            told = object_of(metadata)
+            known = object_of(metadata)
             used = usage_of(output)
             run.prompt_tokens, run.output_tokens = used.prompt_tokens, used.output_tokens
-            run.model = text(told.get("ls_model_name")) or used.model
+            run.model = text(known.get("ls_model_name")) or used.model
 
-    def _say_tools(self, answer: LoggedAnswer, tree: Tree[_Run]) -> None:
-        """Write the calls of tools into an answer, if no messages hold them."""
+    def _add_tools(self, answer: LoggedAnswer, tree: Tree[_Run]) -> None:
+        """Add the calls of tools to an answer unless messages hold them."""
         tools = tree.outermost(lambda run: run.kind == "tool")
         if not tools or answer.tool_calls:
             return
@@ -192,16 +192,16 @@ class _Trace:
             trail.returned(message.get("content", run.gave), failed=run.failed or message.get("status") == "error")
         trail.into(answer, tools=False)
 
-    def told(self, options: ReadOptions, unread: Counter[str]) -> tuple[LoggedAnswer, Gathered]:
-        """Return what the trace says of its question, and what was gathered of it."""
+    def answered(self, options: ReadOptions, unread: Counter[str]) -> tuple[LoggedAnswer, Gathered]:
+        """Return the answer of the trace, and what was gathered of it."""
         answer, gathered = self.answer, Gathered(options)
-        say_output(answer, self.output, gathered, unread)
+        add_output(answer, self.output, gathered, unread)
         tree = Tree.of(list(self.runs.values()))
-        self._say_tools(answer, tree)
+        self._add_tools(answer, tree)
         if not gathered.places:  # what a chain gives as its context goes before what its retrievers found
             for run in tree.outermost(lambda run: run.kind == "retriever"):
                 if run.documents is not None:
-                    say_documents(run.documents, gathered, unread)
+                    add_documents(run.documents, gathered, unread)
         if self.is_tree and len(self.runs) == 1 and not gathered.asked and not answer.tool_calls:
             self.notes[NO_CHILDREN] = None
         models = [run for run in tree.innermost(lambda run: run.kind in _MODELS) if run.ended]
@@ -215,7 +215,7 @@ class _Trace:
         if answer.error is not None:
             match = _ERROR.match(answer.error)
             answer.error_type = answer.error_type or (match[1] if match else None)
-        gathered.say(answer)
+        gathered.add_to(answer)
         answer.notes.extend(self.notes)
         return answer, gathered
 
@@ -264,7 +264,7 @@ class Traces:
 
 
 def _arguments(given: Any) -> Any:
-    """Return what a tool was given; tracers print it as Python does.
+    """Return the arguments of a tool, which tracers print as Python does.
 
     >>> _arguments({"input": "{'node': 'Ann'}"}), _arguments({"input": "Ann"})
     ({'node': 'Ann'}, {'input': 'Ann'})
@@ -275,7 +275,7 @@ def _arguments(given: Any) -> Any:
 
 
 def _sole(given: Any) -> Any:
-    """Return what a tracer put into an object because it wasn't one: ``{"output": ...}``, ``{"input": ...}``."""
+    """Return the value that a tracer put into an object of one key: ``{"output": ...}``, ``{"input": ...}``."""
     if isinstance(given, dict) and len(given) == 1 and given.keys() <= {"output", "input"}:
         return next(iter(given.values()))
     return given

@@ -170,7 +170,7 @@ def _context_key(value: Row) -> str | None:
 
 
 def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unread: Counter[str]) -> None:
-    """Add to an answer what a result says."""
+    """Add the content of a result to an answer."""
     key = None if "status" in result else _context_key(result)
     mode: str | None = None
     refusal = result[key] if key is not None else result.get("response")
@@ -228,7 +228,7 @@ def _mode(metadata: Row) -> str | None:
 
 
 def _read_answer(response: Any, logged: LoggedAnswer) -> None:
-    """Add the answer; what was asked for instead of an answer stands in the same place."""
+    """Add the answer; a context or prompt that was asked for instead has the same place."""
     if not isinstance(response, dict):
         return
     content = text(response.get("content"))
@@ -241,7 +241,7 @@ def _read_answer(response: Any, logged: LoggedAnswer) -> None:
 
 
 def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Counter[str]) -> None:
-    """Add what was retrieved and which edges: None where the mode looks for none."""
+    """Add the retrieved names and the edges; they stay None if the mode looks for none."""
     entities, relationships, chunks = (objects_of(tables.get(name)) for name in _TABLES[:3])
     ranking = Ranking()
     for chunk in (*_entities(entities, unread), *_chunks(chunks, tables, unread)):
@@ -272,7 +272,7 @@ def _entities(rows: list[Row], unread: Counter[str]) -> Iterator[LoggedChunk]:
 
 
 def _chunks(rows: list[Row], tables: Row, unread: Counter[str]) -> Iterator[LoggedChunk]:
-    """Yield the chunks by their file, or by their id where the file isn't known."""
+    """Yield the chunks by their file, or by their id if the file is unknown."""
     files = _files(tables)
     for row in rows:
         count_unread(row, ("reference_id", "content", "file_path", "chunk_id", "id"), unread, "data.chunks.")
@@ -308,7 +308,7 @@ def _files(tables: Row) -> dict[str, str]:
 
 
 def _citations(answer: str, tables: Row, notes: list[str]) -> list[str] | None:
-    """Return the files that ``[n]`` in the answer cites, or None where the log has no references.
+    """Return the files that ``[n]`` in the answer cites, or None if the log has no references.
 
     ``items[0]`` is an index of code, unless there is such a reference.
     """

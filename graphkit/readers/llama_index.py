@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from graphkit.readers.cypher_texts import CYPHER, printed, rows_in, said_by_rows
+from graphkit.readers.cypher_texts import CYPHER, content_of_rows, printed, rows_in
 from graphkit.readers.documents import Document, ranked_documents
 from graphkit.readers.llama_index_events import is_event, without_events
 from graphkit.readers.logged import (
@@ -125,7 +125,7 @@ def _results(
                 yield wrapped.logged(unread), [] if wrapped.empty else None
             elif not alone:
                 logged = wrapped.logged(unread)
-                _say_tools(logged, wrapped.payload)
+                _add_tools(logged, wrapped.payload)
                 yield logged, _nodes(wrapped.payload, wrapped.names, unread)
             else:
                 logged = wrapped.logged(unread)
@@ -161,7 +161,7 @@ def _is_node(value: Any) -> bool:
 
 
 def _written(value: Any) -> Node | None:
-    """Return a source node of which the user wrote down the id and the text, in the form that the library has."""
+    """Return a source node in the library's form, if the user wrote down its id and its text."""
     if not isinstance(value, dict):
         return None
     name = next((value[key] for key in ("node_id", "id") if identifier(value.get(key)) is not None), None)
@@ -190,8 +190,8 @@ def _nodes(result: Any, taken: frozenset[str], unread: Counter[str]) -> list[Any
     return nodes
 
 
-def _say_tools(logged: LoggedAnswer, result: Any) -> None:
-    """Write the tools that an agent called into an answer; the retriever of a chat engine is none."""
+def _add_tools(logged: LoggedAnswer, result: Any) -> None:
+    """Add the tools that an agent called to an answer; the retriever of a chat engine is none."""
     sources = result.get("sources") if isinstance(result, dict) else None
     trail = Trail()
     for one in sources if isinstance(sources, list) else ():
@@ -236,7 +236,7 @@ def _read_nodes(
 
 
 def _read_node(value: Node, options: ReadOptions, notes: set[str], unread: Counter[str]) -> Document:
-    """Return what one node says; edges below a preamble of the user's own aren't found here."""
+    """Return a node as a document. Edges below a preamble of the user's own aren't found here."""
     node = _inner(value)
     metadata = node.get("metadata") if isinstance(node.get("metadata"), dict) else node.get("extra_info")
     metadata = object_of(metadata)
@@ -270,7 +270,7 @@ def _rows(content: str, metadata: dict[str, Any], options: ReadOptions, notes: s
         notes.add(_ROWS_AS_TEXT)
         return LoggedAnswer("")
     found = response if isinstance(response, list) else [response]
-    said = said_by_rows(found, text(metadata.get("query")) or query, options)
+    said = content_of_rows(found, text(metadata.get("query")) or query, options)
     if not found and options.columns is not None and said.walk is None:
         said.walk = []
     return said
@@ -291,7 +291,7 @@ def _source(node: Node) -> str | None:
 
 
 def _name(node: Node, metadata: dict[str, Any]) -> str:
-    """Return what a node is called: an id that somebody chose before a file, and a file before one drawn at random."""
+    """Return the name of a node: an id that somebody chose, else a file, else an id drawn at random."""
     own = identifier(node.get("id_"))
     source = _source(node)
     chosen = [name for name in (own, source) if name is not None and UUID.fullmatch(name) is None]

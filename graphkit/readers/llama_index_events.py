@@ -41,25 +41,25 @@ def without_events(values: Iterable[tuple[str, Any]], unread: Counter[str]) -> I
         if kind == _ASKED:
             begun[str(value["span_id"])] = value["timestamp"]
         elif kind == _RETRIEVED and isinstance(value.get("nodes"), list):
-            _, told = waiting.setdefault(asked, (where, {**_tags(value), "question": asked, "nodes": []}))
-            told["nodes"] = [*told["nodes"], *value["nodes"]]
+            _, result = waiting.setdefault(asked, (where, {**_tags(value), "question": asked, "nodes": []}))
+            result["nodes"] = [*result["nodes"], *value["nodes"]]
         elif kind == _ANSWERED:
             # Without a retrieval and its nodes it isn't known what was retrieved.
             unknown = {"question_id": asked, **_tags(value), "question": asked}
-            _, told = waiting.pop(asked, (where, unknown))
+            _, result = waiting.pop(asked, (where, unknown))
             response = value.get("response")
             inner = response if isinstance(response, dict) else {"response": response}
             if isinstance(inner.get("source_nodes"), list):
-                told["nodes"] = inner["source_nodes"]
+                result["nodes"] = inner["source_nodes"]
             taken = milliseconds_between(begun.pop(str(value["span_id"]), None), value["timestamp"])
-            yield where, {**told, "answer": text(inner.get("response")), "latency_ms": taken}
+            yield where, {**result, "answer": text(inner.get("response")), "latency_ms": taken}
         elif kind not in _REPEATED:
             unread[f"events of the kind {shortened(kind)}"] += 1
     yield from waiting.values()
 
 
 def _tags(event: dict[str, Any]) -> dict[str, Any]:
-    """Return what ``instrument_tags`` of the user says of the question."""
+    """Return the ids that the user gave by ``instrument_tags``."""
     tags = event.get("tags")
     return {name: value for name, value in tags.items() if name[-2:].lower() == "id"} if isinstance(tags, dict) else {}
 

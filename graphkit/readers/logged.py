@@ -47,7 +47,7 @@ class LoggedEdge:
 
 @dataclass(slots=True)
 class LoggedToolCall:
-    """A tool that was called, with what it was given and what it gave back, as text.
+    """A tool that was called, with its arguments, and its result as text.
 
     ``seen`` holds the names of what it showed: opened by its arguments, or found in its result. None where that isn't
     known, such as of a search whose result is plain text.

@@ -191,7 +191,7 @@ def tokens_of(usage: Any) -> tuple[int | None, int | None]:
 
 
 def reply(value: Any) -> dict[str, Any] | None:
-    """Return the messages, tokens and model of what a model's interface answered, or None where it is no answer.
+    """Return the messages, tokens and model of the reply of a model's interface, or None if it is no reply.
 
     It may lie in an envelope of a batch.
 

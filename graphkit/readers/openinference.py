@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from graphkit.readers.cypher_texts import CYPHER, rows_in, said_by_rows
+from graphkit.readers.cypher_texts import CYPHER, content_of_rows, rows_in
 from graphkit.readers.documents import Document, ranked_documents
 from graphkit.readers.logged import (
     LoggedAnswer,
@@ -133,11 +133,11 @@ class OpenInferenceConventions:
         )
 
     def asked(self, span: Span) -> str | None:
-        """Return the text of the question from what a span took."""
+        """Return the text of the question in the input of a span."""
         return _words(span.attributes.get("input.value"), _ASKED, asked=True)
 
     def answered(self, span: Span) -> str | None:
-        """Return the answer from what a span gave."""
+        """Return the answer in the output of a span."""
         if _kind(span) in ("RETRIEVER", "EMBEDDING", "RERANKER", "PROMPT"):
             return None
         if span.operation.kind == "model":
@@ -179,7 +179,7 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Itera
             query, rows = rows_in(content)
             if rows is None:
                 doubts.add(ROWS_AS_TEXT)
-            said = said_by_rows(rows or [], query, ReadOptions())
+            said = content_of_rows(rows or [], query, ReadOptions())
             yield Document(None, SplitText(None), score, said.retrieved is not None, rows=said)
             continue
         if name is None:

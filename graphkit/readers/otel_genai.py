@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from graphkit.readers.graph_values import Gathered
-from graphkit.readers.langchain_outputs import answer_in, question_in, say_documents
+from graphkit.readers.langchain_outputs import add_documents, answer_in, question_in
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.messages import Message, parse_message
@@ -95,12 +95,12 @@ class GenAIConventions:
         return Operation("model", model, prompt, output, tools=uses)
 
     def asked(self, span: Span) -> str | None:
-        """Return the text of the question from what a span took."""
+        """Return the text of the question in the input of a span."""
         said = _said(span, "input", "user") or text(span.attributes.get("gen_ai.retrieval.query.text"))
         return said or _step(span, _INPUT, ("query", "inputs"), question_in)
 
     def answered(self, span: Span) -> str | None:
-        """Return the answer from what a span gave."""
+        """Return the answer in the output of a span."""
         said = _said(span, "output", "assistant")
         return said or _step(span, _OUTPUT, ("outputs",), answer_in)
 
@@ -161,21 +161,21 @@ def _chunks(span: Span, unread: Counter[str], notes: list[str]) -> Iterator[Logg
 
 
 def _steps_documents(tree: Tree[Span], unread: Counter[str]) -> LoggedAnswer | None:
-    """Return what the retrievers of a chain gave, as OpenLLMetry writes it, or None where no step has documents."""
+    """Return the documents of the retrievers of a chain, as OpenLLMetry writes them, or None if no step has any."""
     gathered, found = Gathered(ReadOptions()), LoggedAnswer("")
     for span in tree.outermost(lambda span: span.attributes.get(_OPERATION) in _RETRIEVALS):
         given = json_within(span.attributes.get(_OUTPUT))
         documents = given.get("documents") if isinstance(given, dict) else None
         if isinstance(documents, list):
-            say_documents(documents, gathered, unread)
+            add_documents(documents, gathered, unread)
     if not gathered.asked:
         return None
-    gathered.say(found)
+    gathered.add_to(found)
     return found
 
 
 def _step(span: Span, name: str, keys: tuple[str, ...], words: Callable[[Any], str | None]) -> str | None:
-    """Return the words within what a step of a chain took or gave."""
+    """Return the words in the input or the output of a step of a chain."""
     given = json_within(span.attributes.get(name))
     held = (given[key] for key in keys if key in given) if isinstance(given, dict) else ()
     return next(filter(None, map(words, held)), None)

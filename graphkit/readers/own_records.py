@@ -20,7 +20,7 @@ from graphkit.records.structs import AnswerStruct, struct_of
 #: The names under which a record has each field.
 _NAMES = {name: (name, *ANSWER.get(name, ())) for name in AnswerStruct.__struct_fields__}
 _KNOWN = frozenset(one for names in _NAMES.values() for one in names)
-_TOLD = ("retrieved", "traversal", "answer", "error", "tool_calls")
+_CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls")
 
 
 class OwnRecordsReader(Reader):
@@ -36,16 +36,16 @@ class OwnRecordsReader(Reader):
             isinstance(value, dict)
             and value.keys() <= _KNOWN
             and all(_first(value, name) is not None for name in ("run", "question_id"))
-            and any(name in value for told in _TOLD for name in _NAMES[told])
+            and any(name in value for one in _CONTENT for name in _NAMES[one])
         )
 
     def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
             record = value if isinstance(value, AnswerStruct) else _parsed(where, value)
-            told = _without_nulls(msgspec.to_builtins(record))
+            fields = _without_nulls(msgspec.to_builtins(record))
             if not record.citations:  # a struct has no null for them
-                del told["citations"]
-            yield LoggedAnswer(where, record.question_id, run=record.run, record=told)
+                del fields["citations"]
+            yield LoggedAnswer(where, record.question_id, run=record.run, record=fields)
 
 
 def records_of_file(path: Path, questions: Path) -> Iterator[tuple[str, AnswerStruct]]:

@@ -106,7 +106,7 @@ class Wrapped:
     empty: bool = False
 
     def logged(self, unread: Counter[str]) -> LoggedAnswer:
-        """Return an answer that says what stood around the payload, for the reader to say the rest."""
+        """Return an answer with what stood around the payload, to which the reader adds the rest."""
         unread.update(self.rest)
         return LoggedAnswer(
             self.where,
@@ -132,7 +132,7 @@ class _Found:
 
 
 def holds(value: Any, is_payload: Callable[[Any], bool], lists: bool = False) -> bool:
-    """Return whether a payload is somewhere within a value: what a reader recognises its format by."""
+    """Return whether a payload is somewhere within a value, by which a reader recognises its format."""
     ways = (_payloads(value, is_payload, lists, LOOKED_AT, texts) for texts in (False, True))
     return any(next(found, None) is not None for found in ways)
 
@@ -156,7 +156,7 @@ def each_unwrapped(
     lists: bool = False,
     answers: bool = False,
 ) -> Iterator[Wrapped]:
-    """Yield each payload of a value, in the order in which they stand, with what is said of its question.
+    """Yield each payload of a value in order, with what the value says of its question.
 
     Where there is none, texts are looked into, which may hold one as JSON. A value that has nothing but a question's id
     is what was logged of a question for which nothing came.
@@ -187,7 +187,7 @@ def each_unwrapped(
 
 
 def _without_payload(value: Any, options: ReadOptions, where: str, lists: bool, answers: bool) -> Wrapped:
-    """Return what a value without a payload says: a question that failed, an answer alone, or a search for nothing."""
+    """Return the content of a value without a payload: a failed question, an answer alone, or an empty search."""
     if not isinstance(value, dict):
         raise nothing_known(value, where)
     wrapped = _wrapped(_Found(None, (("", value, None),), ""), where, options, {})
@@ -267,7 +267,7 @@ def identifier(value: Any) -> str | None:
 
 
 def texts(value: Any) -> list[str] | None:
-    """Return the texts and numbers of a list as texts, or None where it isn't a list."""
+    """Return the texts and numbers of a list as texts, or None if it isn't a list."""
     if not isinstance(value, list | tuple):
         return None
     return [name for name in map(identifier, value) if name is not None]
@@ -294,7 +294,7 @@ def json_within(value: Any) -> Any:
 
 
 def at(value: Any, dotted: str) -> Any:
-    """Return what stands at a dotted key, which may itself hold dots, or None.
+    """Return the value at a dotted key, which may itself hold dots, or None.
 
     >>> at({"a": {"b": 1}, "c.d": 2}, "a.b"), at({"c.d": 2}, "c.d"), at({}, "a")
     (1, 2, None)
@@ -530,6 +530,6 @@ def _message(value: Any) -> str | None:
 
 
 def _error_in(value: Any) -> str | None:
-    """Return the error that stands in the place of an output."""
+    """Return the error that replaces an output."""
     inner = value.items() if isinstance(value, dict) else ()
     return next((words for name, given in inner if plain_key(name) in ERRORS and (words := _message(given))), None)

@@ -122,7 +122,7 @@ def read_shell(line: str, result: str | None, failed: bool = False) -> ShellRead
 
 @dataclass(slots=True)
 class _Session:
-    """The run of one command line: where it is, and what is known to have worked."""
+    """The run of one command line: its folder, and whether the last command worked."""
 
     output: ShellOutput | None
     folder: str | None = ""
@@ -180,7 +180,7 @@ class _Session:
         return not (self.alone and lines and lines[-1].commands[0].name in GREPS)
 
     def _opened(self, one: Pipeline) -> list[str] | None:
-        """Return what a pipeline opened, or None where that isn't known."""
+        """Return what a pipeline opened, or None if that is unknown."""
         first, *filters = one.commands
         self.worked = None
         if first.name == "cd":
@@ -214,7 +214,7 @@ class _Session:
                 self.reading.folders.append(self.folder)
 
     def _placed(self, name: str) -> str | None:
-        """Return a path from where the line began, or an absolute one; None where it isn't known."""
+        """Return a path relative to the folder in which the line began, or an absolute one; None if it is unknown."""
         if name.startswith("/"):
             return posixpath.normpath(name)
         if self.folder is None:
@@ -272,7 +272,7 @@ class _Session:
         return [name for name in placed if name is not None]
 
     def _submit(self, rest: list[Pipeline]) -> None:
-        """Note that the answer is handed in: what is printed after the line that says so."""
+        """Note that the answer is handed in; it is the text that is printed after the line that says so."""
         reading = self.reading
         reading.submits = True
         printed = self.output.text.lstrip() if self.output is not None else ""
@@ -295,7 +295,7 @@ def _of_inner_shell(lines: list[Pipeline]) -> str | None:
 
 
 def _printed_files(command: Command) -> list[str] | None:
-    """Return the files that a command is to print, or None where it isn't one that only prints files."""
+    """Return the files that a command prints, or None if it does more than print files."""
     if command.name in _PRINTERS:
         return _plain_texts(parsed(command.words[1:], _PRINTERS[command.name]).operands)
     readers: dict[str, Callable[[list[Word]], list[str] | None]] = {
@@ -308,7 +308,7 @@ def _printed_files(command: Command) -> list[str] | None:
 
 
 def _plain_texts(words: Iterable[Word]) -> list[str] | None:
-    """Return the operands, or None where there are none, or one that the shell expands or that is the input."""
+    """Return the operands, or None if there are none, or if the shell expands one or one is the input."""
     found = list(words)
     if not found or any(not word.plain or word.text in ("-", "") for word in found):
         return None

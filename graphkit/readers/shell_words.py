@@ -165,7 +165,7 @@ def _kept(escaped: str) -> str:
 
 
 def _without_prefix(command: Command) -> None:
-    """Take away what stands before the program and doesn't change what it opens."""
+    """Remove the words before the program that don't change what it opens."""
     words = command.words
     while words:
         name = words[0].text
@@ -222,7 +222,7 @@ def parsed(words: Sequence[Word], options: Options) -> Given:
 
 
 def _letters(word: Word, waiting: Iterator[Word], options: Options, given: Given) -> None:
-    """Take letters that stand together: what follows one with a value is its value."""
+    """Add letters that stand together; the text after a letter that takes a value is the value."""
     for place, letter in enumerate(word.text[1:], 2):
         given.flags.add(letter)
         if letter in options.letters:

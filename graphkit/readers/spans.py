@@ -141,7 +141,7 @@ def numbered(attributes: dict[str, Any], prefix: str) -> dict[int, dict[str, Any
 
 
 def nested(flat: dict[str, Any], prefix: str) -> Any:
-    """Return what stands at a name, also where it was taken apart into dotted names, as Phoenix does with metadata.
+    """Return the value of a name, also if it was split into dotted names, as Phoenix does with metadata.
 
     >>> nested({"m.file": "a", "m.edges.0.to": "b", "m.edges.1.to": "c"}, "m")
     {'file': 'a', 'edges': [{'to': 'b'}, {'to': 'c'}]}
@@ -475,12 +475,12 @@ def _failure(
 ) -> tuple[bool, str | None, str | None]:
     """Return whether a span failed, and with which message and type."""
     status = raw.get("status")
-    told = object_of(status)
-    code = told.get("status_code") or told.get("statusCode") or told.get("code") or raw.get("status_code")
+    held = object_of(status)
+    code = held.get("status_code") or held.get("statusCode") or held.get("code") or raw.get("status_code")
     if str(code).upper().removeprefix("STATUS_CODE_").removeprefix("STATUSCODE.") not in ("ERROR", "2"):
         return False, None, None
     thrown: dict[str, Any] = next((given for name, given in reversed(events) if name == "exception"), {})
-    message = told.get("description") or told.get("message") or raw.get("status_message")
+    message = held.get("description") or held.get("message") or raw.get("status_message")
     message = message or thrown.get("exception.message") or at(thrown, "exception.message")
     kind = thrown.get("exception.type") or at(thrown, "exception.type") or attributes.get("error.type")
     return (

@@ -153,19 +153,19 @@ class TraceConventions(Protocol):
         """Return what a span did."""
 
     def asked(self, span: Span) -> str | None:
-        """Return the text of the question from what a span took."""
+        """Return the text of the question in the input of a span."""
 
     def answered(self, span: Span) -> str | None:
-        """Return the answer from what a span gave."""
+        """Return the answer in the output of a span."""
 
     def retrieved(self, tree: Tree[Span], unread: Counter[str], notes: list[str]) -> TracedRetrieval:
-        """Return what was retrieved, and the edges where the documents hold them."""
+        """Return the retrieved documents, and the edges if the documents hold any."""
 
 
 def read_traces(
     values: Values, options: ReadOptions, unread: Counter[str], conventions: TraceConventions
 ) -> Iterator[LoggedAnswer]:
-    """Yield what was traced of each question.
+    """Yield the answers that were traced.
 
     Several traces of one question are merged, as its retrieval may be in one and its answer in another. Traces
     that hold both are attempts, each an answer of its own.
@@ -279,7 +279,7 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
             trail.returned(use.result, use.call, use.failed)
     if trail.calls:
         trail.into(logged, tools=False)
-    _say_retrieved(logged, [part.found for part in parts])
+    _add_retrieved(logged, [part.found for part in parts])
     logged.answer = next(filter(None, (part.answer for part in reversed(parts))), None)
     logged.model = next(filter(None, (part.model for part in reversed(parts))), None)
     logged.model_calls = sum(len(part.calls) for part in parts)
@@ -296,8 +296,8 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
     return logged
 
 
-def _say_retrieved(logged: LoggedAnswer, found: list[TracedRetrieval]) -> None:
-    """Write into an answer what the traces of its question retrieved, if any of them says it."""
+def _add_retrieved(logged: LoggedAnswer, found: list[TracedRetrieval]) -> None:
+    """Add to an answer what the traces of its question retrieved, if any of them logs it."""
     rankings = [one.ranking for one in found if one.ranking is not None]
     if rankings:
         whole = Ranking()
@@ -319,7 +319,7 @@ def _sum(values: Iterable[Number | None]) -> Number | None:
 def asked_questions(
     values: Values, options: ReadOptions, unread: Counter[str], used: tuple[str, ...]
 ) -> Iterator[AskedQuestion]:
-    """Yield what was traced of each question, in the order in which the questions appear.
+    """Yield the traces of each question, in the order in which the questions appear.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def split_text(content: str, notes: set[str]) -> SplitText:
 
 
 def split_own_preambles(texts: list[SplitText], notes: set[str]) -> None:
-    """Take edges from the head of texts below another preamble or none: where each of the texts has some.
+    """Split edges from the heads of texts below another preamble or none, if each of the texts has some.
 
     One text of many that begins with arrows is prose.
     """
@@ -86,7 +86,7 @@ def _edges_at_head(content: str) -> tuple[list[list[str]], str] | None:
 
 
 def parts_of(line: str) -> list[str] | None:
-    """Return a text split at its arrows, without the properties in parentheses, or None where it is no edge.
+    """Return a text split at its arrows, without the properties in parentheses, or None if it is no edge.
 
     >>> parts_of("Ann -> KNOWS -> Bob"), parts_of("a -> b")
     (['Ann', 'KNOWS', 'Bob'], None)
@@ -129,7 +129,7 @@ def _edge(parts: list[str], relations: set[str], notes: set[str]) -> LoggedEdge 
 
 
 def edges_of_metadata(metadata: Any, notes: set[str]) -> list[LoggedEdge] | None:
-    """Return the edges that metadata hold; None where they have no list of them, or none of it can be read."""
+    """Return the edges that metadata hold; None if they have no list of edges, or none of it can be read."""
     if not isinstance(metadata, dict):
         return None
     held = next((metadata[key] for key in KEYS if isinstance(metadata.get(key), list)), None)
