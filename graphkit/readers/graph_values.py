@@ -11,24 +11,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.readers.edge_lines import edges_of_lines
-from graphkit.readers.graph_columns import arrows, guessed, is_relation, named_by_properties, variable
 from graphkit.readers.graph_names import (
     EDGES,
     SCORES,
+    arrows,
     chunk_of,
     edge_of,
     end_of,
     first_of,
+    guessed,
     is_element_id,
+    is_relation,
     name_of,
+    named_by_properties,
     plain,
+    variable,
 )
 from graphkit.readers.graph_objects import GraphObjects, is_relationship
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
 from graphkit.readers.logged_rankings import Ranking, distinct
 from graphkit.readers.payloads import number
 from graphkit.readers.reprs import Described
+from graphkit.readers.triples import edges_of_lines
 
 ONLY_ELEMENT_IDS = (
     "nodes are named by Neo4j's elementId only, which is another in each database: let the query return what names them"

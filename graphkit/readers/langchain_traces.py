@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.readers.cypher_texts import printed
+from graphkit.readers.documents import printed
 from graphkit.readers.graph_names import first_of
 from graphkit.readers.graph_values import Gathered
 from graphkit.readers.langchain_outputs import add_documents, add_output, question_in, sum_of_all, usage_of

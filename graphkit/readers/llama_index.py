@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from graphkit.readers.cypher_texts import CYPHER, content_of_rows, printed, rows_in
-from graphkit.readers.documents import Document, ranked_documents
+from graphkit.readers.documents import CYPHER, Document, content_of_rows, printed, ranked_documents, rows_in
 from graphkit.readers.llama_index_events import is_event, without_events
 from graphkit.readers.logged import (
     LoggedAnswer,

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from graphkit.readers.cypher_texts import CYPHER, content_of_rows, rows_in
-from graphkit.readers.documents import Document, ranked_documents
+from graphkit.readers.documents import CYPHER, Document, content_of_rows, ranked_documents, rows_in
 from graphkit.readers.logged import (
     LoggedAnswer,
     LoggedChunk,

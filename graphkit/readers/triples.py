@@ -1,4 +1,4 @@
-"""Edges within documents: in metadata, where users put them, and in texts as LlamaIndex writes them.
+"""Edges within documents: in metadata, where users put them, and in texts as LlamaIndex and queries write them.
 
 A node of LlamaIndex is one ``A -> REL -> B``. With the text of its source it is a preamble, a line for each edge, an
 empty line, and that text.
@@ -6,6 +6,8 @@ empty line, and that text.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -140,3 +142,31 @@ def edges_of_metadata(metadata: Any, notes: set[str]) -> list[LoggedEdge] | None
         notes.add(NOT_AN_EDGE)
     found = [edge for edge in edges if edge is not None]
     return found if found or not held else None
+
+
+#: A relation is in capitals, as Neo4j's are by custom, so that prose with arrows isn't taken for edges. What stands in
+#: brackets behind it are properties of the edge.
+_RELATION = r"(?P<relation>[A-Z][A-Z0-9_]*)(?: ?[({][^\n]*?[)}])?"
+_FORMS = (
+    re.compile(rf"(?P<start>\S[^\n]*?) -(?: |->? )?{_RELATION} ?-?> (?P<end>\S[^\n]*)"),  # A - REL -> B, A -> REL -> B
+    re.compile(rf"\(?(?P<start>[^\s()][^\n()]*)\)? ?-\[\w*:?{_RELATION}\]-> ?\(?(?P<end>[^\s()][^\n()]*)\)?"),
+    re.compile(rf"\(?(?P<end>[^\s()][^\n()]*)\)? ?<-\[\w*:?{_RELATION}\]- ?\(?(?P<start>[^\s()][^\n()]*)\)?"),
+)
+
+#: The longest line that is looked at: names are no longer, and prose isn't searched for long.
+_LONGEST = 2_000
+
+
+def edges_of_lines(text: str) -> Iterator[LoggedEdge]:
+    """Yield the edge of each line that is one and nothing else.
+
+    >>> [(edge.source, edge.relation, edge.target) for edge in edges_of_lines("a - CALLS(x) -> b\\nSo it goes -> on.")]
+    [('a', 'CALLS', 'b')]
+    """
+    for line in text.splitlines():
+        line = line.strip().removeprefix("- ").strip()
+        if len(line) > _LONGEST or not ("->" in line or "<-" in line):
+            continue
+        match = next(filter(None, (form.fullmatch(line) for form in _FORMS)), None)
+        if match is not None and "->" not in match["end"]:
+            yield LoggedEdge(match["start"].strip(), match["relation"], match["end"].strip())
