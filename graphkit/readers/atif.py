@@ -91,7 +91,7 @@ class AtifReader(Reader):
                 answer = one.logged(unread)
                 if one.payload is not None:
                     count_unread(one.payload, (*_ROOT, *one.names), unread)
-                    taken = {place.partition(" in ")[0].rpartition("extra.")[2] for place in one.taken.values()}
+                    taken = {place.partition(" in ")[0].rpartition("extra.")[2] for place in answer.taken.values()}
                     count_unread(object_of(one.payload.get("extra")), taken, unread, "extra.")
                     _read(answer, one.payload, unread)
                 yield answer

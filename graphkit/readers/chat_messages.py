@@ -60,7 +60,7 @@ class MessagesReader(Reader):
         for where, value in values:
             if is_message(value):
                 question, session, message = _of_thread(value)
-                thread = threads.setdefault((question, session), Wrapped(where, [], question))
+                thread = threads.setdefault((question, session), Wrapped(LoggedAnswer(where, question), []))
                 thread.payload.append(message)
                 continue
             if _is_beside(value):

@@ -48,7 +48,7 @@ class LangchainReader(Reader):
                 if _is_patch(payload):
                     raise UnreadableLogError(
                         "it is a change of astream_log, of which each says a part only",
-                        where=wrapped.where,
+                        where=wrapped.answer.where,
                         remedy="Log what astream_events gives, or the state that astream_log has at last.",
                     )
                 if is_event(payload):

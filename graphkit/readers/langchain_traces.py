@@ -166,7 +166,7 @@ class _Trace:
     def _take_question(self, wrapped: Wrapped) -> None:
         answer = self.answer
         if answer.question is None and wrapped.question is not None:
-            answer.question, answer.taken["question id"] = wrapped.question, wrapped.taken["question id"]
+            answer.question, answer.taken["question id"] = wrapped.question, wrapped.answer.taken["question id"]
 
     def _end(self, run: _Run, output: Any, metadata: Any) -> None:
         if run.kind == "retriever":

@@ -116,7 +116,7 @@ def _results(
     for where, value in values:
         for wrapped in each_unwrapped(value, _is_result, options, where, lists=True):
             alone = isinstance(wrapped.payload, dict) and _is_node(wrapped.payload)
-            asked = wrapped.question, wrapped.question_text
+            asked = wrapped.question, wrapped.answer.question_text
             if gathered is not None and (not alone or asked != (gathered[0].question, gathered[0].question_text)):
                 yield gathered
                 gathered = None

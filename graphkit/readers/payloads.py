@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
@@ -77,48 +77,33 @@ class Wrapped:
 
     Attributes
     ----------
-    where
-        ``file:line``, and where in it, if one line holds several.
+    answer
+        What stood around the payload: the question, its answer, time and error, and the keys that held them.
     payload
-        None where nothing of the library's is there: an error stands in its place, or nothing.
-    empty
-        Whether an empty list stands where a payload that is a list would: nothing was found.
+        None if the library wrote nothing: an error stands in its place, or nothing.
     names
-        The keys of the payload itself that aren't the library's: they were taken for the question.
-    taken
-        Each thing that was read, with the dotted key that held it, and with the unit of a time.
+        The keys of the payload itself that were taken for the question, and aren't the library's.
     rest
         The dotted keys around the payload that weren't taken.
+    empty
+        Whether an empty list stands in the place of a payload that is a list: nothing was found.
     """
 
-    where: str
+    answer: LoggedAnswer
     payload: Any
-    question: str | None = None
-    question_text: str | None = None
-    latency_ms: float | None = None
-    answer: str | None = None
-    error: str | None = None
-    error_type: str | None = None
     names: frozenset[str] = frozenset()
-    taken: dict[str, str] = field(default_factory=dict)
     rest: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
     empty: bool = False
+
+    @property
+    def question(self) -> str | None:
+        """The id of the question."""
+        return self.answer.question
 
     def logged(self, unread: Counter[str]) -> LoggedAnswer:
         """Return an answer with what stood around the payload, to which the reader adds the rest."""
         unread.update(self.rest)
-        return LoggedAnswer(
-            self.where,
-            self.question,
-            self.question_text,
-            answer=self.answer,
-            latency_ms=self.latency_ms,
-            error=self.error,
-            error_type=self.error_type,
-            notes=list(self.notes),
-            taken=self.taken,
-        )
+        return self.answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,29 +176,30 @@ def _without_payload(value: Any, options: ReadOptions, where: str, lists: bool, 
     if not isinstance(value, dict):
         raise nothing_known(value, where)
     wrapped = _wrapped(_Found(None, (("", value, None),), ""), where, options, {})
+    logged = wrapped.answer
     null = next((name for name in value if value[name] is None and plain_key(name) in OUTPUTS), None)
-    if answers and wrapped.answer is None and (answer := text(value.get("result"))) is not None:
-        wrapped.answer, wrapped.taken["answer"] = answer, "result"
+    if answers and logged.answer is None and (answer := text(value.get("result"))) is not None:
+        logged.answer, logged.taken["answer"] = answer, "result"
         wrapped.rest = tuple(name for name in wrapped.rest if name != "result")
-    if answers and wrapped.answer is not None and wrapped.error is None:
-        if printed := _PRINTED.match(wrapped.answer):
+    if answers and logged.answer is not None and logged.error is None:
+        if printed := _PRINTED.match(logged.answer):
             raise UnreadableLogError(
                 f"the output is an object's text as str() gives it ({printed[0]}...), which isn't read",
                 where=where or None,
                 remedy="Write its fields: dataclasses.asdict(result), or result.model_dump(mode='json').",
             )
-        wrapped.notes = (ANSWER_ALONE,)
-    elif null is not None and wrapped.error is None:
-        wrapped.error, wrapped.error_type = f"there is no output: its {null} is null", "no_output"
-    elif wrapped.question is None is wrapped.error:
+        logged.notes = [ANSWER_ALONE]
+    elif null is not None and logged.error is None:
+        logged.error, logged.error_type = f"there is no output: its {null} is null", "no_output"
+    elif logged.question is None is logged.error:
         raise nothing_known(value, where)
-    wrapped.error = wrapped.error or next(filter(None, map(_error_in, value.values())), None)
+    logged.error = logged.error or next(filter(None, map(_error_in, value.values())), None)
     # An empty list of tags is no search that found nothing.
     wrapped.empty = lists and any(
         given == [] and any(part in plain_key(key) for part in FOUND) for key, given in value.items()
     )
-    if wrapped.error is None and not wrapped.notes:
-        wrapped.notes = (EMPTY if wrapped.empty else NOTHING,)
+    if logged.error is None and not logged.notes:
+        logged.notes = [EMPTY if wrapped.empty else NOTHING]
     return wrapped
 
 
@@ -402,23 +388,24 @@ class _Surroundings:
 def _wrapped(found: _Found, where: str, options: ReadOptions, followed: _Followed) -> Wrapped:
     """Return a payload with what the objects on the way say of its question, the nearest object first."""
     around = _Surroundings(found, followed)
-    wrapped = Wrapped(where, found.payload, taken=around.taken)
+    logged = LoggedAnswer(where, taken=around.taken)
+    wrapped = Wrapped(logged, found.payload)
     if options.question_key is not None:
-        wrapped.question = _named_key(around, options.question_key, where)
+        logged.question = _named_key(around, options.question_key, where)
     else:
         ids = ((wrapper, wrapper(around)) for wrapper in _WRAPPERS)
-        by, wrapped.question = next((one for one in ids if one[1] is not None), (None, None))
-        wrapped.question_text = wrapped.question if by in (_table_key, _pair) else None  # may be the question's words
-    wrapped.question_text = around.first("question text", QUESTION_TEXTS, text) or wrapped.question_text
+        by, logged.question = next((one for one in ids if one[1] is not None), (None, None))
+        logged.question_text = logged.question if by in (_table_key, _pair) else None  # may be the question's words
+    logged.question_text = around.first("question text", QUESTION_TEXTS, text) or logged.question_text
     for name, factor in LATENCIES.items():
         given = around.first("latency", (name,), _duration)
         if given is not None:
-            wrapped.latency_ms = given * factor
-            wrapped.taken["latency"] += " in milliseconds" if factor == 1 else " in seconds"
+            logged.latency_ms = given * factor
+            logged.taken["latency"] += " in milliseconds" if factor == 1 else " in seconds"
             break
-    wrapped.answer = around.first("answer", ANSWERS, text)
-    wrapped.error = around.first("error", ERRORS, _message)
-    wrapped.error_type = around.first("type of error", ERROR_TYPES, text)
+    logged.answer = around.first("answer", ANSWERS, text)
+    logged.error = around.first("error", ERRORS, _message)
+    logged.error_type = around.first("type of error", ERROR_TYPES, text)
     if isinstance(found.payload, dict):
         place = found.way[-1][0]
         wrapped.names = frozenset(name for name in found.payload if _dotted(place, name) in around.used)

@@ -57,11 +57,11 @@ class RagasReader(Reader):
                 continue
             for wrapped in each_unwrapped(value, _is_row, ReadOptions(), where):
                 unread.update(wrapped.rest)
-                answer = _answer(wrapped.where, wrapped.payload, ReadOptions(), unread)
+                answer = _answer(wrapped.answer.where, wrapped.payload, ReadOptions(), unread)
                 key = options.question_key
                 question = wrapped.question if key is None else identifier(at(value, key))
                 if question is not None:
-                    answer.question, answer.taken["question id"] = question, key or wrapped.taken["question id"]
+                    answer.question, answer.taken["question id"] = question, key or wrapped.answer.taken["question id"]
                 yield answer
 
 

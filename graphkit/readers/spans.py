@@ -214,13 +214,13 @@ class SpanReading:
         plain = ReadOptions()  # what the user named is looked for in the spans, too
         for wrapped in each_unwrapped(value, _is_payload, plain, where, lists=True):
             if wrapped.payload is None:  # a question's id alone, of which spans say nothing
-                raise nothing_known(value, wrapped.where or where)
+                raise nothing_known(value, wrapped.answer.where or where)
             self._unread.update(wrapped.rest)
-            question, taken = wrapped.question, wrapped.taken.get("question id")
+            question, taken = wrapped.question, wrapped.answer.taken.get("question id")
             key = self._options.question_key
             if key is not None:
                 question, taken = identifier(at(value, key)), key
-            yield from self._payload(wrapped.where or where, wrapped.payload, question, taken)
+            yield from self._payload(wrapped.answer.where or where, wrapped.payload, question, taken)
 
     def _payload(self, where: str, payload: Any, question: str | None, taken: str | None) -> Iterator[Span]:
         for raw in _raw_spans(payload, where, self._unread):
