@@ -60,6 +60,8 @@ LATENCIES = {"latencyms": 1.0, "durationms": 1.0, "seconds": 1e3, "latency": 1.0
 _BESIDE = ("metadata", "extra", "inputs", "input", "question", "query")
 #: LangSmith's exports: beside a run stands the example that it answers, or its own metadata.
 _LANGSMITH = ("example.metadata", "example.inputs", "example", "extra.metadata")
+#: Values that say nothing.
+EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})
 #: An id that was drawn at random.
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _PRINTED = re.compile(r"[A-Z]\w*\(\w+=|(?:items|records)=\[|answer=['\"]")
@@ -376,7 +378,7 @@ class _Surroundings:
                         yield from self._unused(_dotted(place, name), value)
 
     def _unused(self, dotted: str, value: Any) -> Iterator[str]:
-        if dotted in self.used or value in (None, "", [], {}):
+        if dotted in self.used or value in EMPTY_VALUES:
             return
         if isinstance(value, dict) and any(key.startswith(f"{dotted}.") for key in self.used):
             for key, inner in value.items():

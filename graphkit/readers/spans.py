@@ -17,6 +17,7 @@ from typing import Any
 
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import (
+    EMPTY_VALUES,
     QUESTION_IDS,
     at,
     each_unwrapped,
@@ -25,6 +26,8 @@ from graphkit.readers.payloads import (
     json_within,
     nothing_known,
     object_of,
+    plain_key,
+    whole,
 )
 from graphkit.readers.times import microseconds_of
 from graphkit.records.words import shortened
@@ -41,16 +44,14 @@ _WHOLE = frozenset(
     ("metadata", "gen_ai.retrieval.documents", "gen_ai.input.messages", "gen_ai.output.messages", "tag.tags")
 )
 
-#: What stands around the attributes of a span, in any form, and says nothing of a question by itself.
+#: The keys around the attributes of a span, in any form, which say nothing of a question by themselves.
 _ENVELOPE = frozenset(
     (
-        *("name", "context", "context.trace_id", "context.span_id", "context.trace_state", "trace_id", "traceId"),
-        *("span_id", "spanId", "id", "kind", "span_kind", "parent_id", "parent_span_id", "parentSpanId"),
-        *("trace_state", "traceState", "flags", "start_time", "end_time", "startTimeUnixNano", "endTimeUnixNano"),
-        *("start_time_unix_nano", "end_time_unix_nano", "status", "status_code", "status_message", "attributes"),
-        *("droppedAttributesCount", "dropped_attributes_count", "dropped_attributes", "events", "resource"),
-        *("scope", "instrumentation_scope", "links", "droppedEventsCount", "dropped_events_count"),
-        *("dropped_events", "droppedLinksCount", "dropped_links_count", "dropped_links"),
+        *("name", "context", "context.traceid", "context.spanid", "context.tracestate", "traceid", "spanid", "id"),
+        *("kind", "spankind", "parentid", "parentspanid", "tracestate", "flags", "starttime", "endtime"),
+        *("starttimeunixnano", "endtimeunixnano", "status", "statuscode", "statusmessage", "attributes", "links"),
+        *("droppedattributescount", "droppedattributes", "events", "droppedeventscount", "droppedevents"),
+        *("droppedlinkscount", "droppedlinks", "resource", "scope", "instrumentationscope"),
     )
 )
 
@@ -247,9 +248,10 @@ class SpanReading:
         kind = raw.get("span_kind")
         if isinstance(kind, str) and kind:
             attributes.setdefault("openinference.span.kind", kind)
-        for name in raw.keys() - _ENVELOPE:
-            if not name.startswith("attributes.") and raw[name] not in (None, "", [], {}):
+        for name, value in raw.items():
+            if plain_key(name) not in _ENVELOPE and not name.startswith("attributes.") and value not in EMPTY_VALUES:
                 self._unread[shortened(name)] += 1
+        held = {plain_key(name): value for name, value in raw.items() if value}
         if raw.get("links"):
             self._unread["links"] += 1
         events = list(_events(raw, where))
@@ -258,16 +260,16 @@ class SpanReading:
             where,
             trace,
             own,
-            _id(raw.get("parent_id") or raw.get("parentSpanId") or raw.get("parent_span_id")),
+            _id(held.get("parentid") or held.get("parentspanid")),
             shortened(str(raw.get("name") or "")),
-            _time(raw, ("startTimeUnixNano", "start_time_unix_nano", "start_time")),
-            _time(raw, ("endTimeUnixNano", "end_time_unix_nano", "end_time")),
+            _time(held, "starttimeunixnano", "starttime"),
+            _time(held, "endtimeunixnano", "endtime"),
             failed,
             error,
             error_type,
             attributes,
             logged,
-            _dropped(raw),
+            whole(held.get("droppedattributescount", held.get("droppedattributes"))) or 0,
             events,
         )
         self._ask(span, raw)
@@ -490,16 +492,6 @@ def _failure(
     )
 
 
-def _dropped(raw: dict[str, Any]) -> int:
-    for name in ("droppedAttributesCount", "dropped_attributes_count", "dropped_attributes"):
-        value = raw.get(name)
-        if isinstance(value, int) and value > 0:
-            return int(value)
-        if isinstance(value, str) and value.isdecimal() and value.strip("0"):
-            return int(value[:18])
-    return 0
-
-
-def _time(raw: dict[str, Any], names: tuple[str, ...]) -> int | None:
+def _time(held: dict[str, Any], *names: str) -> int | None:
     """Return the first of some times, in microseconds."""
-    return next((time for name in names if (time := microseconds_of(raw.get(name))) is not None), None)
+    return next((time for name in names if (time := microseconds_of(held.get(name))) is not None), None)
