@@ -32,7 +32,7 @@ COPIED = "steps that were copied from an earlier trajectory are skipped"
 CONTINUED = "the trajectory goes on in another file: what was done there isn't in this record"
 SUBAGENT = "the trajectory of a subagent lies in another file: what it did isn't in this record"
 SUBAGENT_COSTS = (
-    "a subagent's steps are part of the walk; its tokens and cost are only counted where the totals hold them"
+    "a subagent's steps are part of the traversal; its tokens and cost are counted only if the totals hold them"
 )
 MODELS = "several models were asked: the agent's own is named"
 BACKWARDS = "the times of the steps run backwards: the latency is unknown"
@@ -76,8 +76,8 @@ class AtifReader(Reader):
     title = "Agent Trajectory Interchange Format (ATIF) v1.0 to v1.8"
     lacks = (
         *LACKS,
-        "What a search found is read from observations that are JSON, not from plain text.",
-        "Latency is from the user's step, else the first, to the last: how long the last took isn't known.",
+        "The finds of a search are read from observations that are JSON, not from plain text.",
+        "Latency runs from the user's step, else the first, to the last step, whose own duration is unknown.",
         "There is no field for a question's id: it is read from `extra`, from around the trajectory, or from a "
         "session_id that isn't a made-up one; else the question is known by its text.",
     )

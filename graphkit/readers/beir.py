@@ -28,7 +28,7 @@ class BeirReader(Reader):
     options = ()
     title = "BEIR and pytrec_eval results: {qid: {docid: score}}, and rows of a question, a document and its score"
     lacks = (
-        "Results are a ranking and nothing else: no walk, no text, no answer, no times and no tokens.",
+        "Results are a ranking and nothing else: no traversal, no text, no answer, no times and no tokens.",
         "The order is that of trec_eval: by score in single precision, equal ones by the document's name backwards.",
     )
 

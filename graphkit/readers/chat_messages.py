@@ -45,9 +45,9 @@ class MessagesReader(Reader):
     )
     lacks = (
         *LACKS,
-        "What a search found is read from results that are JSON or name their sources, not from plain text.",
-        "Without a call and without a list of the tools it isn't known whether there was anything to open.",
-        "Times, and what a model call cost, are only known where they were written beside the messages.",
+        "The finds of a search are read from results that are JSON or name their sources, not from plain text.",
+        "Without a call or a list of the tools, it is unknown whether there was anything to open.",
+        "Times and costs are known only if they were written beside the messages.",
     )
 
     def recognises(self, value: Any) -> bool:

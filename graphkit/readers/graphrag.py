@@ -48,8 +48,8 @@ class GraphragReader(Reader):
     options = ("question_key", "parquet")
     title = "Microsoft GraphRAG: SearchResult, the (response, context) of graphrag.api, and what graphrag query prints"
     lacks = (
-        "A relationship has no type: where the knowledge graph holds several relations between its ends, it takes "
-        "those that its description names.",
+        "A relationship has no type: if the knowledge graph holds several relations between its ends, it gets those "
+        "that its description names.",
         "Nothing has a score, and the edges are a set; entities are ranked by their place in the table.",
         "Names are upper-cased by the extraction; nodes and edges are numbered by human_readable_id, texts by place.",
         "Community reports and claims name no nodes: a global search has neither retrieved nodes nor edges.",

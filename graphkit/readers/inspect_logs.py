@@ -45,10 +45,10 @@ class InspectReader(Reader):
     title = "Inspect: .eval archives and .json logs"
     lacks = (
         *LACKS,
-        "What a search found is read from results that are JSON or name their sources, not from plain text.",
+        "The finds of a search are read from results that are JSON or name their sources, not from plain text.",
         "If a sample was run several times, the first epoch is read: a run has one answer per question.",
         "Latency is the sample's total time: with the waits for other samples, and its scorers.",
-        "Without a call of a tool it isn't known whether there were any.",
+        "Without a call of a tool, it is unknown whether there were any tools.",
     )
 
     def recognises(self, value: Any) -> bool:

@@ -24,7 +24,7 @@ class LangchainReader(Reader):
         "LangGraph's states"
     )
     lacks = (
-        "Edges are there only where the retrieval query put them into the documents' metadata, or a Cypher chain's "
+        "Edges are logged only if the retrieval query puts them into the documents' metadata, or if a Cypher chain's "
         "rows hold them.",
         "A retriever made by as_retriever() drops the scores.",
         "Events carry no times, and only models that count their tokens log them.",

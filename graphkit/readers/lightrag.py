@@ -35,7 +35,7 @@ _CITED = re.compile(r"(\w?)\[(\d{1,6})\]")
 _STREAMED = "the answer was streamed, and the log has no text of it"
 _NO_ANSWER = "instead of an answer there is the context or the prompt, which was asked for"
 _UNKNOWN_REFERENCES = "the answer cites numbers that aren't in its references; they are kept as [n]"
-_MODE_WITHOUT_WALK = "a naive or bypass query looks at no edges: its walk isn't scored"
+_MODE_WITHOUT_WALK = "a naive or bypass query looks at no edges: its traversal isn't scored"
 
 Row = dict[str, Any]
 

@@ -76,8 +76,8 @@ class LlamaIndexReader(Reader):
     title = "LlamaIndex: NodeWithScore lists, the Response of an engine, and the events of its instrumentation"
     lacks = (
         "The edges are a set: their order changes from run to run.",
-        "Which of an edge's nodes was found isn't said: a score is that of the better one, 0.0 that neither was found.",
-        "Nodes rank by their scores where each has one, else by their place.",
+        "The log doesn't say which node of an edge was found: the score is that of the better one; 0.0 means neither.",
+        "Nodes rank by their scores if each has one, else by their place.",
         "There are no latency, tokens, model and cost.",
     )
 

@@ -46,9 +46,9 @@ class Neo4jGraphragReader(Reader):
     options = ("question_key", "columns", "chunks_only")
     title = "neo4j-graphrag: RetrieverResult, RagResultModel, RawSearchResult, and what graphkit.record_searches writes"
     lacks = (
-        "Edges are there only where the query returned them, and with the default formatter paths lose their middle.",
+        "Edges are logged only if the query returned them, and paths lose their middle with the default formatter.",
         "Tokens, cost and model aren't logged.",
-        "Only RAG logs the answer, and what it retrieved only with return_context=True.",
+        "Only RAG logs the answer; it logs what it retrieved only with return_context=True.",
     )
 
     def recognises(self, value: Any) -> bool:

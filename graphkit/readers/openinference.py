@@ -64,8 +64,8 @@ class OpenInferenceReader(Reader):
     lacks = (
         "The format has no edges: they are read from the texts of documents as LlamaIndex writes them, and from their "
         "metadata.",
-        "The order in which edges were walked isn't logged: they are a set.",
-        "The commits of documents are logged only where their metadata hold them.",
+        "The order in which edges were followed isn't logged: they are a set.",
+        "The commits of documents are logged only if their metadata hold them.",
     )
 
     def recognises(self, value: Any) -> bool:

@@ -37,10 +37,10 @@ class OpenTelemetryReader(Reader):
     priority = 100
     title = "OpenTelemetry GenAI spans, also those of OpenLLMetry: SDK JSON, OTLP JSON"
     lacks = (
-        "The conventions have no edges: a traversal is known of what tools opened, and of OpenLLMetry's documents that "
+        "The conventions have no edges: a traversal comes from what tools opened, or from OpenLLMetry's documents that "
         "hold edges.",
-        "Documents have an id and a score, and are logged only where their capture is switched on.",
-        "Question and answer are logged only where the capture of messages is switched on.",
+        "Documents have an id and a score, and are logged only if their capture is switched on.",
+        "Question and answer are logged only if the capture of messages is switched on.",
         "The commits of documents aren't logged.",
     )
 

@@ -35,8 +35,8 @@ class RagasReader(Reader):
     priority = 40
     title = "RAGAS: rows of a data set, or of results, as JSON"
     lacks = (
-        "Rows have no walk but that of a conversation with tools, and no times and no tokens.",
-        "A context without an id is only known again where the gold has the same text.",
+        "Rows have no traversal but that of a conversation with tools, and neither times nor tokens.",
+        "A context without an id is recognised only if the gold has the same text.",
         "Values of metrics aren't read here (graphkit ragas scores does), nor is CSV (graphkit ragas import does).",
     )
 

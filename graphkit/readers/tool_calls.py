@@ -82,10 +82,10 @@ _NO_NAMES = frozenset(("", ".", "..", "*", "/", "./", "../"))
 
 #: What the formats of conversations don't say.
 LACKS = (
-    "The names of its arguments (path, symbol, node, id, ...) say what a tool opened, and a search opens nothing. Of a "
-    "shell's commands those are read that certainly print a file or name what matched (cat, sed -n, head, tail, nl, "
-    "less, grep, rg, git show).",
-    "Relations aren't logged: a step is an edge wherever the knowledge graph holds one.",
+    "A tool opens what its arguments name (path, symbol, node, id, ...); a search opens nothing. Only those shell "
+    "commands are read that certainly print a file or name the files that match (cat, sed -n, head, tail, nl, less, "
+    "grep, rg, git show).",
+    "Relations aren't logged: a step is an edge if the knowledge graph holds one.",
 )
 
 MANY = f"a call names more than {MOST_NAMES} things: what follows isn't read"

@@ -29,7 +29,7 @@ class TrecReader(Reader):
     title = "TREC runs: lines of `qid Q0 docno rank score tag`"
     lines = True
     lacks = (
-        "A run has a ranking and nothing else: no walk, no text, no answer, no times and no tokens.",
+        "A run has a ranking and nothing else: no traversal, no text, no answer, no times and no tokens.",
         "The order is that of trec_eval: by score in single precision, equal ones by the document's name backwards; "
         "the rank that was written isn't used.",
         "A question without a line looks like one that retrieved nothing.",
