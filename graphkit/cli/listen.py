@@ -120,7 +120,7 @@ def _print(made: ImportedLog | None, receiver: TraceReceiver, out: Path, spool: 
 
 def _listen(receiver: TraceReceiver, make: Callable[[], ImportedLog]) -> ImportedLog | None:
     """Receive spans until a signal comes, and return the run."""
-    from graphkit.imports.listening import listen
+    from graphkit.imports.receiver import listen
     from graphkit.records.words import counted
 
     stop = threading.Event()

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphkit.readers.conversations import MANY_QUESTIONS, Conversation
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
-from graphkit.readers.messages import Call, Message, Result
+from graphkit.readers.model_messages import Call, Message, Result
 from graphkit.readers.payloads import (
     count_unread,
     each_unwrapped,

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, conversation
 from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
-from graphkit.readers.messages import is_conversation, is_message, parse_message, plain_message, reply, tokens_of
+from graphkit.readers.model_messages import is_conversation, is_message, parse_message, plain_message, reply, tokens_of
 from graphkit.readers.payloads import (
     QUESTION_IDS,
     TASK_IDS,

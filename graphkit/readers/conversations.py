@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.readers.messages import KNOWN, Message, parse_message, plain_message
+from graphkit.readers.model_messages import KNOWN, Message, parse_message, plain_message
 from graphkit.readers.payloads import count_unread
 from graphkit.readers.tool_calls import Trail
 

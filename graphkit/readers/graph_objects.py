@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphkit.readers.graph_names import ELEMENT_IDS, first_of, name_of, plain
@@ -48,20 +48,11 @@ class GraphObjects:
     notes: dict[str, None] = field(default_factory=dict)
 
     def resolved(self) -> Iterator[tuple[bool, list[LoggedEdge]]]:
-        """Yield the edges by the names of their ends: whether they are a path, and they."""
+        """Yield the edges by the names of their ends, each list with whether it is a path."""
+        named = self.names.get
         for is_path, edges in self.found:
-            yield (
-                is_path,
-                [
-                    LoggedEdge(
-                        self.names.get(edge.source, edge.source),
-                        edge.relation,
-                        self.names.get(edge.target, edge.target),
-                        edge.directed,
-                    )
-                    for edge in edges
-                ],
-            )
+            ends = ((edge, named(edge.source, edge.source), named(edge.target, edge.target)) for edge in edges)
+            yield is_path, [replace(edge, source=source, target=target) for edge, source, target in ends]
 
     def collect(self, value: Any, depth: int = 0) -> None:
         """Add the graph's objects that a value is or holds."""

@@ -22,7 +22,7 @@ from graphkit.readers.graph_names import (
 )
 from graphkit.readers.graph_values import Gathered
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
-from graphkit.readers.messages import Message, is_conversation, parse_message, plain_message, tokens_of
+from graphkit.readers.model_messages import Message, is_conversation, parse_message, plain_message, tokens_of
 from graphkit.readers.payloads import UUID, at, identifier, number, object_of, text
 from graphkit.readers.reprs import Described, ReprError, parse_repr
 from graphkit.readers.tool_calls import Trail

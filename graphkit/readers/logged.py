@@ -1,7 +1,7 @@
 """The data that a log holds on one question, in its own names, and the base class of readers.
 
-A reader knows one format and nothing of datasets: which id a name stands for, and which way an edge points, is found
-out afterwards. What the log doesn't say is None, which never means nothing.
+A reader knows one format and nothing of datasets: the import finds the id of a name and the direction of an edge. Data
+that the log doesn't hold are None, which never means nothing.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from graphkit.readers.logged import (
     UnreadableLogError,
     Values,
 )
-from graphkit.readers.messages import Message, parse_message, plain_message
+from graphkit.readers.model_messages import Message, parse_message, plain_message
 from graphkit.readers.payloads import UUID, count_unread, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Operation, Span, ToolUse, holds_spans, nested
 from graphkit.readers.traces import TracedRetrieval, Tree, read_traces

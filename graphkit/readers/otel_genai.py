@@ -15,7 +15,7 @@ from graphkit.readers.graph_values import Gathered
 from graphkit.readers.langchain_outputs import add_documents, answer_in, question_in
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.logged_rankings import Ranking
-from graphkit.readers.messages import Message, parse_message
+from graphkit.readers.model_messages import Message, parse_message
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, object_of, text, whole
 from graphkit.readers.spans import MORE_ATTRIBUTES, Operation, Span, ToolUse, holds_spans
 from graphkit.readers.traces import TracedRetrieval, Tree, read_traces

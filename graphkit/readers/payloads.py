@@ -1,8 +1,8 @@
-"""The output of a library within what a user wrote around it, and values read without trusting them.
+"""Finds the output of a library within what a user wrote around it, and reads values without trusting them.
 
-Whoever logs an object of a library writes something around it, such as ``{"question_id": "q1", "seconds": 0.4,
+A user who logs an object of a library writes something around it, such as ``{"question_id": "q1", "seconds": 0.4,
 "result": {...}}``, or adds to it, such as ``{"question_id": "q1", "nodes": [...]}``. A reader knows the object, the
-*payload*, by its keys. :func:`each_unwrapped` finds it, and the wrappers in ``_WRAPPERS`` name its question.
+*payload*, by its keys. :func:`each_unwrapped` finds it, and the wrappers in ``_WRAPPERS`` find its question.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The files that a shell's command line certainly opened.
 
-A file counts as opened where a command certainly ran that prints it, and the output doesn't say that it failed. What
-can't be followed isn't guessed: then the reading isn't certain, and what it opened beyond its names isn't known.
+A file counts as opened if a command that prints it certainly ran, and the output doesn't say that it failed. Nothing is
+guessed: if a line can't be followed, the reading isn't certain, and it is unknown what else was opened.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from graphkit.readers.shell_words import Command, Options, Pipeline, UnfollowedE
 #: How deep a shell may start another one.
 DEPTH = 2
 
-#: Of a command that prints more files none is looked at.
+#: A command that prints more files isn't read.
 MOST_FILES = 100
 
-#: The lines by which an agent without tools hands in its answer: what is printed after them.
+#: The lines by which an agent without tools hands in its answer, which is printed after them.
 SUBMITS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
 
 _SHELLS = ("sh", "bash", "zsh", "dash")
@@ -63,7 +63,7 @@ _GIT_OPENS_NOTHING = frozenset(
 )
 _LISTED_TREE = re.compile(r"tree \S+:")
 
-#: What stands above a file in the window of SWE-agent.
+#: The line above a file in the window of SWE-agent.
 _WINDOW = "[File: "
 
 
@@ -80,12 +80,12 @@ class ShellReading:
     folders
         The absolute folders that it worked in.
     failed
-        Whether something that it was to open couldn't be opened.
+        Whether it couldn't open something.
     entered, moved
-        Whether it goes into a folder itself, and whether it ends in one that is relative to where it began, or isn't
-        known: where the shell stays the same, later names mean others then.
+        Whether it goes into a folder itself, and whether it ends in a folder that is relative to the first one, or
+        unknown. Later names in the same shell then have another meaning.
     submits, submitted
-        Whether it hands in the answer, and what that is, if its text is known.
+        Whether it hands in the answer, and the answer, if its text is known.
     """
 
     opened: list[str] = field(default_factory=list)
@@ -104,7 +104,7 @@ def read_shell(line: str, result: str | None, failed: bool = False) -> ShellRead
     Parameters
     ----------
     result
-        What it gave back; None where that isn't logged, and then nothing that it opened is certain.
+        Its output; None if it isn't logged, and then it is uncertain what the line opened.
     failed
         Whether the log marks the call as failed.
 

@@ -1,7 +1,7 @@
-"""Calls of tools in any format: what a call opened, and what its result found.
+"""Calls of tools in any format: the names that a call opened, and those that its result found.
 
-A tool says by its arguments what it opens: a file, a symbol, a node of a graph. Which tools there are is the user's
-matter; the names of arguments are alike everywhere, and they are what is gone by.
+The arguments of a tool name what it opens: a file, a symbol, a node of a graph. Every user has other tools, but the
+names of arguments are alike everywhere, so the reading relies on them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _LISTS = (
 _TEXTS = ("text", "content", "snippet", "page_content", "code", "body")
 _SCORES = ("score", "similarity", "relevance", "relevance_score")
 
-#: Tools that look for something: what their arguments name is where they look, and isn't opened.
+#: Tools that search: their arguments name the place of the search, which isn't opened.
 _SEARCH = frozenset(("search", "grep", "glob", "rg", "ripgrep", "ls", "tree"))
 _LISTING = frozenset(("find", "list"))
 _OF_FILES = frozenset(("file", "files", "dir", "dirs", "directory", "directories", "folder", "folders"))
@@ -80,7 +80,7 @@ _BLOCKS = (*_SOURCES, "text", "input_text", "output_text", "image", "image_url",
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NO_NAMES = frozenset(("", ".", "..", "*", "/", "./", "../"))
 
-#: What the formats of conversations don't say.
+#: The things that no format of conversations logs.
 LACKS = (
     "A tool opens what its arguments name (path, symbol, node, id, ...); a search opens nothing. Only those shell "
     "commands are read that certainly print a file or name the files that match (cat, sed -n, head, tail, nl, less, "

@@ -19,7 +19,7 @@ from graphkit.readers.tool_calls import Trail
 Number = TypeVar("Number", int, float)
 
 
-class Placed(Protocol):
+class TracePart(Protocol):
     """A part of a trace: a span, or a run of LangChain."""
 
     @property
@@ -35,7 +35,7 @@ class Placed(Protocol):
         """A value by which the parts of a trace are in order; None if it is unknown."""
 
 
-P = TypeVar("P", bound=Placed)
+P = TypeVar("P", bound=TracePart)
 
 
 @dataclass(slots=True)
