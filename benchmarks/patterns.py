@@ -26,10 +26,10 @@ from graphkit.judges.forms import occurs
 from graphkit.judges.sentences import sentences_of
 from graphkit.measures.completeness import addressed, content_words, identifiers_in
 from graphkit.measures.identifiers import defined_identifiers
-from graphkit.readers.edge_lines import edges_of_lines
 from graphkit.readers.graphrag_tables import tables_of_text
 from graphkit.readers.lightrag_contexts import is_context, tables_of
 from graphkit.readers.reprs import parse_repr
+from graphkit.readers.triples import edges_of_lines
 
 #: What a text repeats, by its name.
 KINDS: dict[str, str] = {
@@ -90,14 +90,19 @@ ANCHORED = {
     *("judges.citations._FENCE", "judges.citations._MARK", "judges.citations._NODE", "judges.citations._FILE"),
     *("judges.sentences._FENCE", "judges.sentences._ITEM", "judges.sentences._AFTER", "judges.sentences._LINE"),
     *("llm.anthropic_model._SENDABLE", "measures.identifiers._GIVEN", "measures.own._NAME", "judges.own_rubric._NAME"),
-    *("measures.registry._TEXT", "readers.atif._MADE_UP", "readers.graph_columns._RELATION_TYPE"),
-    *("readers.graph_columns._COLUMN", "readers.graph_names._ELEMENT_ID", "readers.langchain_outputs._LINE"),
+    *("measures.registry._TEXT", "readers.atif._MADE_UP", "readers.graph_names._RELATION_TYPE"),
+    *("readers.graph_names._COLUMN", "readers.graph_names._ELEMENT_ID", "readers.langchain_outputs._LINE"),
     *("readers.langchain_outputs._DRAWN", "readers.langchain_traces._CHUNKS", "readers.langchain_traces._EVENT"),
     *("readers.langchain_traces._ERROR", "readers.lightrag_contexts._REFERENCE", "readers.llama_index._UUID"),
     *("readers.openinference._DRAWN", "readers.payloads._PRINTED", "readers.reprs._SPACE", "readers.reprs._VECTOR"),
     *("readers.reprs._STRING", "readers.reprs._NUMBER", "readers.reprs._WORD", "readers.reprs._OTHER"),
-    *("readers.reprs._FIELD", "readers.reprs._KEYWORD", "readers.spans._HEX", "records.commits._WHOLE"),
-    *("records.commits._PREFIX", "records.three_texts._RELATION", "systems.importing._RUN_NAME"),
+    *("readers.reprs._FIELD", "readers.reprs._KEYWORD", "readers.shell_words._TOKENS", "readers.spans._HEX"),
+    *(
+        "records.commits._WHOLE",
+        "records.commits._PREFIX",
+        "records.three_texts._RELATION",
+        "systems.importing._RUN_NAME",
+    ),
     *("judges.judging._FENCED", "execution.outlines._COMMENT", "execution.outlines._JAVASCRIPT_BEGINS"),
 }
 
@@ -106,7 +111,7 @@ BOUNDED = {
     "gold.definitions._NAMED": 500,
     "gold.definitions._ASSIGNED": 500,
     "gold.definitions._TYPED": 500,
-    **{f"readers.edge_lines._FORMS[{place}]": 2_000 for place in range(3)},
+    **{f"readers.triples._FORMS[{place}]": 2_000 for place in range(3)},
     "judges.sentences._ABBREVIATION": 17,
     "judges.sentences._CITES": 400,
     "judges.citations._LINE": 1000,

@@ -42,9 +42,9 @@ class FormatCommands(Commands):
         """Return a command, or None if there is none of this name."""
         if name in self.commands or name not in ("auto", *formats()):
             return super().get_command(ctx, name)
-        help = f"Import logs of {name}." if name != "auto" else "Import logs and recognise the format of each file."  # noqa: A001
+        title = "Recognise the format of each file." if name == "auto" else _title(name)
         one = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        one.command(name, help=help)(_importing(name))
+        one.command(name, help=f"Import logs. {title}", short_help=title)(_importing(name))
         return typer.main.get_command(one)
 
 
@@ -54,6 +54,16 @@ imports = typer.Typer(
     rich_markup_mode=None,
     help="Make runs from what libraries and agents log: no code, and no dependency on them.",
 )
+
+
+def _title(format: str) -> str:  # noqa: A002
+    """Return what the reader of a format reads."""
+    from graphkit.readers.known_formats import reader_of
+
+    try:
+        return reader_of(format).title
+    except InputError:  # importing this format reports why its reader can't be loaded
+        return f"Import logs of {format}."
 
 
 def _importing(format: str) -> Callable[..., None]:  # noqa: A002

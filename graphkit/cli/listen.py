@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,13 +22,17 @@ from graphkit.cli.options import (
     QuestionKeyOption,
     commit_values,
 )
-from graphkit.errors import InputError
+from graphkit.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphkit.imports.importer import ImportedLog
     from graphkit.imports.receiver import TraceReceiver
+
+
+#: The formats of spans, each of which names the meaning of their attributes.
+FORMATS = ("auto", "openinference", "otel")
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,8 @@ def listen(
         Writes("spans"),
     ] = None,
     format: Annotated[  # noqa: A002
-        Literal["auto", "openinference", "otel"],
-        typer.Option("--format", help="Read spans that follow these conventions."),
+        str,
+        typer.Option("--format", metavar=f"[{'|'.join(FORMATS)}]", help="Read spans that follow these conventions."),
     ] = "auto",
     run: NewRunNameOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
@@ -76,6 +80,9 @@ def listen(
     from graphkit.imports.names import read_ids
     from graphkit.imports.receiver import TraceReceiver
 
+    if format not in FORMATS:
+        what = f"{format!r} is not one of {', '.join(map(repr, FORMATS))}"
+        raise InputError(what, where="--format", remedy=did_you_mean(format, FORMATS).strip() or None)
     spool = spans or out.with_suffix(".spans")
     make = partial(
         import_log,
@@ -113,7 +120,7 @@ def _print(made: ImportedLog | None, receiver: TraceReceiver, out: Path, spool: 
 
 def _listen(receiver: TraceReceiver, make: Callable[[], ImportedLog]) -> ImportedLog | None:
     """Receive spans until a signal comes, and return the run."""
-    from graphkit.imports.listening import listen
+    from graphkit.imports.receiver import listen
     from graphkit.records.words import counted
 
     stop = threading.Event()

@@ -1,4 +1,4 @@
-"""Keeps the spans that an instrumented system sends over HTTP on this machine.
+"""Keeps the spans that an instrumented system sends over HTTP on this machine, and writes runs of them.
 
 Each export becomes a line of OTLP JSON in a file, which is a log like any other.
 """
@@ -22,6 +22,7 @@ from typing import Any, Self
 
 from graphkit.errors import InputError
 from graphkit.files.intake import Density
+from graphkit.imports.importer import ImportedLog
 from graphkit.imports.trace_server import (
     AT_ONCE,
     JSON,
@@ -42,6 +43,12 @@ PORT = 4318
 
 #: A finished trace is complete after this many seconds without spans.
 QUIET = 2.0
+
+#: The interval between checks for new spans, in seconds.
+LOOK = 0.2
+
+#: The wait after a run was written, as a multiple of the time it took, which grows with the number of traces.
+REST = 10.0
 
 #: The largest number of different refusals that are counted.
 REFUSALS = 20
@@ -199,3 +206,47 @@ def _export(kind: str, body: bytes | bytearray) -> Any:
         f"the content type {shortened(kind)!r} isn't read: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, "
         "or http/json where the SDK has it",
     )
+
+
+def listen(
+    receiver: TraceReceiver,
+    stop: threading.Event,
+    make: Callable[[], ImportedLog],
+    written: Callable[[ImportedLog], None],
+    failed: Callable[[InputError], None],
+) -> ImportedLog | None:
+    """Write the run whenever traces have ended, and once more at the end.
+
+    Parameters
+    ----------
+    stop
+        Ends the loop when set. Unlike an interrupt, it never comes amid the writing of a run.
+    make
+        Makes the run from the receiver's file.
+    written, failed
+        Called with each run, or with the reason why there is none yet.
+
+    Returns
+    -------
+    ImportedLog | None
+        The last run; None if no span came.
+
+    Raises
+    ------
+    InputError
+        No span belongs to an answer to the dataset's questions.
+    """
+    done = 0
+    rest_until = 0.0
+    with receiver:
+        while not stop.wait(LOOK):
+            ended = receiver.ended()
+            if ended is None or ended == done or time.monotonic() < rest_until:
+                continue
+            started = time.monotonic()
+            try:
+                written(make())
+            except InputError as error:
+                failed(error)
+            done, rest_until = ended, time.monotonic() + REST * (time.monotonic() - started)
+    return make() if receiver.spans else None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
-from graphkit.readers.conversations import ENDS_WITH_CALL, added
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions
+from graphkit.readers.conversations import MANY_QUESTIONS, Conversation
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, Values
+from graphkit.readers.model_messages import Call, Message, Result
 from graphkit.readers.payloads import (
     count_unread,
     each_unwrapped,
@@ -22,7 +22,8 @@ from graphkit.readers.payloads import (
     text,
     whole,
 )
-from graphkit.readers.tool_calls import LACKS, Trail, content_text, hands_in
+from graphkit.readers.times import microseconds_of
+from graphkit.readers.tool_calls import LACKS, content_text
 
 #: How deep trajectories of agents that agents called may lie within each other.
 DEPTH = 8
@@ -31,7 +32,7 @@ COPIED = "steps that were copied from an earlier trajectory are skipped"
 CONTINUED = "the trajectory goes on in another file: what was done there isn't in this record"
 SUBAGENT = "the trajectory of a subagent lies in another file: what it did isn't in this record"
 SUBAGENT_COSTS = (
-    "a subagent's steps are part of the walk; its tokens and cost are only counted where the totals hold them"
+    "a subagent's steps are part of the traversal; its tokens and cost are counted only if the totals hold them"
 )
 MODELS = "several models were asked: the agent's own is named"
 BACKWARDS = "the times of the steps run backwards: the latency is unknown"
@@ -50,21 +51,19 @@ _METRICS = ("prompt_tokens", "completion_tokens", "cost_usd")
 _MADE_UP = re.compile(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
+_ROLES = {"user": "user", "agent": "assistant"}
+
+
 @dataclass(slots=True)
-class _Walk:
+class _Trajectory:
     """The content of a trajectory's steps, with those of its subagents."""
 
-    trail: Trail = field(default_factory=Trail)
-    question: str | None = None
-    answer: str | None = None
-    thought: bool = False
-    asked: datetime | None = None
-    first: datetime | None = None
-    last: datetime | None = None
+    said: Conversation = field(default_factory=Conversation)
+    #: The times of the steps in microseconds, and the place of the first that counts.
+    times: list[int] = field(default_factory=list)
+    begin: int | None = None
     models: dict[str, None] = field(default_factory=dict)
     model_calls: int = 0
-    prompt_tokens: int | None = None
-    output_tokens: int | None = None
     cost: float | None = None
     notes: dict[str, None] = field(default_factory=dict)
 
@@ -77,26 +76,22 @@ class AtifReader(Reader):
     title = "Agent Trajectory Interchange Format (ATIF) v1.0 to v1.8"
     lacks = (
         *LACKS,
-        "What a search found is read from observations that are JSON, not from plain text.",
-        "Latency is from the user's step, else the first, to the last: how long the last took isn't known.",
+        "The finds of a search are read from observations that are JSON, not from plain text.",
+        "Latency runs from the user's step, else the first, to the last step, whose own duration is unknown.",
         "There is no field for a question's id: it is read from `extra`, from around the trajectory, or from a "
         "session_id that isn't a made-up one; else the question is known by its text.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value holds a trajectory."""
         return holds(value, _is_payload)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer a trajectory."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
             for one in each_unwrapped(value, _is_payload, options, where):
                 answer = one.logged(unread)
                 if one.payload is not None:
                     count_unread(one.payload, (*_ROOT, *one.names), unread)
-                    taken = {place.partition(" in ")[0].rpartition("extra.")[2] for place in one.taken.values()}
+                    taken = {place.partition(" in ")[0].rpartition("extra.")[2] for place in answer.taken.values()}
                     count_unread(object_of(one.payload.get("extra")), taken, unread, "extra.")
                     _read(answer, one.payload, unread)
                 yield answer
@@ -108,33 +103,34 @@ def _is_payload(value: dict[str, Any]) -> bool:
 
 
 def _read(answer: LoggedAnswer, trajectory: dict[str, Any], unread: Counter[str]) -> None:
-    walk = _Walk()
-    _follow(trajectory, walk, unread, DEPTH)
+    read = _Trajectory()
+    _follow(trajectory, read, unread, DEPTH)
+    said = read.said
+    said.close()
     agent = object_of(trajectory.get("agent"))
-    totals = object_of(trajectory.get("final_metrics"))
-    walk.trail.into(answer, tools=bool(agent.get("tool_definitions")))
+    said.trail.into(answer, tools=bool(agent.get("tool_definitions")))
     session = text(trajectory.get("session_id"))
     if answer.question is None and session is not None and not _MADE_UP.search(session):
         answer.question = session
         answer.taken["question id"] = "session_id"
-    answer.question_text = answer.question_text or walk.question
+    answer.question_text = answer.question_text or said.question
+    known = {MANY_QUESTIONS}
     if answer.answer is None:
-        answer.answer = walk.trail.submitted or walk.answer
-        if answer.answer is None and walk.thought:
-            walk.notes[ENDS_WITH_CALL] = None
-    _costs(answer, walk, totals)
-    model = text(agent.get("model_name"))
-    if len(walk.models) > 1:
-        walk.notes[MODELS] = None
-    answer.model = next(iter(walk.models)) if len(walk.models) == 1 else model
+        answer.answer = said.answer
+    else:
+        known.update(said.notes)
+    read.notes |= dict.fromkeys(note for note in said.notes if note not in known)
+    _costs(answer, read, object_of(trajectory.get("final_metrics")))
+    if len(read.models) > 1:
+        read.notes[MODELS] = None
+    answer.model = next(iter(read.models)) if len(read.models) == 1 else text(agent.get("model_name"))
     if text(trajectory.get("continued_trajectory_ref")):
-        walk.notes[CONTINUED] = None
-    answer.notes += walk.notes
+        read.notes[CONTINUED] = None
+    answer.notes += read.notes
 
 
-def _follow(trajectory: dict[str, Any], walk: _Walk, unread: Counter[str], depth: int) -> None:
-    """Take the steps of a trajectory; a subagent's calls stand where it was called."""
-    top = depth == DEPTH
+def _follow(trajectory: dict[str, Any], read: _Trajectory, unread: Counter[str], depth: int) -> None:
+    """Add the steps of a trajectory; a subagent's calls follow the call of the subagent."""
     embedded = {
         name: one
         for one in _objects(trajectory.get("subagent_trajectories"))
@@ -143,94 +139,88 @@ def _follow(trajectory: dict[str, Any], walk: _Walk, unread: Counter[str], depth
     default = text(object_of(trajectory.get("agent")).get("model_name"))
     for step in _objects(trajectory.get("steps")):
         if step.get("is_copied_context") is True:
-            walk.notes[COPIED] = None
+            read.notes[COPIED] = None
             continue
-        if top:
-            count_unread(step, _STEP, unread, "steps.")
-            _speak(step, walk, default, unread)
-        for call in _objects(step.get("tool_calls")):
-            walk.trail.called(call.get("function_name"), call.get("arguments"), call.get("tool_call_id"))
         results = _objects(object_of(step.get("observation")).get("results"))
-        sources: list[LoggedChunk] = []
-        for result in results:
-            extra = object_of(result.get("extra"))
-            content = result.get("content")
-            if content is not None:
-                walk.trail.returned(content, result.get("source_call_id"), extra.get("is_error") is True)
-            source = identifier(extra.get("source_doc_id"))
-            if source is not None:
-                sources.append(LoggedChunk(source, content_text(content), number(extra.get("retrieval_score"))))
-        walk.trail.found(sources)
+        message = _message(step, results)
+        if depth == DEPTH:
+            count_unread(step, _STEP, unread, "steps.")
+            _count(step, message, read, default, unread)
+        else:
+            message.role = None  # a subagent neither asks nor answers
+        read.said.add(message)
+        read.said.trail.found(list(_sources(results)))
         # After all results of the step: a subagent's calls may have the same ids.
         for ref in (ref for result in results for ref in _objects(result.get("subagent_trajectory_ref"))):
-            # Taken out, so that trajectories that name each other, or one twice, end.
+            # Each is read once, so that trajectories that name each other end.
             inner = embedded.pop(text(ref.get("trajectory_id")) or "", None)
             if inner is None or depth == 1:
-                walk.notes[SUBAGENT] = None
+                read.notes[SUBAGENT] = None
             else:
-                walk.notes[SUBAGENT_COSTS] = None
-                _follow(inner, walk, unread, depth - 1)
+                read.notes[SUBAGENT_COSTS] = None
+                _follow(inner, read, unread, depth - 1)
 
 
-def _speak(step: dict[str, Any], walk: _Walk, default: str | None, unread: Counter[str]) -> None:
-    """Take who said what, when, and what it took."""
+def _message(step: dict[str, Any], results: list[dict[str, Any]]) -> Message:
+    calls = _objects(step.get("tool_calls"))
     words = content_text(step.get("message"))
-    time = _time(step.get("timestamp"))
-    source = step.get("source")
-    if time is not None:
-        walk.first = walk.first or time
-        walk.last = time
-    if source == "user" and words and walk.question is None:
-        walk.question = words
-        walk.asked = time
-    if source != "agent":
+    return Message(
+        _ROLES.get(text(step.get("source")) or ""),
+        [words] if words else [],
+        [Call(call.get("function_name"), call.get("arguments"), call.get("tool_call_id")) for call in calls],
+        [
+            Result(one["content"], one.get("source_call_id"), object_of(one.get("extra")).get("is_error") is True)
+            for one in results
+            if one.get("content") is not None
+        ],
+    )
+
+
+def _sources(results: list[dict[str, Any]]) -> Iterator[LoggedChunk]:
+    for result in results:
+        extra = object_of(result.get("extra"))
+        if (source := identifier(extra.get("source_doc_id"))) is not None:
+            yield LoggedChunk(source, content_text(result.get("content")), number(extra.get("retrieval_score")))
+
+
+def _count(
+    step: dict[str, Any], message: Message, read: _Trajectory, default: str | None, unread: Counter[str]
+) -> None:
+    """Add the times, the calls of the model and their costs."""
+    if (time := microseconds_of(step.get("timestamp"))) is not None:
+        read.times.append(time)
+    if message.role == "user" and message.text and read.said.question is None:
+        read.begin = len(read.times) - 1 if time is not None else None
+    if message.role != "assistant":
         return
-    said = bool(words and words.strip())
-    if any(not hands_in(text(call.get("function_name")) or "") for call in _objects(step.get("tool_calls"))):
-        walk.thought = walk.thought or said or walk.answer is not None
-        walk.answer = None  # what was said so far was on the way to this call
-    elif said:
-        walk.answer = words
     calls = whole(step.get("llm_call_count"))
-    walk.model_calls += 1 if calls is None else calls
+    read.model_calls += 1 if calls is None else calls
     model = text(step.get("model_name")) or default
     if model is not None and calls != 0:
-        walk.models[model] = None
+        read.models[model] = None
     metrics = object_of(step.get("metrics"))
     count_unread(metrics, _METRICS, unread, "steps.metrics.")
-    walk.prompt_tokens = added(walk.prompt_tokens, whole(metrics.get("prompt_tokens")))
-    walk.output_tokens = added(walk.output_tokens, whole(metrics.get("completion_tokens")))
+    message.prompt_tokens, message.output_tokens = (whole(metrics.get(name)) for name in _METRICS[:2])
     cost = number(metrics.get("cost_usd"))
     if cost is not None:
-        walk.cost = (walk.cost or 0.0) + cost
+        read.cost = (read.cost or 0.0) + cost
 
 
-def _costs(answer: LoggedAnswer, walk: _Walk, totals: dict[str, Any]) -> None:
-    """Write what it took: the trajectory's totals are believed before the sum of its steps."""
+def _costs(answer: LoggedAnswer, read: _Trajectory, totals: dict[str, Any]) -> None:
+    """Add the costs: the trajectory's totals are believed before the sum of its steps."""
     prompt, output = whole(totals.get("total_prompt_tokens")), whole(totals.get("total_completion_tokens"))
     cost = number(totals.get("total_cost_usd"))
-    answer.prompt_tokens = walk.prompt_tokens if prompt is None else prompt
-    answer.output_tokens = walk.output_tokens if output is None else output
-    answer.cost = walk.cost if cost is None else cost
-    answer.model_calls = walk.model_calls
-    begin = walk.asked or walk.first
-    if answer.latency_ms is None and begin is not None and walk.last is not None and walk.last is not begin:
-        taken = (walk.last - begin).total_seconds() * 1000
+    answer.prompt_tokens = read.said.prompt_tokens if prompt is None else prompt
+    answer.output_tokens = read.said.output_tokens if output is None else output
+    answer.cost = read.cost if cost is None else cost
+    answer.model_calls = read.model_calls
+    times = read.times[read.begin or 0 :]
+    if answer.latency_ms is None and len(times) > 1:
+        taken = (times[-1] - times[0]) / 1000
         if taken < 0:
-            walk.notes[BACKWARDS] = None
+            read.notes[BACKWARDS] = None
         else:
             answer.latency_ms = taken
-
-
-def _time(value: Any) -> datetime | None:
-    """Return a time; one without a zone counts as UTC."""
-    if not isinstance(value, str):
-        return None
-    try:
-        time = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

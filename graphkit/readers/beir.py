@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import QUESTION_IDS, count_unread, identifier, number, plain_key
 from graphkit.readers.trec import ranking
 from graphkit.records.words import shortened
@@ -28,24 +28,14 @@ class BeirReader(Reader):
     options = ()
     title = "BEIR and pytrec_eval results: {qid: {docid: score}}, and rows of a question, a document and its score"
     lacks = (
-        "Results are a ranking and nothing else: no walk, no text, no answer, no times and no tokens.",
+        "Results are a ranking and nothing else: no traversal, no text, no answer, no times and no tokens.",
         "The order is that of trec_eval: by score in single precision, equal ones by the document's name backwards.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is a table of results, or a row of one."""
         return _table(value) is not None or _of_question(value) is not None or _of_document(value) is not None
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer a question.
-
-        Raises
-        ------
-        UnreadableLogError
-            A question has no object, or a document no finite number.
-        """
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         rows: dict[str, tuple[str, dict[str, Any]]] = {}
         for where, value in values:
             if not isinstance(value, dict):

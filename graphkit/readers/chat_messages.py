@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from graphkit.readers.conversations import (
-    ENDS_WITH_CALL,
-    Conversation,
-    conversation,
-    is_conversation,
-    is_message,
-    tokens_of,
-)
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions
-from graphkit.readers.message_forms import ROLES, plain_message, reply
+from graphkit.readers.conversations import ENDS_WITH_CALL, Conversation, conversation
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, Values
+from graphkit.readers.model_messages import is_conversation, is_message, parse_message, plain_message, reply, tokens_of
 from graphkit.readers.payloads import (
     QUESTION_IDS,
     TASK_IDS,
@@ -42,7 +35,7 @@ LAST_CALL = "only the last call of the model has its tokens: they have no sum"
 
 
 class MessagesReader(Reader):
-    """Reads conversations: one a value, or a file that is one conversation with a message a value."""
+    """Reads conversations: one per value, or one per file with a message per value."""
 
     name = "messages"
     priority = 30
@@ -52,26 +45,22 @@ class MessagesReader(Reader):
     )
     lacks = (
         *LACKS,
-        "What a search found is read from results that are JSON or name their sources, not from plain text.",
-        "Without a call and without a list of the tools it isn't known whether there was anything to open.",
-        "Times, and what a model call cost, are only known where they were written beside the messages.",
+        "The finds of a search are read from results that are JSON or name their sources, not from plain text.",
+        "Without a call or a list of the tools, it is unknown whether there was anything to open.",
+        "Times and costs are known only if they were written beside the messages.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is a message, or holds a list of messages."""
         return is_message(value) or holds(value, _is_payload, lists=True)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer a conversation."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         threads: dict[tuple[str | None, str | None], Wrapped] = {}  # by question and session, of a message a line
         ends: dict[str | None, dict[str, Any]] = {}
         held: Wrapped | None = None  # a conversation, until it is seen whether the next one is what follows of it
         for where, value in values:
             if is_message(value):
                 question, session, message = _of_thread(value)
-                thread = threads.setdefault((question, session), Wrapped(where, [], question))
+                thread = threads.setdefault((question, session), Wrapped(LoggedAnswer(where, question), []))
                 thread.payload.append(message)
                 continue
             if _is_beside(value):
@@ -91,7 +80,7 @@ class MessagesReader(Reader):
             yield _answer(held, unread)
         for (_, session), thread in threads.items():
             answer = _answer(thread, unread)
-            _say_end(answer, ends.get(session) or {})
+            _add_end(answer, ends.get(session) or {})
             yield answer
 
 
@@ -117,8 +106,8 @@ def _is_beside(value: Any) -> bool:
     )
 
 
-def _say_end(answer: LoggedAnswer, end: dict[str, Any]) -> None:
-    """Write what the end of a transcript says of the whole."""
+def _add_end(answer: LoggedAnswer, end: dict[str, Any]) -> None:
+    """Add the figures of the end of a transcript, which are those of the whole."""
     answer.answer = text(end.get("result")) or answer.answer
     answer.latency_ms = number(end.get("duration_ms"))
     answer.cost = number(end.get("total_cost_usd"))
@@ -131,7 +120,7 @@ def _is_payload(value: Any) -> bool:
 
 
 def _exchange(value: dict[str, Any]) -> tuple[list[str], str | None, str | None]:
-    """Return where the messages of an object stand: its own lists, those of a request in it, and a reply.
+    """Return the places of the messages of an object: its own lists, those of a request in it, and a reply.
 
     An object with several conversations is a table of them.
     """
@@ -155,7 +144,7 @@ def _lists(value: dict[str, Any]) -> list[str]:
 
 
 def _continue(former: Wrapped, later: Wrapped) -> bool:
-    """Take the messages of a later part of the same conversation, as graphs stream them, into the former part.
+    """Add the messages of a later part of the same conversation, as graphs stream them, to the former part.
 
     It repeats what was said and goes on, or what comes first in it is a model's or a tool's.
     """
@@ -165,17 +154,11 @@ def _continue(former: Wrapped, later: Wrapped) -> bool:
     if given[: len(known)] == known:
         former.payload = later.payload
         return True
-    if any(plain_message(one) == plain_message(given[0]) for one in known) or not _answers(given[0]):
+    repeats = any(plain_message(one) == plain_message(given[0]) for one in known)
+    if repeats or parse_message(given[0]).role not in ("assistant", "tool"):
         return False
     former.payload = [*known, *given]
     return True
-
-
-def _answers(message: Any) -> bool:
-    """Return whether something is said by a model or a tool."""
-    message = plain_message(message)
-    labels = (message.get(key) for key in ("role", "type")) if isinstance(message, dict) else ()
-    return any(isinstance(label, str) and ROLES.get(label) in ("assistant", "tool") for label in labels)
 
 
 def _messages(payload: Any) -> list[Any] | None:
@@ -215,13 +198,13 @@ def _answer(wrapped: Wrapped, unread: Counter[str]) -> LoggedAnswer:
 
 
 def _handed_in(payload: dict[str, Any]) -> str | None:
-    """Return what an agent handed in, as mini-swe-agent and SWE-agent keep it beside the messages."""
+    """Return the answer that an agent handed in, as mini-swe-agent and SWE-agent keep it beside the messages."""
     info = payload.get("info")
     return (text(info.get("submission")) or None) if isinstance(info, dict) else None
 
 
 def _costs(answer: LoggedAnswer, said: Conversation, around: dict[str, Any]) -> None:
-    """Write what it took: what is said of the whole is believed before the sum of its messages."""
+    """Add tokens, costs and model: those of the whole are believed before the sum of its messages."""
     prompt, output = tokens_of(around.get("usage"))
     answer.prompt_tokens = said.prompt_tokens if prompt is None else prompt
     answer.output_tokens = said.output_tokens if output is None else output

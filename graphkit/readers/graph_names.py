@@ -1,4 +1,4 @@
-"""Common keys of nodes and edges in logs of graphs, whatever their case."""
+"""Common keys of nodes and edges in logs of graphs, whatever their case, and columns of rows that hold an edge."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ RELATIONS = (
     *("label", "edge", "r", "p", "t"),
 )
 
+#: Columns of rows that are often called so, though they needn't be the ends of an edge.
+_VARIABLES = (("a", "r", "b"), ("n", "r", "m"), ("s", "r", "t"), ("x", "r", "y"))
+
+_RELATION_TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
+_COLUMN = re.compile(r"(?:type\((\w+)\)|(\w+)(?:\.\w+)?)")
 _ELEMENT_ID = re.compile(r"\d+:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}:\d+")
 
 
@@ -42,7 +47,7 @@ def plain(name: str) -> str:
 
 
 def first_of(properties: Mapping[str, Any], names: Iterable[str]) -> tuple[str | None, Any]:
-    """Return the key and the value that stands under the first of some plain names, where it isn't null."""
+    """Return the first of some plain names whose value isn't null, as the key is spelled, with the value."""
     held: dict[str, str] = {}
     for key, value in properties.items():
         if value is not None:
@@ -52,7 +57,7 @@ def first_of(properties: Mapping[str, Any], names: Iterable[str]) -> tuple[str |
 
 
 def name_of(properties: Mapping[str, Any]) -> str | None:
-    """Return what names a node among its properties; its elementId only where nothing else does.
+    """Return the name of a node among its properties; its elementId only if there is no other.
 
     >>> name_of({"id": "4:8718b093-462d-48a1-90a9-c49cd235a8be:1", "qname": "a.b"}), name_of({"score": 1})
     ('a.b', None)
@@ -83,7 +88,7 @@ def chunk_of(properties: Mapping[str, Any], name: str) -> LoggedChunk:
 
 
 def edge_of(value: Any) -> LoggedEdge | None:
-    """Return the edge that a map or a list says under common names, or None.
+    """Return the edge that a map with common keys or a list holds, or None.
 
     >>> edge_of({"s": "a", "t": "CALLS", "o": "b"}) == edge_of(["a", "CALLS", "b"])
     True
@@ -107,5 +112,61 @@ def edge_of(value: Any) -> LoggedEdge | None:
 
 
 def end_of(value: Any) -> str | None:
-    """Return what names the end of an edge: a node's properties, or an id."""
+    """Return the name of the end of an edge: from a node's properties, or an id."""
     return name_of(value) if isinstance(value, Mapping) else identifier(value)
+
+
+def variable(column: str) -> str:
+    """Return the variable that a column such as ``type(r)`` or ``a.name`` is of."""
+    match = _COLUMN.fullmatch(column)
+    return (match[1] or match[2]) if match else column
+
+
+@lru_cache(maxsize=64)
+def arrows(query: str, start: str, relation: str, end: str) -> tuple[bool, bool] | None:
+    """Return whether a query's pattern of three variables has arrows to its start, and to its end."""
+    link = rf"-\s*\[\s*{re.escape(relation)}\b[^\]\[]*\]\s*-"
+    found = re.search(rf"\({re.escape(start)}\b[^()]*\)\s*(<?){link}(>?)\s*\({re.escape(end)}\b", query)
+    return (bool(found[1]), bool(found[2])) if found else None
+
+
+def named_by_properties(row: Mapping[str, Any]) -> list[str]:
+    """Return the names in columns that are called by a property that names a node, such as ``a.name``."""
+    properties = ((column.partition("."), value) for column, value in row.items())
+    names = (identifier(value) for (_, dot, name), value in properties if dot and plain(name) in NAMES)
+    return [name for name in dict.fromkeys(names) if name is not None and not is_element_id(name)]
+
+
+def is_relation(column: tuple[str, Any]) -> bool:
+    """Return whether a value is a column that holds a relation, by its name and what it holds."""
+    name, value = column
+    return plain(variable(name)) in RELATIONS and isinstance(value, str) and bool(_RELATION_TYPE.fullmatch(value))
+
+
+def guessed(row: Mapping[str, Any]) -> tuple[tuple[str, str, str] | None, bool]:
+    """Return the columns that hold an edge by their names, and whether the names say so without doubt."""
+    named = _named_columns(tuple(row))
+    if named is not None:
+        return named, True
+    by_variable = {plain(variable(column)): column for column in row}
+    types = [column for column in row if isinstance(row[column], str) and _RELATION_TYPE.fullmatch(row[column])]
+    if len(by_variable) == len(row) and len(types) == 1:
+        for start, relation, end in _VARIABLES:
+            if start in by_variable and end in by_variable and by_variable.get(relation) == types[0]:
+                return (by_variable[start], types[0], by_variable[end]), False
+    return None, False
+
+
+@lru_cache(maxsize=256)
+def _named_columns(columns: tuple[str, ...]) -> tuple[str, str, str] | None:
+    """Return the columns whose names say that they hold source, relation and target of an edge."""
+    held: dict[str, list[str]] = {}
+    for column in columns:
+        held.setdefault(plain(variable(column)), []).append(column)
+    once = {name: found[0] for name, found in held.items() if len(found) == 1}
+    for start, end in ENDS:
+        if len(start) > 1 and start in once and end in once:
+            relation = next((name for name in RELATIONS if name in once and name not in (start, end)), None)
+            if relation is not None:
+                return once[start], once[relation], once[end]
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphkit.readers.graph_names import ELEMENT_IDS, first_of, name_of, plain
@@ -48,23 +48,14 @@ class GraphObjects:
     notes: dict[str, None] = field(default_factory=dict)
 
     def resolved(self) -> Iterator[tuple[bool, list[LoggedEdge]]]:
-        """Yield the edges by the names of their ends: whether they are a path, and they."""
+        """Yield the edges by the names of their ends, each list with whether it is a path."""
+        named = self.names.get
         for is_path, edges in self.found:
-            yield (
-                is_path,
-                [
-                    LoggedEdge(
-                        self.names.get(edge.source, edge.source),
-                        edge.relation,
-                        self.names.get(edge.target, edge.target),
-                        edge.directed,
-                    )
-                    for edge in edges
-                ],
-            )
+            ends = ((edge, named(edge.source, edge.source), named(edge.target, edge.target)) for edge in edges)
+            yield is_path, [replace(edge, source=source, target=target) for edge, source, target in ends]
 
     def collect(self, value: Any, depth: int = 0) -> None:
-        """Take the graph's objects that a value is or holds."""
+        """Add the graph's objects that a value is or holds."""
         if depth > DEEPEST:
             return
         if isinstance(value, Described):
@@ -78,7 +69,7 @@ class GraphObjects:
                 self.collect(part, depth + 1)
 
     def node(self, value: Any, chunk: bool = True) -> str | None:
-        """Take a node, or the id of one, and return its name."""
+        """Add a node, or the id of one, and return its name."""
         properties: Any
         ids: Mapping[str, Any]
         if isinstance(value, Described):
@@ -108,7 +99,7 @@ class GraphObjects:
         return LoggedEdge(start, relation if isinstance(relation, str) else None, end, directed)
 
     def _take(self, is_path: bool, edges: Iterable[LoggedEdge | None]) -> None:
-        """Take edges, None in the place of those that can't be read: if all can't, the walk isn't known."""
+        """Add edges, with None for each that can't be read. If none can be read, the walk is unknown."""
         given = list(edges)
         found = [edge for edge in given if edge is not None]
         if found or not given:
@@ -162,7 +153,7 @@ class GraphObjects:
         return self._edge(source, first_of(value, ("type", "label"))[1], target)
 
     def _alternating(self, value: Sequence[Any]) -> bool:
-        """Take a path as ``Record.data()`` has it: maps of its nodes, and between them the types of its edges."""
+        """Add a path as ``Record.data()`` has it: maps of its nodes, and between them the types of its edges."""
         if len(value) < 3 or len(value) % 2 == 0:
             return False
         maps, types = value[::2], value[1::2]

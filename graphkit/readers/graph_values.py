@@ -11,24 +11,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphkit.readers.edge_lines import edges_of_lines
-from graphkit.readers.graph_columns import arrows, guessed, is_relation, named_by_properties, variable
 from graphkit.readers.graph_names import (
     EDGES,
     SCORES,
+    arrows,
     chunk_of,
     edge_of,
     end_of,
     first_of,
+    guessed,
     is_element_id,
+    is_relation,
     name_of,
+    named_by_properties,
     plain,
+    variable,
 )
 from graphkit.readers.graph_objects import GraphObjects, is_relationship
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, ReadOptions
 from graphkit.readers.logged_rankings import Ranking, distinct
 from graphkit.readers.payloads import number
 from graphkit.readers.reprs import Described
+from graphkit.readers.triples import edges_of_lines
 
 ONLY_ELEMENT_IDS = (
     "nodes are named by Neo4j's elementId only, which is another in each database: let the query return what names them"
@@ -79,7 +83,7 @@ class Gathered:
         self.notes[words] = None
 
     def retrieved(self, chunk: LoggedChunk, triples: Sequence[LoggedEdge] = ()) -> None:
-        """Take a chunk, and the triples that its text begins with."""
+        """Add a chunk, and the triples that its text begins with."""
         self.places += 1
         self.named = True
         if is_element_id(chunk.name):
@@ -87,13 +91,13 @@ class Gathered:
         self.ranking.item(chunk, triples)
 
     def triples(self, triples: Sequence[LoggedEdge]) -> None:
-        """Take an item that is triples and nothing else."""
+        """Add an item that is triples and nothing else."""
         self.places += 2 * len(triples)
         self.named = True
         self.ranking.item(None, triples)
 
     def nameless(self, triples: Sequence[LoggedEdge] = ()) -> None:
-        """Take something without a name: the triples that came with it stand for it, else it keeps its rank."""
+        """Add an item without a name: the triples that came with it stand for it, else it keeps its rank."""
         if triples:
             self.triples(triples)
             return
@@ -101,8 +105,8 @@ class Gathered:
         self.unnamed += 1
         self.ranking.item(LoggedChunk(f"(no name: {self.places})"))
 
-    def say(self, answer: LoggedAnswer) -> None:
-        """Write into an answer what was gathered."""
+    def add_to(self, answer: LoggedAnswer) -> None:
+        """Add to an answer what was gathered."""
         everything = distinct([*(edge for path in self.paths for edge in path), *self.edges])
         if not self.options.chunks_only:
             self.ranking.beside(everything)
@@ -120,7 +124,7 @@ class Gathered:
         answer.notes.extend(self.notes)
 
     def metadata(self, metadata: Mapping[str, Any]) -> set[str]:
-        """Take the edges that a user's metadata holds, and return the keys that were read."""
+        """Add the edges that a user's metadata holds, and return the keys that were read."""
         read = set()
         for key, value in metadata.items():
             if plain(key) in EDGES and isinstance(value, list | tuple):
@@ -156,13 +160,13 @@ class Gathered:
         self.walked = self.walked or found.walked
 
     def row(self, row: Mapping[str, Any], beside: Mapping[str, Any] | None = None) -> bool:
-        """Take a row of a query, by its columns, with what else is known of it, and return whether it said anything."""
+        """Add a row of a query with what else is known of it, and return whether the row holds anything."""
         found = GraphObjects()
         own: dict[str, Any] = dict(beside or {})
         inner = {key: value for key, value in row.items() if plain(key) == "metadata" and isinstance(value, Mapping)}
         rest = {key: value for key, value in row.items() if key not in inner}
-        for told in inner.values():
-            own |= told
+        for held in inner.values():
+            own |= held
         before = len(self.edges)
         edges = self.metadata({**own, **rest})
         its_edges = self.edges[before:]
@@ -199,7 +203,7 @@ class Gathered:
         return True
 
     def _lines(self, row: Mapping[str, Any]) -> list[LoggedEdge]:
-        """Take the edges that a query joined into texts, and return them."""
+        """Add the edges that a query joined into texts, and return them."""
         texts = (value for value in row.values() if isinstance(value, str) and not is_element_id(value))
         edges = [edge for value in texts for edge in edges_of_lines(value)]
         if edges:
@@ -209,7 +213,7 @@ class Gathered:
         return edges
 
     def _columns(self, row: Mapping[str, Any]) -> list[LoggedEdge]:
-        """Take the edge that a row's columns hold, and return it."""
+        """Add the edge that a row's columns hold, and return it."""
         columns, sure = self.options.columns, True
         if columns is None:
             columns, sure = guessed(row)
@@ -256,7 +260,7 @@ class InOrder:
         self._known: set[str] = set()
 
     def add(self, answer: LoggedAnswer, gathered: Gathered | None) -> Iterator[LoggedAnswer]:
-        """Take an answer with what was gathered of it, and yield those that needn't wait any longer."""
+        """Add an answer with what was gathered of it, and yield the answers that needn't wait any longer."""
         waits: set[str] = set()
         if gathered is not None and not gathered.options.chunks_only and answer.error is None:
             self._known |= gathered.edge_columns | ({self._NOTHING_FOUND} if gathered.walked else set())
@@ -271,7 +275,7 @@ class InOrder:
             yield first
 
     def rest(self) -> Iterator[LoggedAnswer]:
-        """Yield those that waited in vain."""
+        """Yield the answers that waited in vain."""
         yield from (answer for answer, _ in self._held)
 
 

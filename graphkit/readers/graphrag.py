@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from graphkit.readers.graphrag_index import GraphragIndex
@@ -24,7 +24,7 @@ from graphkit.readers.graphrag_tables import (
     rows_of,
     tables_of_text,
 )
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, Values
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, identifier, json_within, number, text, whole
 from graphkit.records.words import shortened
@@ -48,8 +48,8 @@ class GraphragReader(Reader):
     options = ("question_key", "parquet")
     title = "Microsoft GraphRAG: SearchResult, the (response, context) of graphrag.api, and what graphrag query prints"
     lacks = (
-        "A relationship has no type: where the knowledge graph holds several relations between its ends, it takes "
-        "those that its description names.",
+        "A relationship has no type: if the knowledge graph holds several relations between its ends, it gets those "
+        "that its description names.",
         "Nothing has a score, and the edges are a set; entities are ranked by their place in the table.",
         "Names are upper-cased by the extraction; nodes and edges are numbered by human_readable_id, texts by place.",
         "Community reports and claims name no nodes: a global search has neither retrieved nodes nor edges.",
@@ -57,15 +57,11 @@ class GraphragReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is a search's result, with what its user wrote around it."""
         if isinstance(value, str):
             return _PRINTED.search(value) is not None or _CITED.search(value) is not None
         return holds(value, _is_result, lists=True)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield what each result says of its question."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         index = GraphragIndex(options.parquet) if options.parquet is not None else None
         for where, value in values:
             whole = {"response": _PRINTED.split(value)[-1]} if isinstance(value, str) else value
@@ -94,7 +90,7 @@ def _is_result(value: Any) -> bool:
 def _read_result(
     result: Row, logged: LoggedAnswer, taken: frozenset[str], unread: Counter[str], index: GraphragIndex | None
 ) -> None:
-    """Add to an answer what a result says."""
+    """Add the content of a result to an answer."""
     used = {"response", *_CONTEXTS, "completion_time", "llm_calls", "prompt_tokens", "output_tokens", *taken}
     bare = "response" not in result
     context = result if bare else next((result[name] for name in _CONTEXTS if name in result), None)
@@ -163,7 +159,7 @@ def _tables(context: Any, logged: LoggedAnswer, unread: Counter[str]) -> dict[st
 def _read_tables(
     tables: dict[str, list[Row]], logged: LoggedAnswer, unread: Counter[str], index: GraphragIndex | None
 ) -> None:
-    """Add what was retrieved and which edges: None where the kind of search looks for none.
+    """Add the retrieved names and the edges; they stay None if this kind of search looks for none.
 
     ``graphrag.api`` fills the tables that a search doesn't have with nothing, so that one without rows says something
     only beside others of a local search.
@@ -265,7 +261,7 @@ def _citations(answer: str, tables: dict[str, list[Row]], notes: list[str], inde
 
 
 def _cited_names(table: str, number_of_it: str, row: Row | None, index: GraphragIndex | None) -> list[str]:
-    """Return the names of what is cited; none where only its number is known."""
+    """Return the names that are cited; none if only the number is known."""
     if row is not None and table == "relationships":
         ends = identifier(row.get("source")), identifier(row.get("target"))
         return [end for end in ends if end is not None]

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from graphkit.files.archives import Archive
-from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation, is_message
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.conversations import ENDS_WITH_CALL, MANY_QUESTIONS, Conversation, conversation
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
+from graphkit.readers.model_messages import parse_message
 from graphkit.readers.payloads import at, count_unread, identifier, number, object_of, text, whole
-from graphkit.readers.tool_calls import LACKS, content_text
+from graphkit.readers.tool_calls import LACKS
 
 #: How deep in a message a text that stands elsewhere is put back in its place.
 DEPTH = 16
@@ -44,20 +45,16 @@ class InspectReader(Reader):
     title = "Inspect: .eval archives and .json logs"
     lacks = (
         *LACKS,
-        "What a search found is read from results that are JSON or name their sources, not from plain text.",
+        "The finds of a search are read from results that are JSON or name their sources, not from plain text.",
         "If a sample was run several times, the first epoch is read: a run has one answer per question.",
         "Latency is the sample's total time: with the waits for other samples, and its scorers.",
-        "Without a call of a tool it isn't known whether there were any.",
+        "Without a call of a tool, it is unknown whether there were any tools.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is a log, or a sample of one."""
         return _is_log(value) or _is_sample(value)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer a sample."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
             if _is_sample(value):
                 yield from _answers([(where, value)], None, options, unread)
@@ -76,7 +73,7 @@ class InspectReader(Reader):
 
 
 def archived(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the samples of an ``.eval`` archive, each as it stands in a log: what :meth:`InspectReader.read` takes.
+    """Yield the samples of an ``.eval`` archive as they stand in a log, for :meth:`InspectReader.read`.
 
     Raises
     ------
@@ -99,7 +96,7 @@ def archived(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _parts(names: Iterable[str]) -> dict[str, dict[str, list[str]]]:
-    """Return what each sample consists of: by its own document, the documents of its lists, in order.
+    """Return the parts of each sample: by its own document, the documents of its lists in order.
 
     A sample is one document, or a folder with one and with the documents of its lists, each named by its first item.
     """
@@ -206,7 +203,7 @@ def _answer(
 
 
 def _ask(answer: LoggedAnswer, sample: dict[str, Any], options: ReadOptions, unread: Counter[str]) -> None:
-    """Write which question it is: by the user's key, by metadata, else by the sample's own id."""
+    """Add the question: by the user's key, by metadata, else by the sample's own id."""
     metadata = sample.get("metadata")
     metadata = object_of(metadata)
     if options.question_key is not None:
@@ -222,13 +219,13 @@ def _ask(answer: LoggedAnswer, sample: dict[str, Any], options: ReadOptions, unr
     asked = sample.get("input")
     if isinstance(asked, list):
         # Examples may stand before it: the question is what the user says last.
-        users = [one for one in asked if is_message(one) and one.get("role") == "user"]
-        asked = content_text(users[-1].get("content")) if users else None
+        users = [message for message in map(parse_message, asked) if message.role == "user"]
+        asked = users[-1].text if users else None
     answer.question_text = text(asked)
 
 
 def _costs(answer: LoggedAnswer, sample: dict[str, Any], model: str | None, said: Conversation) -> None:
-    """Write what the sample took."""
+    """Add latency, tokens, cost and model."""
     seconds = number(sample.get("total_time"))
     answer.latency_ms = None if seconds is None or seconds < 0 else seconds * 1000
     turns = whole(sample.get("turn_count"))
@@ -252,7 +249,7 @@ def _costs(answer: LoggedAnswer, sample: dict[str, Any], model: str | None, said
 
 
 def _completion(output: Any, attached: Any) -> str | None:
-    """Return what the model put out at last."""
+    """Return the last output of the model."""
     if not isinstance(output, dict):
         return None
     if isinstance(attached, dict):
@@ -261,8 +258,7 @@ def _completion(output: Any, attached: Any) -> str | None:
         return text(output["completion"])
     choices = output.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
-    message = first.get("message") if isinstance(first, dict) else None
-    return text(content_text(message.get("content"))) if isinstance(message, dict) else None
+    return parse_message(first.get("message")).text if isinstance(first, dict) else None
 
 
 def _put_back(value: Any, attached: dict[str, Any], depth: int) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from graphkit.readers.graph_values import Gathered, InOrder
-from graphkit.readers.langchain_outputs import continues, is_output, say_output
+from graphkit.readers.langchain_outputs import add_output, continues, is_output
 from graphkit.readers.langchain_traces import Traces, is_event, is_run
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import Wrapped, each_unwrapped, holds
 
 
@@ -24,20 +24,16 @@ class LangchainReader(Reader):
         "LangGraph's states"
     )
     lacks = (
-        "Edges are there only where the retrieval query put them into the documents' metadata, or a Cypher chain's "
+        "Edges are logged only if the retrieval query puts them into the documents' metadata, or if a Cypher chain's "
         "rows hold them.",
         "A retriever made by as_retriever() drops the scores.",
         "Events carry no times, and only models that count their tokens log them.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value holds an output, an event or a run of LangChain."""
         return holds(value, _is_payload, lists=True)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer for each output, and for each run once its root has ended."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         traces = Traces()
         answers = InOrder()
         held: Wrapped | None = None  # the state of a graph, until that of its next step is seen
@@ -52,25 +48,25 @@ class LangchainReader(Reader):
                 if _is_patch(payload):
                     raise UnreadableLogError(
                         "it is a change of astream_log, of which each says a part only",
-                        where=wrapped.where,
+                        where=wrapped.answer.where,
                         remedy="Log what astream_events gives, or the state that astream_log has at last.",
                     )
                 if is_event(payload):
                     trace = traces.of_event(payload, wrapped, unread)
                     trace.event(payload, wrapped)
                     if trace.ended:
-                        yield from answers.add(*traces.done(trace).told(options, unread))
+                        yield from answers.add(*traces.done(trace).answered(options, unread))
                 elif is_run(payload):
                     trace = traces.opened(str(payload.get("trace_id") or payload.get("id")), wrapped, unread)
                     trace.tree(payload, wrapped, options)
                     if payload.get("child_runs") and payload.get("parent_run_id") is None:
-                        yield from answers.add(*traces.done(trace).told(options, unread))
+                        yield from answers.add(*traces.done(trace).answered(options, unread))
                 else:
                     held = wrapped
         if held is not None:
             yield from answers.add(*_output(held, options, unread))
         for trace in traces.open.values():
-            yield from answers.add(*trace.told(options, unread))
+            yield from answers.add(*trace.answered(options, unread))
         yield from answers.rest()
 
 
@@ -84,12 +80,12 @@ def _is_patch(value: Any) -> bool:
 
 
 def _output(wrapped: Wrapped, options: ReadOptions, unread: Counter[str]) -> tuple[LoggedAnswer, Gathered]:
-    """Return what an output says of its question, and what was gathered of it."""
+    """Return the answer of an output, and what was gathered of it."""
     answer, gathered = wrapped.logged(unread), Gathered(options)
     if wrapped.payload is not None:
-        say_output(answer, wrapped.payload, gathered, unread)
-        gathered.say(answer)
+        add_output(answer, wrapped.payload, gathered, unread)
+        gathered.add_to(answer)
     elif wrapped.empty:
         gathered.asked = True
-        gathered.say(answer)
+        gathered.add_to(answer)
     return answer, gathered

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graphkit.readers.conversations import conversation, is_conversation
+from graphkit.readers.conversations import conversation
 from graphkit.readers.graph_names import (
     COMMITS,
     ELEMENT_IDS,
@@ -21,16 +21,9 @@ from graphkit.readers.graph_names import (
     plain,
 )
 from graphkit.readers.graph_values import Gathered
-from graphkit.readers.langchain_messages import (
-    constructed,
-    last_message,
-    message_text,
-    question_in,
-    sum_of_all,
-    usage_of,
-)
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge
-from graphkit.readers.payloads import UUID, identifier, number, text
+from graphkit.readers.model_messages import Message, is_conversation, parse_message, plain_message, tokens_of
+from graphkit.readers.payloads import UUID, at, identifier, number, object_of, text
 from graphkit.readers.reprs import Described, ReprError, parse_repr
 from graphkit.readers.tool_calls import Trail
 from graphkit.readers.triples import edges_in, relations_in, split_text
@@ -41,6 +34,9 @@ DOCUMENTS = (
     *("sourceDocuments", "retrievedDocuments", "contexts", "sources"),
 )
 ANSWERS = ("answer", "result", "output", "response", "outputtext", "generation", "content", "text")
+
+#: The keys that hold questions, the earlier one is believed.
+_QUESTIONS = ("question", "query", "input", "question_text", "text")
 
 #: The metadata that name a document's file, by which it is known where nothing else names it.
 FILES = ("source", "filepath", "path", "file", "filename", "url")
@@ -72,8 +68,8 @@ def is_output(value: Any) -> bool:
 
 
 def artifacts(messages: Any) -> list[Any]:
-    """Return the documents that an agent's tools gave beside the texts of their messages."""
-    given = (constructed(message).get("artifact") for message in (messages if isinstance(messages, list) else ()))
+    """Return the documents that an agent's tools returned beside the texts of their messages."""
+    given = (_fields_of(message).get("artifact") for message in (messages if isinstance(messages, list) else ()))
     lists = (found for found in given if isinstance(found, list) and found)
     return [doc for found in lists if all(document_of(doc) is not None for doc in found) for doc in found]
 
@@ -92,7 +88,7 @@ def document_of(value: Any) -> Mapping[str, Any] | None:
         return None
     if "document" in value and (beside := document_of(value["document"])) is not None:
         return {**beside, "score": value.get("score")}
-    inner = constructed(value)
+    inner = _fields_of(value)
     if "page_content" in inner:
         return inner
     return {**inner, "page_content": inner["pageContent"]} if "pageContent" in inner else None
@@ -107,15 +103,20 @@ def _loose(value: Any) -> Mapping[str, Any] | None:
     return None if key is None else {**value, "page_content": value[key]}
 
 
+def _fields_of(value: Any) -> dict[str, Any]:
+    """Return the fields of an object as ``dumpd`` writes it, or as ``model_dump`` does."""
+    return object_of(plain_message(value))
+
+
 def _fields(value: Any) -> Mapping[str, Any] | None:
     return value.fields if isinstance(value, Described) else None
 
 
-def say_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Counter[str]) -> None:
-    """Write into an answer what a chain's output says; what was retrieved is gathered."""
+def add_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Counter[str]) -> None:
+    """Add a chain's output to an answer, and what it retrieved to what is gathered."""
     output = _state(output)
     if isinstance(output, list):
-        say_documents(output, gathered, unread)
+        add_documents(output, gathered, unread)
         return
     if not isinstance(output, dict):
         answer.answer = text(output) or answer.answer
@@ -123,19 +124,19 @@ def say_output(answer: LoggedAnswer, output: Any, gathered: Gathered, unread: Co
     if message := message_text(output):
         answer.answer = message
         return
-    _say_tools(answer, output)
+    _add_tools(answer, output)
     answer.answer = answer_in(output) or answer.answer
     answer.question_text = answer.question_text or question_in(output)
     for key in DOCUMENTS:
         given = output.get(key)
         if isinstance(given, list) and (not given or any(_loose(doc) is not None for doc in given)):
-            say_documents(given, gathered, unread)
+            add_documents(given, gathered, unread)
             break
         if isinstance(given, str) and given:
             gathered.note(PASSED_TEXT)
     if not gathered.asked and (found := artifacts(output.get("messages"))):
-        say_documents(found, gathered, unread)
-    _say_rows(output, gathered)
+        add_documents(found, gathered, unread)
+    _add_rows(output, gathered)
 
 
 def answer_in(output: Any) -> str | None:
@@ -143,10 +144,59 @@ def answer_in(output: Any) -> str | None:
     if not isinstance(output, dict):
         return text(output)
     _, said = first_of(output, ANSWERS)
-    return text(said) or message_text(said) or last_message(output.get("messages"))
+    return text(said) or message_text(said) or _last_message(output.get("messages"))
 
 
-def say_documents(documents: list[Any], gathered: Gathered, unread: Counter[str]) -> None:
+def message_text(value: Any) -> str | None:
+    """Return the words of a model's message."""
+    message = parse_message(value)
+    return "".join(message.texts) or None if message.role == "assistant" else None
+
+
+def _last_message(messages: Any) -> str | None:
+    """Return the last words of a model."""
+    return next(filter(None, map(message_text, reversed(messages))), None) if isinstance(messages, list) else None
+
+
+def question_in(given: Any) -> str | None:
+    """Return the question's text among a run's inputs."""
+    if isinstance(given, str):
+        return text(given)
+    if isinstance(given, dict):
+        for key in _QUESTIONS:
+            if key in given and (found := question_in(given[key])):
+                return found
+        message = parse_message(given)
+        return "".join(message.texts) or None if message.role == "user" else question_in(given.get("messages"))
+    if isinstance(given, list):
+        users = (question_in(part) for part in reversed(given) if isinstance(part, dict | list))
+        return next(filter(None, users), None)
+    return None
+
+
+def sum_of_all(counts: Iterable[int | None]) -> int | None:
+    """Return the sum if every call has its count: a part of the sum would be too small."""
+    given = list(counts)
+    return None if None in given else sum(count for count in given if count is not None)
+
+
+def usage_of(output: Any) -> Message:
+    """Return the message of a model's output, with its model and tokens, also those that stand beside the message."""
+    fields = _fields_of(output)
+    held = fields.get("generations")
+    if isinstance(held, list):
+        while isinstance(held, list) and held:
+            held = held[0]
+        message = parse_message(_fields_of(held).get("message"))
+        message.model = message.model or text(at(output, "llm_output.model_name"))
+        if message.prompt_tokens is message.output_tokens is None:
+            message.prompt_tokens, message.output_tokens = tokens_of(at(fields, "llm_output.token_usage"))
+        return message
+    messages = fields.get("messages")
+    return parse_message(messages[-1] if isinstance(messages, list) and messages else output)
+
+
+def add_documents(documents: list[Any], gathered: Gathered, unread: Counter[str]) -> None:
     """Gather documents, with the edges in their metadata."""
     gathered.asked = True
     for one in documents:
@@ -175,7 +225,7 @@ def say_documents(documents: list[Any], gathered: Gathered, unread: Counter[str]
 
 
 def _triples(content: str | None, name: str | None, gathered: Gathered) -> tuple[list[LoggedEdge], str | None]:
-    """Take the triples that a document's text begins with, or is where nothing names it; return them and the rest."""
+    """Add the triples that a document's text begins with, or is if nothing names it; return them and the rest."""
     notes: set[str] = set()
     split = split_text(content or "", notes)
     if not split.parts or (split.alone and name is not None):
@@ -189,7 +239,7 @@ def _triples(content: str | None, name: str | None, gathered: Gathered) -> tuple
 
 
 def _name(document: Mapping[str, Any], metadata: Mapping[str, Any], content: str | None) -> str | None:
-    """Return what a document is called: its metadata's name, its own id, its file; an id drawn at random after that."""
+    """Return the name of a document: its metadata's name, its own id, its file, or last an id drawn at random."""
     named, own = name_of(metadata), identifier(document.get("id"))
     if named is not None and not is_element_id(named):
         return named
@@ -244,12 +294,12 @@ def _is_action(step: Any) -> bool:
 
 
 def _action(value: Any) -> dict[str, Any]:
-    fields = constructed(value)
+    fields = _fields_of(value)
     return fields if isinstance(fields.get("tool"), str) and "tool_input" in fields else {}
 
 
 def _rows(output: Mapping[str, Any]) -> list[Any] | None:
-    """Return the rows that a Cypher chain returned in the place of an answer; None where there are none such."""
+    """Return the rows that a Cypher chain returned instead of an answer, or None."""
     rows = output.get("result")
     if not isinstance(output.get("query"), str) or not isinstance(rows, list):
         return None
@@ -258,8 +308,8 @@ def _rows(output: Mapping[str, Any]) -> list[Any] | None:
     return rows if all(isinstance(row, dict) and document_of(row) is None for row in rows) else None
 
 
-def _say_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
-    """Take the rows of a Cypher chain: those of each query after it."""
+def _add_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
+    """Add the rows of a Cypher chain: the rows of a query follow the query."""
 
     def take(rows: Any) -> None:
         if isinstance(rows, list):
@@ -278,21 +328,20 @@ def _say_rows(output: Mapping[str, Any], gathered: Gathered) -> None:
     take(_rows(output))
 
 
-def _say_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
-    """Write into an answer what an agent's messages, or its steps, say of its calls of tools and of models."""
+def _add_tools(answer: LoggedAnswer, output: Mapping[str, Any]) -> None:
+    """Add the calls of tools and of models to an answer, from an agent's messages or its steps."""
     messages, steps = output.get("messages"), output.get(_STEPS)
     if isinstance(messages, list) and is_conversation(messages):
         said = conversation(messages, Counter())
         answer.question_text = answer.question_text or question_in({"messages": messages})
         if said.trail.calls:
             said.trail.into(answer, tools=False)
-        given = [constructed(one) for one in messages]
-        calls = [usage_of(message) for message in given if message.get("type") == "ai"]
+        calls = [usage_of(message) for message in messages if parse_message(message).role == "assistant"]
         if calls:
             answer.model_calls = len(calls)
-            answer.prompt_tokens = sum_of_all(prompt for prompt, _, _ in calls)
-            answer.output_tokens = sum_of_all(output_tokens for _, output_tokens, _ in calls)
-            answer.model = next((model for _, _, model in calls if model), None)
+            answer.prompt_tokens = sum_of_all(call.prompt_tokens for call in calls)
+            answer.output_tokens = sum_of_all(call.output_tokens for call in calls)
+            answer.model = next((call.model for call in calls if call.model), None)
     elif isinstance(steps, list) and steps and all(map(_is_action, steps)):
         trail = Trail()
         for step in steps:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
-from graphkit.readers.cypher_texts import printed
+from graphkit.readers.documents import printed
 from graphkit.readers.graph_names import first_of
 from graphkit.readers.graph_values import Gathered
-from graphkit.readers.langchain_messages import constructed, question_in, sole, sum_of_all, usage_of
-from graphkit.readers.langchain_outputs import say_documents, say_output
+from graphkit.readers.langchain_outputs import add_documents, add_output, question_in, sum_of_all, usage_of
 from graphkit.readers.logged import LoggedAnswer, ReadOptions
+from graphkit.readers.model_messages import plain_message
 from graphkit.readers.payloads import QUESTION_IDS, Wrapped, at, identifier, json_within, number, object_of, text, whole
+from graphkit.readers.times import milliseconds_between
 from graphkit.readers.tool_calls import Trail
+from graphkit.readers.traces import Tree
 
 _CHUNKS = re.compile(r"on_\w+_stream")
 _EVENT = re.compile(r"on_(chain|retriever|chat_model|llm|tool|prompt|parser|custom)_?(\w+)")
@@ -58,9 +59,10 @@ def is_run(value: Any) -> bool:
 class _Run:
     """One run within a trace."""
 
+    id: str
     parent: str | None
     kind: str
-    start: str = ""
+    start: str | None = None
     documents: list[Any] | None = None
     prompt_tokens: int | None = None
     output_tokens: int | None = None
@@ -74,7 +76,7 @@ class _Run:
 
 @dataclass(slots=True)
 class _Trace:
-    """The runs of one question, and what its root says."""
+    """The runs of one question, and the content of its root."""
 
     root: str
     question: str | None
@@ -87,11 +89,11 @@ class _Trace:
     notes: dict[str, None] = field(default_factory=dict)
 
     def event(self, event: dict[str, Any], wrapped: Wrapped) -> None:
-        """Take an event of ``astream_events``."""
+        """Add an event of ``astream_events``."""
         run_id, name, data = str(event["run_id"]), event["event"], event["data"]
         parents = event.get("parent_ids")
         self.nested = self.nested or bool(parents)
-        self._told(wrapped)
+        self._take_question(wrapped)
         if _CHUNKS.fullmatch(name):
             return
         match = _EVENT.fullmatch(name)
@@ -100,7 +102,7 @@ class _Trace:
         if not parents and run_id != self.root:
             self.notes[NO_PARENTS] = None
         parent = str(parents[-1]) if isinstance(parents, list) and parents else None
-        run = self.runs.setdefault(run_id, _Run(parent, kind))
+        run = self.runs.setdefault(run_id, _Run(run_id, parent, kind))
         if kind == "tool":
             run.tool = text(event.get("name")) or run.tool
             run.given = data.get("input") if run.given is None else run.given
@@ -119,16 +121,18 @@ class _Trace:
                 self.answer.error = str(data.get("error"))
 
     def tree(self, run: dict[str, Any], wrapped: Wrapped, options: ReadOptions) -> None:
-        """Take a run of a tracer with its children."""
+        """Add a run of a tracer with its children."""
         self.is_tree = True
-        self._told(wrapped)
+        self._take_question(wrapped)
         waiting = [(run, str(run["parent_run_id"]) if run.get("parent_run_id") else None)]
         while waiting:
             one, parent = waiting.pop()
             run_id = str(one.get("id"))
             given = {key: json_within(one.get(key)) for key in ("inputs", "outputs", "extra")}  # texts, in tables
             kind = {name: name for name in ("llm", "retriever", "tool")}.get(str(one.get("run_type")), "chain")
-            found = self.runs[run_id] = _Run(parent, kind, str(one.get("dotted_order") or one.get("start_time") or ""))
+            found = self.runs[run_id] = _Run(
+                run_id, parent, kind, text(one.get("dotted_order")) or text(one.get("start_time"))
+            )
             found.ended = one.get("end_time") is not None
             found.tool, found.given, found.failed = text(one.get("name")), given["inputs"], bool(one.get("error"))
             metadata = at(given, "extra.metadata")
@@ -146,79 +150,61 @@ class _Trace:
     def _root(self, run: dict[str, Any], metadata: Any, options: ReadOptions) -> None:
         answer = self.answer
         self.ended = run.get("end_time") is not None
-        self.output = sole(run.get("outputs"))
+        self.output = _sole(run.get("outputs"))
         if options.question_key is None and isinstance(metadata, dict):
             key, value = first_of(metadata, QUESTION_IDS)
             if key and identifier(value):
                 answer.question, answer.taken["question id"] = identifier(value), f"extra.metadata.{key}"
-        answer.question_text = answer.question_text or question_in(sole(run.get("inputs")))
+        answer.question_text = answer.question_text or question_in(_sole(run.get("inputs")))
         error = run.get("error")
         answer.error = text(error.partition(_TRACEBACK)[0].strip()) if isinstance(error, str) else answer.error
-        begun, done = _time(run.get("start_time")), _time(run.get("end_time"))
-        if answer.latency_ms is None and begun is not None and done is not None and done >= begun:
-            answer.latency_ms = (done - begun) * 1000
+        taken = milliseconds_between(run.get("start_time"), run.get("end_time"))
+        if answer.latency_ms is None and taken is not None and taken >= 0:
+            answer.latency_ms = taken
         answer.cost = number(run.get("total_cost"))
 
-    def _told(self, wrapped: Wrapped) -> None:
+    def _take_question(self, wrapped: Wrapped) -> None:
         answer = self.answer
         if answer.question is None and wrapped.question is not None:
-            answer.question, answer.taken["question id"] = wrapped.question, wrapped.taken["question id"]
+            answer.question, answer.taken["question id"] = wrapped.question, wrapped.answer.taken["question id"]
 
     def _end(self, run: _Run, output: Any, metadata: Any) -> None:
         if run.kind == "retriever":
             found = output.get("documents", output.get("output")) if isinstance(output, dict) else output
             run.documents = found if isinstance(found, list) else None
         elif run.kind == "tool":
-            run.gave = sole(output)
+            run.gave = _sole(output)
         elif run.kind in _MODELS:
-            told = object_of(metadata)
-            run.model = text(told.get("ls_model_name"))
-            run.prompt_tokens, run.output_tokens, named = usage_of(output)
-            run.model = run.model or named
+            known = object_of(metadata)
+            used = usage_of(output)
+            run.prompt_tokens, run.output_tokens = used.prompt_tokens, used.output_tokens
+            run.model = text(known.get("ls_model_name")) or used.model
 
-    def _holders(self, *kinds: str) -> dict[str, str | None]:
-        """Return for each run of some kinds the nearest one of them that holds it, if one does."""
-        nearest: dict[str, str | None] = {}
-        for run_id in self.runs:
-            way: list[str] = []
-            above: str | None = run_id
-            while above is not None and above not in nearest and above in self.runs:
-                way.append(above)
-                nearest[above] = None  # where runs hold each other in a circle, too
-                above = self.runs[above].parent
-            for below in reversed(way):
-                if above in self.runs:
-                    nearest[below] = above if self.runs[above].kind in kinds else nearest[above]
-                above = below
-        return {run_id: holder for run_id, holder in nearest.items() if self.runs[run_id].kind in kinds}
-
-    def _say_tools(self, answer: LoggedAnswer) -> None:
-        """Write the calls of tools into an answer, if no messages hold them."""
-        tools = [self.runs[run_id] for run_id, holder in self._holders("tool").items() if holder is None]
+    def _add_tools(self, answer: LoggedAnswer, tree: Tree[_Run]) -> None:
+        """Add the calls of tools to an answer unless messages hold them."""
+        tools = tree.outermost(lambda run: run.kind == "tool")
         if not tools or answer.tool_calls:
             return
         trail = Trail()
-        for run in sorted(tools, key=lambda run: run.start):
+        for run in tools:
             trail.called(run.tool, _arguments(run.given))
-            message = constructed(run.gave)
+            message = object_of(plain_message(run.gave))
             trail.returned(message.get("content", run.gave), failed=run.failed or message.get("status") == "error")
         trail.into(answer, tools=False)
 
-    def told(self, options: ReadOptions, unread: Counter[str]) -> tuple[LoggedAnswer, Gathered]:
-        """Return what the trace says of its question, and what was gathered of it."""
+    def answered(self, options: ReadOptions, unread: Counter[str]) -> tuple[LoggedAnswer, Gathered]:
+        """Return the answer of the trace, and what was gathered of it."""
         answer, gathered = self.answer, Gathered(options)
-        say_output(answer, self.output, gathered, unread)
-        self._say_tools(answer)
+        add_output(answer, self.output, gathered, unread)
+        tree = Tree.of(list(self.runs.values()))
+        self._add_tools(answer, tree)
         if not gathered.places:  # what a chain gives as its context goes before what its retrievers found
-            retrievers = [self.runs[run_id] for run_id, holder in self._holders("retriever").items() if holder is None]
-            for run in sorted(retrievers, key=lambda run: run.start):
+            for run in tree.outermost(lambda run: run.kind == "retriever"):
                 if run.documents is not None:
-                    say_documents(run.documents, gathered, unread)
+                    add_documents(run.documents, gathered, unread)
         if self.is_tree and len(self.runs) == 1 and not gathered.asked and not answer.tool_calls:
             self.notes[NO_CHILDREN] = None
-        calls = self._holders(*_MODELS)
-        outer = set(calls.values())
-        models = [self.runs[run_id] for run_id in calls if run_id not in outer and self.runs[run_id].ended]
+        models = [run for run in tree.innermost(lambda run: run.kind in _MODELS) if run.ended]
         if models:
             answer.model_calls = len(models)
             answer.prompt_tokens = sum_of_all(run.prompt_tokens for run in models)
@@ -229,7 +215,7 @@ class _Trace:
         if answer.error is not None:
             match = _ERROR.match(answer.error)
             answer.error_type = answer.error_type or (match[1] if match else None)
-        gathered.say(answer)
+        gathered.add_to(answer)
         answer.notes.extend(self.notes)
         return answer, gathered
 
@@ -278,23 +264,18 @@ class Traces:
 
 
 def _arguments(given: Any) -> Any:
-    """Return what a tool was given; tracers print it as Python does.
+    """Return the arguments of a tool, which tracers print as Python does.
 
     >>> _arguments({"input": "{'node': 'Ann'}"}), _arguments({"input": "Ann"})
     ({'node': 'Ann'}, {'input': 'Ann'})
     """
-    given = json_within(sole(given))
+    given = json_within(_sole(given))
     found = printed(given, _LONGEST_PRINTED) if isinstance(given, str) and given.startswith("{") else given
     return found if isinstance(found, dict) else {"input": given}
 
 
-def _time(value: Any) -> float | None:
-    """Return seconds since 1970; an integer counts milliseconds, as LangSmith exports them."""
-    if isinstance(value, str):
-        try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
-            return None
-        return moment.timestamp() if moment.tzinfo else moment.replace(tzinfo=UTC).timestamp()
-    given = number(value)
-    return None if given is None else given / 1000 if given > 1e11 else given
+def _sole(given: Any) -> Any:
+    """Return the value that a tracer put into an object of one key: ``{"output": ...}``, ``{"input": ...}``."""
+    if isinstance(given, dict) and len(given) == 1 and given.keys() <= {"output", "input"}:
+        return next(iter(given.values()))
+    return given

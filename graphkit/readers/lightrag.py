@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphkit.readers.lightrag_contexts import chunks_of, is_context, is_prompt, is_refusal, tables_of
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, Values
 from graphkit.readers.logged_rankings import Ranking
 from graphkit.readers.payloads import (
     ANSWER_ALONE,
@@ -35,7 +35,7 @@ _CITED = re.compile(r"(\w?)\[(\d{1,6})\]")
 _STREAMED = "the answer was streamed, and the log has no text of it"
 _NO_ANSWER = "instead of an answer there is the context or the prompt, which was asked for"
 _UNKNOWN_REFERENCES = "the answer cites numbers that aren't in its references; they are kept as [n]"
-_MODE_WITHOUT_WALK = "a naive or bypass query looks at no edges: its walk isn't scored"
+_MODE_WITHOUT_WALK = "a naive or bypass query looks at no edges: its traversal isn't scored"
 
 Row = dict[str, Any]
 
@@ -55,15 +55,11 @@ class LightragReader(Reader):
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is the result of a query, with what its user wrote around it."""
         if isinstance(value, str):
             return is_context(value)
         return (_is_part(value) and _has_references(value)) or holds(_boxed(value), _is_result, lists=True)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield what each result says of its question."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in _streams_joined(values):
             if isinstance(value, list) and len(value) == 1 and _is_part(value[0]):
                 value = value[0]
@@ -174,7 +170,7 @@ def _context_key(value: Row) -> str | None:
 
 
 def _read_result(result: Row, logged: LoggedAnswer, taken: frozenset[str], unread: Counter[str]) -> None:
-    """Add to an answer what a result says."""
+    """Add the content of a result to an answer."""
     key = None if "status" in result else _context_key(result)
     mode: str | None = None
     refusal = result[key] if key is not None else result.get("response")
@@ -232,7 +228,7 @@ def _mode(metadata: Row) -> str | None:
 
 
 def _read_answer(response: Any, logged: LoggedAnswer) -> None:
-    """Add the answer; what was asked for instead of an answer stands in the same place."""
+    """Add the answer; a context or prompt that was asked for instead has the same place."""
     if not isinstance(response, dict):
         return
     content = text(response.get("content"))
@@ -245,7 +241,7 @@ def _read_answer(response: Any, logged: LoggedAnswer) -> None:
 
 
 def _read_tables(tables: Row, mode: str | None, logged: LoggedAnswer, unread: Counter[str]) -> None:
-    """Add what was retrieved and which edges: None where the mode looks for none."""
+    """Add the retrieved names and the edges; they stay None if the mode looks for none."""
     entities, relationships, chunks = (objects_of(tables.get(name)) for name in _TABLES[:3])
     ranking = Ranking()
     for chunk in (*_entities(entities, unread), *_chunks(chunks, tables, unread)):
@@ -276,7 +272,7 @@ def _entities(rows: list[Row], unread: Counter[str]) -> Iterator[LoggedChunk]:
 
 
 def _chunks(rows: list[Row], tables: Row, unread: Counter[str]) -> Iterator[LoggedChunk]:
-    """Yield the chunks by their file, or by their id where the file isn't known."""
+    """Yield the chunks by their file, or by their id if the file is unknown."""
     files = _files(tables)
     for row in rows:
         count_unread(row, ("reference_id", "content", "file_path", "chunk_id", "id"), unread, "data.chunks.")
@@ -312,7 +308,7 @@ def _files(tables: Row) -> dict[str, str]:
 
 
 def _citations(answer: str, tables: Row, notes: list[str]) -> list[str] | None:
-    """Return the files that ``[n]`` in the answer cites, or None where the log has no references.
+    """Return the files that ``[n]`` in the answer cites, or None if the log has no references.
 
     ``items[0]`` is an index of code, unless there is such a reference.
     """

@@ -83,7 +83,7 @@ def tables_of(context: str, unread: Counter[str], notes: list[str]) -> Tables:
 
 
 def _csv_tables(context: str) -> tuple[str, ...] | None:
-    """Return the three tables of a context before 1.3; None of another. The last one ends with the last fence."""
+    """Return the three tables of a context before 1.3, or None. The last table ends with the last fence."""
     opening = _CSV_OPENING.match(context)
     if opening is None:
         return None
@@ -103,7 +103,7 @@ def _csv_tables(context: str) -> tuple[str, ...] | None:
 
 
 def _fences(following: re.Pattern[str], context: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield where a table ends whose fence stands on a line of its own, and where the next table begins."""
+    """Yield the end of each table whose fence has a line of its own, and the beginning of the next table."""
     for found in following.finditer(context, start):
         end = _line_end_before(context, found.start(), start)
         if end is not None:
@@ -111,7 +111,7 @@ def _fences(following: re.Pattern[str], context: str, start: int) -> Iterator[tu
 
 
 def _line_end_before(context: str, fence: int, start: int) -> int | None:
-    """Return where the white space before a fence has its first line end; None where it has none."""
+    """Return the place of the first line end in the white space before a fence, or None."""
     begin = fence
     while begin > start and context[begin - 1].isspace():
         begin -= 1
@@ -193,7 +193,7 @@ def _unquoted_rows(columns: list[str], body: str) -> Iterator[Row]:
 
 
 def _numbered(body: str, number: int, at: int) -> int | None:
-    """Return where the row of a number begins, which is at the beginning of a line."""
+    """Return the place of the row with a number, which begins a line, or None."""
     mark = f"{number},\t"
     if at == 0 and body.startswith(mark):
         return 0

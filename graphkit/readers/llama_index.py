@@ -9,14 +9,21 @@ give plain chunks. An index of the former kind (``KnowledgeGraphIndex``) gives i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
-from graphkit.readers.cypher_texts import CYPHER, printed, rows_in, said_by_rows
+from graphkit.readers.documents import CYPHER, Document, content_of_rows, printed, ranked_documents, rows_in
 from graphkit.readers.llama_index_events import is_event, without_events
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, UnreadableLogError
-from graphkit.readers.logged_rankings import Ranking, distinct
+from graphkit.readers.logged import (
+    LoggedAnswer,
+    LoggedChunk,
+    LoggedEdge,
+    Reader,
+    ReadOptions,
+    UnreadableLogError,
+    Values,
+)
+from graphkit.readers.logged_rankings import distinct
 from graphkit.readers.payloads import (
     UUID,
     count_unread,
@@ -34,10 +41,7 @@ from graphkit.readers.triples import (
     NOT_AN_EDGE,
     UNSPLIT,
     SplitText,
-    edges_in,
     edges_of_metadata,
-    relations_in,
-    split_own_preambles,
     split_text,
 )
 
@@ -63,25 +67,6 @@ _ROWS_AS_TEXT = (
 Node = dict[str, Any]
 
 
-@dataclass(slots=True)
-class _Read:
-    """The content of a node: its name, its text without its edges, and its metadata."""
-
-    name: str
-    score: float | None
-    split: SplitText
-    is_chunk: bool = True
-    beside: list[LoggedEdge] | None = None  # edges in its metadata
-    rows: list[Any] | None = None
-    query: str | None = None  # the Cypher whose rows these are
-    paths: dict[str, Any] | None = None
-
-    @property
-    def chunk(self) -> LoggedChunk | None:
-        """Return the node as a chunk, or None where nothing names it."""
-        return LoggedChunk(self.name, self.split.text, self.score) if self.is_chunk else None
-
-
 class LlamaIndexReader(Reader):
     """Reads what a retriever or a query engine of LlamaIndex returned."""
 
@@ -91,22 +76,15 @@ class LlamaIndexReader(Reader):
     title = "LlamaIndex: NodeWithScore lists, the Response of an engine, and the events of its instrumentation"
     lacks = (
         "The edges are a set: their order changes from run to run.",
-        "Which of an edge's nodes was found isn't said: a score is that of the better one, 0.0 that neither was found.",
-        "Nodes rank by their scores where each has one, else by their place.",
+        "The log doesn't say which node of an edge was found: the score is that of the better one; 0.0 means neither.",
+        "Nodes rank by their scores if each has one, else by their place.",
         "There are no latency, tokens, model and cost.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is a list of nodes or a response, with what its user wrote around it."""
         return is_event(value) or holds(value, _is_result, lists=True)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield what each result says of its question.
-
-        An empty list of nodes is a traversal of nothing if the other results have edges, so that it waits for them.
-        """
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         waiting: list[LoggedAnswer] = []
         has_edges: bool | None = None
         relations: set[str] = set()
@@ -131,14 +109,14 @@ class LlamaIndexReader(Reader):
 
 
 def _results(
-    values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
+    values: Values, options: ReadOptions, unread: Counter[str]
 ) -> Iterator[tuple[LoggedAnswer, list[Any] | None]]:
     """Yield each result's nodes, None where the question failed; nodes that follow each other one by one are one's."""
     gathered: tuple[LoggedAnswer, list[Any]] | None = None
     for where, value in values:
         for wrapped in each_unwrapped(value, _is_result, options, where, lists=True):
             alone = isinstance(wrapped.payload, dict) and _is_node(wrapped.payload)
-            asked = wrapped.question, wrapped.question_text
+            asked = wrapped.question, wrapped.answer.question_text
             if gathered is not None and (not alone or asked != (gathered[0].question, gathered[0].question_text)):
                 yield gathered
                 gathered = None
@@ -146,7 +124,7 @@ def _results(
                 yield wrapped.logged(unread), [] if wrapped.empty else None
             elif not alone:
                 logged = wrapped.logged(unread)
-                _say_tools(logged, wrapped.payload)
+                _add_tools(logged, wrapped.payload)
                 yield logged, _nodes(wrapped.payload, wrapped.names, unread)
             else:
                 logged = wrapped.logged(unread)
@@ -182,7 +160,7 @@ def _is_node(value: Any) -> bool:
 
 
 def _written(value: Any) -> Node | None:
-    """Return a source node of which the user wrote down the id and the text, in the form that the library has."""
+    """Return a source node in the library's form, if the user wrote down its id and its text."""
     if not isinstance(value, dict):
         return None
     name = next((value[key] for key in ("node_id", "id") if identifier(value.get(key)) is not None), None)
@@ -211,8 +189,8 @@ def _nodes(result: Any, taken: frozenset[str], unread: Counter[str]) -> list[Any
     return nodes
 
 
-def _say_tools(logged: LoggedAnswer, result: Any) -> None:
-    """Write the tools that an agent called into an answer; the retriever of a chat engine is none."""
+def _add_tools(logged: LoggedAnswer, result: Any) -> None:
+    """Add the tools that an agent called to an answer; the retriever of a chat engine is none."""
     sources = result.get("sources") if isinstance(result, dict) else None
     trail = Trail()
     for one in sources if isinstance(sources, list) else ():
@@ -241,75 +219,60 @@ def _read_nodes(
             remedy="Write node.to_dict() of each before json.dumps, and not json.dumps(..., default=str).",
         )
     notes: set[str] = set()
-    read = [_read_node(node, notes, unread) for node in nodes]
-    split_own_preambles([one.split for one in read if one.is_chunk and one.split.text and not one.split.parts], notes)
-    relations |= relations_in([one.split for one in read])
-    ranking = Ranking()
-    edges: list[LoggedEdge] = []
-    asked = in_rows = False
-    for one in read:
-        its = edges_in(one.split, relations, notes)
-        if one.paths is not None:
-            its += _edges_of_paths(one.paths, notes)
-        edges += [*its, *(one.beside or ())]
-        if one.rows is not None:
-            found = said_by_rows(one.rows, one.query, options)
-            edges += [edge for path in found.walk or () for edge in path]
-            ranking.several(found.retrieved or (), one.score)
-            asked = asked or found.retrieved is not None
-            in_rows = in_rows or found.walk is not None or (options.columns is not None and not one.rows)
-            notes.update(found.notes)
-        elif one.split.alone:
-            ranking.item(None, its, one.score)
-            ranking.beside(chunk=one.chunk)
-        else:
-            ranking.item(one.chunk, its, one.score)
-        ranking.beside(one.beside or ())
+    read = [_read_node(node, options, notes, unread) for node in nodes]
+    ranking, edges = ranked_documents(read, relations, notes)
     if edges:
         logged.walk, logged.ordered = [distinct(edges)], False
-    elif in_rows or any(one.paths is not None or one.beside is not None for one in read):
+    elif edges is not None:
         # Edges that are there and can't be read are no traversal of nothing.
         logged.walk = None if notes & {UNSPLIT, NOT_AN_EDGE, _PATHS_AS_TEXT} else []
     chunks = ranking.chunks(by_score=True)
-    only_rows = not (chunks or asked) and logged.walk is None and any(not one.is_chunk for one in read)
+    asked = any(one.rows is not None and one.rows.retrieved is not None for one in read)
+    only_rows = not (chunks or asked) and logged.walk is None and any(one.chunk is None for one in read)
     if nodes or logged.retrieved is None:  # else what an agent's tools found is what is known
         logged.retrieved = None if only_rows else chunks
     logged.notes += sorted(notes)
 
 
-def _read_node(value: Node, notes: set[str], unread: Counter[str]) -> _Read:
-    """Return what one node says; edges below a preamble of the user's own aren't found here."""
+def _read_node(value: Node, options: ReadOptions, notes: set[str], unread: Counter[str]) -> Document:
+    """Return a node as a document. Edges below a preamble of the user's own aren't found here."""
     node = _inner(value)
     metadata = node.get("metadata") if isinstance(node.get("metadata"), dict) else node.get("extra_info")
     metadata = object_of(metadata)
     content = _text(node)
-    one = _Read(_name(node, metadata), number(value.get("score", node.get("score"))), SplitText(content or None))
+    score = number(value.get("score", node.get("score")))
     if node is not value:
         count_unread(value, ("node", "score", *_FORM), unread)
     used = ("id_", "text", "text_resource", "metadata", "extra_info", "relationships", "score")
     count_unread(node, (*used, *_FORM), unread, "node.")
-    relationships = node.get("relationships")
-    if isinstance(relationships, dict):
-        count_unread(relationships, _SOURCE, unread, "node.relationships.")
+    count_unread(object_of(node.get("relationships")), _SOURCE, unread, "node.relationships.")
     rows_as_text = content.startswith("[{") and not metadata and _source(node) is None
     if content.startswith(CYPHER) or rows_as_text or metadata.keys() == {"query", "response"}:
-        one.is_chunk = False
-        query, rows = rows_in(content)
-        response = metadata.get("response", rows)
-        if response is None:
-            notes.add(_ROWS_AS_TEXT)
-        else:
-            one.rows = response if isinstance(response, list) else [response]
-            one.query = text(metadata.get("query")) or query
-        return one
+        return Document(None, SplitText(None), score, rows=_rows(content, metadata, options, notes))
     count_unread(metadata, (*_FILES, *_PATHS, *KEYS), unread, "node.metadata.")
-    one.beside = edges_of_metadata(metadata, notes)
+    beside, name = edges_of_metadata(metadata, notes), _name(node, metadata)
     if isinstance(metadata.get("kg_rel_map"), dict):
-        one.is_chunk, one.paths = False, metadata
-    elif (split := split_text(content, notes)).parts and not (split.alone and node.get("start_char_idx") is not None):
-        one.split = split
-        one.is_chunk = not split.alone or _source(node) is not None or UUID.fullmatch(one.name) is None
-    return one
+        paths = list(_edges_of_paths(metadata, notes))
+        return Document(None, SplitText(content or None), score, beside=beside, paths=paths)
+    split = split_text(content, notes)
+    if not split.parts or (split.alone and node.get("start_char_idx") is not None):
+        split = SplitText(content or None)
+    is_chunk = not split.alone or _source(node) is not None or UUID.fullmatch(name) is None
+    return Document(LoggedChunk(name, score=score) if is_chunk else None, split, score, beside=beside)
+
+
+def _rows(content: str, metadata: dict[str, Any], options: ReadOptions, notes: set[str]) -> LoggedAnswer:
+    """Return the content of the rows of Cypher that a node's text or metadata hold."""
+    query, rows = rows_in(content)
+    response = metadata.get("response", rows)
+    if response is None:
+        notes.add(_ROWS_AS_TEXT)
+        return LoggedAnswer("")
+    found = response if isinstance(response, list) else [response]
+    said = content_of_rows(found, text(metadata.get("query")) or query, options)
+    if not found and options.columns is not None and said.walk is None:
+        said.walk = []
+    return said
 
 
 def _text(node: Node) -> str:
@@ -327,7 +290,7 @@ def _source(node: Node) -> str | None:
 
 
 def _name(node: Node, metadata: dict[str, Any]) -> str:
-    """Return what a node is called: an id that somebody chose before a file, and a file before one drawn at random."""
+    """Return the name of a node: an id that somebody chose, else a file, else an id drawn at random."""
     own = identifier(node.get("id_"))
     source = _source(node)
     chosen = [name for name in (own, source) if name is not None and UUID.fullmatch(name) is None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Any
 
 from graphkit.readers.payloads import text
+from graphkit.readers.times import milliseconds_between
 from graphkit.records.words import shortened
 
 _RETRIEVED, _ANSWERED, _ASKED = "RetrievalEndEvent", "QueryEndEvent", "QueryStartEvent"
@@ -41,25 +41,25 @@ def without_events(values: Iterable[tuple[str, Any]], unread: Counter[str]) -> I
         if kind == _ASKED:
             begun[str(value["span_id"])] = value["timestamp"]
         elif kind == _RETRIEVED and isinstance(value.get("nodes"), list):
-            _, told = waiting.setdefault(asked, (where, {**_tags(value), "question": asked, "nodes": []}))
-            told["nodes"] = [*told["nodes"], *value["nodes"]]
+            _, result = waiting.setdefault(asked, (where, {**_tags(value), "question": asked, "nodes": []}))
+            result["nodes"] = [*result["nodes"], *value["nodes"]]
         elif kind == _ANSWERED:
             # Without a retrieval and its nodes it isn't known what was retrieved.
             unknown = {"question_id": asked, **_tags(value), "question": asked}
-            _, told = waiting.pop(asked, (where, unknown))
+            _, result = waiting.pop(asked, (where, unknown))
             response = value.get("response")
             inner = response if isinstance(response, dict) else {"response": response}
             if isinstance(inner.get("source_nodes"), list):
-                told["nodes"] = inner["source_nodes"]
-            taken = _milliseconds(begun.pop(str(value["span_id"]), None), value["timestamp"])
-            yield where, {**told, "answer": text(inner.get("response")), "latency_ms": taken}
+                result["nodes"] = inner["source_nodes"]
+            taken = milliseconds_between(begun.pop(str(value["span_id"]), None), value["timestamp"])
+            yield where, {**result, "answer": text(inner.get("response")), "latency_ms": taken}
         elif kind not in _REPEATED:
             unread[f"events of the kind {shortened(kind)}"] += 1
     yield from waiting.values()
 
 
 def _tags(event: dict[str, Any]) -> dict[str, Any]:
-    """Return what ``instrument_tags`` of the user says of the question."""
+    """Return the ids that the user gave by ``instrument_tags``."""
     tags = event.get("tags")
     return {name: value for name, value in tags.items() if name[-2:].lower() == "id"} if isinstance(tags, dict) else {}
 
@@ -67,15 +67,3 @@ def _tags(event: dict[str, Any]) -> dict[str, Any]:
 def _question(event: dict[str, Any]) -> str:
     given = event.get("query", event.get("str_or_query_bundle"))
     return text(given.get("query_str") if isinstance(given, dict) else given) or ""
-
-
-def _milliseconds(start: Any, end: Any) -> float | None:
-    """Return the time between two timestamps, which may be printed.
-
-    >>> _milliseconds("2026-01-01 10:00:00", "2026-01-01T10:00:00.250000")
-    250.0
-    """
-    try:
-        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() * 1000
-    except (TypeError, ValueError):
-        return None

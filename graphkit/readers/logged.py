@@ -1,7 +1,7 @@
 """The data that a log holds on one question, in its own names, and the base class of readers.
 
-A reader knows one format and nothing of datasets: which id a name stands for, and which way an edge points, is found
-out afterwards. What the log doesn't say is None, which never means nothing.
+A reader knows one format and nothing of datasets: the import finds the id of a name and the direction of an edge. Data
+that the log doesn't hold are None, which never means nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class LoggedEdge:
 
 @dataclass(slots=True)
 class LoggedToolCall:
-    """A tool that was called, with what it was given and what it gave back, as text.
+    """A tool that was called, with its arguments, and its result as text.
 
     ``seen`` holds the names of what it showed: opened by its arguments, or found in its result. None where that isn't
     known, such as of a search whose result is plain text.
@@ -144,6 +144,10 @@ class UnreadableLogError(InputError):
     """A log that can't be read, or that could only mislead."""
 
 
+#: The values of a file, each with its ``file:line``.
+Values = Iterable[tuple[str, Any]]
+
+
 class Reader(ABC):
     """A reader of one format, registered by the entry-point group ``graphkit.readers``.
 
@@ -176,9 +180,7 @@ class Reader(ABC):
         """Return whether a value of a file (in a file of text, a line) has this format."""
 
     @abstractmethod
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         """Yield the answers of a file.
 
         Parameters

@@ -27,7 +27,7 @@ class Ranking:
         self._unranked: list[LoggedChunk] = []
 
     def item(self, chunk: LoggedChunk | None, triples: Iterable[LoggedEdge] = (), score: float | None = None) -> None:
-        """Add an item: its chunk, None where it has no name of its own, and the triples that it is or begins with."""
+        """Add an item: its chunk, None if it has no name of its own, and the triples that it is or begins with."""
         self.several([*ends(triples), *([chunk] if chunk is not None else [])], score)
 
     def several(self, chunks: Iterable[LoggedChunk], score: float | None = None) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graphkit.readers.graph_names import EDGES, ELEMENT_IDS, NAMES, chunk_of, edge_of, is_element_id, name_of, plain
 from graphkit.readers.graph_values import Gathered, InOrder
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import count_unread, each_unwrapped, holds, json_within, text
 from graphkit.readers.reprs import Described, ReprError, parse_fields, parse_repr
 
@@ -46,19 +46,15 @@ class Neo4jGraphragReader(Reader):
     options = ("question_key", "columns", "chunks_only")
     title = "neo4j-graphrag: RetrieverResult, RagResultModel, RawSearchResult, and what graphkit.record_searches writes"
     lacks = (
-        "Edges are there only where the query returned them, and with the default formatter paths lose their middle.",
+        "Edges are logged only if the query returned them, and paths lose their middle with the default formatter.",
         "Tokens, cost and model aren't logged.",
-        "Only RAG logs the answer, and what it retrieved only with return_context=True.",
+        "Only RAG logs the answer; it logs what it retrieved only with return_context=True.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value holds what a retriever or RAG of the library returned."""
         return holds(_revived(value), _is_payload)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer for each result."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         answers = InOrder()
         for where, value in values:
             whole = _revived(value)
@@ -69,7 +65,7 @@ class Neo4jGraphragReader(Reader):
                 payload = wrapped.payload
                 if payload is not None:
                     payload = {"records": payload, "metadata": None} if isinstance(payload, list) else payload
-                    gathered = _say(answer, payload, options, unread, wrapped.names)
+                    gathered = _add_payload(answer, payload, options, unread, wrapped.names)
                 yield from answers.add(answer, gathered)
         yield from answers.rest()
 
@@ -158,10 +154,10 @@ def _is_rag(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() >= _RAG and _is_context(value["retriever_result"])
 
 
-def _say(
+def _add_payload(
     answer: LoggedAnswer, payload: dict[str, Any], options: ReadOptions, unread: Counter[str], names: frozenset[str]
 ) -> Gathered | None:
-    """Write into an answer what a payload says, and return what was gathered of it."""
+    """Add a payload to an answer, and return what was gathered of it, or None if nothing could be."""
     result: Any = payload
     prefix = ""
     if _is_rag(payload):
@@ -191,20 +187,20 @@ def _say(
             where=answer.where,
             remedy=REMEDY,
         )
-    gathered.say(answer)
+    gathered.add_to(answer)
     return gathered
 
 
 def _item(item: dict[str, Any], gathered: Gathered, unread: Counter[str], prefix: str) -> None:
-    """Take an item: by its record, where its metadata or its content has it, else by its metadata."""
+    """Add an item: by its record if its metadata or its content has one, else by its metadata."""
     metadata = item["metadata"] if isinstance(item.get("metadata"), dict) else {}
     content = item["content"]
     record = metadata.get(RECORD)
     if isinstance(record, dict):
         gathered.row(record)
         return
-    told = _parsed(content, gathered)
-    fields = told.fields if isinstance(told, Described) and told.kind == "Record" else {"value": told}
+    parsed = _parsed(content, gathered)
+    fields = parsed.fields if isinstance(parsed, Described) and parsed.kind == "Record" else {"value": parsed}
     if "tool_name" in fields and isinstance(fields.get("content"), str):  # a ToolsRetriever's, around another's
         beside = fields["metadata"] if isinstance(fields.get("metadata"), dict) else {}
         inner = {name: one for name, one in beside.items() if name not in ("tool", "original_record")}
@@ -212,12 +208,12 @@ def _item(item: dict[str, Any], gathered: Gathered, unread: Counter[str], prefix
         return
     read = {key for key in metadata if plain(key) in (*NAMES, *ELEMENT_IDS, *EDGES, "score", "version", "commit")}
     count_unread(metadata, read, unread, prefix)
-    if isinstance(told, Described):
+    if isinstance(parsed, Described):
         gathered.row(fields, metadata)
         return
     before = len(gathered.edges)
     gathered.metadata(metadata)
-    properties = told if isinstance(told, Mapping) else {}
+    properties = parsed if isinstance(parsed, Mapping) else {}
     name = name_of(metadata)
     if name is None or is_element_id(name):
         name = name_of(properties) or name
@@ -231,7 +227,7 @@ def _item(item: dict[str, Any], gathered: Gathered, unread: Counter[str], prefix
 
 
 def _record(record: Any, gathered: Gathered) -> None:
-    """Take a raw record: an object of its columns, its text, or its values alone."""
+    """Add a raw record: an object of its columns, its text, or its values alone."""
     dropped = isinstance(record, list)
     if isinstance(record, list):
         record = {f"column {number}": value for number, value in enumerate(record, 1)}

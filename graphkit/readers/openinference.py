@@ -7,24 +7,26 @@ format: they are read where documents hold them, in their text as LlamaIndex wri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
-from graphkit.readers.cypher_texts import CYPHER, rows_in, said_by_rows
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions, UnreadableLogError
-from graphkit.readers.logged_rankings import Ranking
-from graphkit.readers.message_forms import plain_message
+from graphkit.readers.documents import CYPHER, Document, content_of_rows, ranked_documents, rows_in
+from graphkit.readers.logged import (
+    LoggedAnswer,
+    LoggedChunk,
+    Reader,
+    ReadOptions,
+    UnreadableLogError,
+    Values,
+)
+from graphkit.readers.model_messages import Message, parse_message, plain_message
 from graphkit.readers.payloads import UUID, count_unread, identifier, json_within, number, object_of, text, whole
-from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Span, holds_spans, nested, numbered
-from graphkit.readers.traces import ModelUse, ToolUse, TracedRetrieval, Tree, read_traces
+from graphkit.readers.spans import MORE_ATTRIBUTES, SDK_LIMIT, Operation, Span, ToolUse, holds_spans, nested
+from graphkit.readers.traces import TracedRetrieval, Tree, read_traces
 from graphkit.readers.triples import (
     KEYS,
     SplitText,
-    edges_in,
     edges_of_metadata,
-    relations_in,
-    split_own_preambles,
     split_text,
 )
 
@@ -62,18 +64,14 @@ class OpenInferenceReader(Reader):
     lacks = (
         "The format has no edges: they are read from the texts of documents as LlamaIndex writes them, and from their "
         "metadata.",
-        "The order in which edges were walked isn't logged: they are a set.",
-        "The commits of documents are logged only where their metadata hold them.",
+        "The order in which edges were followed isn't logged: they are a set.",
+        "The commits of documents are logged only if their metadata hold them.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value holds a span of a kind of OpenInference's."""
         return holds_spans(value, _is_ours)
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield what was traced of each question."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         return read_traces(values, options, unread, OpenInferenceConventions())
 
 
@@ -111,146 +109,61 @@ class OpenInferenceConventions:
         "tool.parameters",
     )
 
-    def is_call(self, span: Span) -> bool:
-        """Return whether a span is a call of a model."""
-        return _kind(span) == "LLM"
-
-    def is_retrieval(self, span: Span) -> bool:
-        """Return whether a span is a retrieval."""
-        return _kind(span) == "RETRIEVER"
-
-    def use(self, span: Span) -> ModelUse:
-        """Return what a call cost."""
-        given = span.attributes
+    def operation(self, span: Span) -> Operation:
+        """Return what a span did."""
+        given, kind = span.attributes, _kind(span)
+        if kind == "TOOL":
+            return Operation("tool", tools=[_ran_tool(span)])
+        if kind != "LLM":
+            return Operation("retrieval" if kind == "RETRIEVER" else "")
         cost = number(given.get("llm.cost.total"))
         if cost is None:
             parts = [number(given.get(f"llm.cost.{name}")) for name in ("prompt", "completion")]
             cost = sum(part for part in parts if part is not None) if None not in parts else None
         model = text(given.get("llm.model_name"))
-        return ModelUse(
+        calls = [call for message in _output_messages(span) for call in message.calls]
+        return Operation(
+            "model",
+            None if model in ("unknown", _HIDDEN) else model,
             whole(given.get("llm.token_count.prompt")),
             whole(given.get("llm.token_count.completion")),
             cost,
-            None if model in ("unknown", _HIDDEN) else model,
-        )
-
-    def asked_tools(self, span: Span) -> list[ToolUse]:
-        """Return the tools that a call of a model asked for."""
-        prefix = "message.tool_calls"
-        messages = span.numbered("llm.output_messages")
-        found = [numbered(messages[place], prefix) for place in sorted(messages)]
-        calls = [calls[place] for calls in found for place in sorted(calls)]
-        return [
-            ToolUse(
-                text(call.get("tool_call.function.name")),
-                nested(call, "tool_call.function.arguments"),
-                identifier(call.get("tool_call.id")),
-            )
-            for call in calls
-        ]
-
-    def ran_tool(self, span: Span) -> ToolUse | None:
-        """Return the tool that ran, where a span is of one."""
-        if _kind(span) != "TOOL":
-            return None
-        given = span.attributes
-        asked, gave = json_within(given.get("input.value")), plain_message(json_within(given.get("output.value")))
-        held = object_of(gave)
-        return ToolUse(
-            text(given.get("tool.name")) or span.name,
-            asked if isinstance(asked, dict | None) else {"input": asked},
-            identifier(held.get("tool_call_id")),
-            held.get("content", gave),
-            span.failed or held.get("status") == "error",
+            [ToolUse(text(call.name), call.arguments, identifier(call.id)) for call in calls],
         )
 
     def asked(self, span: Span) -> str | None:
-        """Return the text of the question from what a span took."""
+        """Return the text of the question in the input of a span."""
         return _words(span.attributes.get("input.value"), _ASKED, asked=True)
 
     def answered(self, span: Span) -> str | None:
-        """Return the answer from what a span gave."""
+        """Return the answer in the output of a span."""
         if _kind(span) in ("RETRIEVER", "EMBEDDING", "RERANKER", "PROMPT"):
             return None
-        if self.is_call(span):
-            messages = span.numbered("llm.output_messages")
+        if span.operation.kind == "model":
+            messages = _output_messages(span)
             if messages:
-                return text(messages[max(messages)].get("message.content"))
+                return messages[-1].text
         given = span.attributes.get("output.value")
         return _words(given, _ANSWERED) or _words(given if isinstance(given, str) else None, ())
 
-    def retrieved(self, tree: Tree, unread: Counter[str], notes: list[str]) -> TracedRetrieval:
+    def retrieved(self, tree: Tree[Span], unread: Counter[str], notes: list[str]) -> TracedRetrieval:
         """Return the documents of the outermost retrievals, and the edges where the documents hold them."""
-        spans = tree.outermost(lambda span: self.is_retrieval(span) and _tells_documents(span))
+        spans = tree.outermost(lambda span: span.operation.kind == "retrieval" and _tells_documents(span))
         if not spans:
             return TracedRetrieval()
         if len(spans) > 1:
             notes.append("there are several retrievals: their documents follow one another")
         doubts: set[str] = set()
         documents = [document for span in spans for document in _read_documents(span, unread, doubts)]
-        split_own_preambles([one.split for one in documents if one.may_have_preamble], doubts)
-        self._relations |= relations_in([one.split for one in documents])
-        found = TracedRetrieval(Ranking(), by_score=True)
-        for one in documents:
-            one.into(found, edges_in(one.split, self._relations, doubts), doubts)
-        named = not documents or any(one.is_named or one.split.alone for one in documents)
-        if not (named or found.edges):
-            found.ranking = None
+        found = TracedRetrieval(by_score=True)
+        ranking, found.edges = ranked_documents(documents, self._relations, doubts)
+        if not documents or found.edges or any(one.is_named or one.split.alone for one in documents):
+            found.ranking = ranking
         notes += sorted(doubts)
         return found
 
 
-@dataclass(slots=True)
-class _Document:
-    """The content of a document.
-
-    Attributes
-    ----------
-    is_named
-        Whether it has an id, or metadata that name it.
-    is_drawn
-        Whether its id was drawn at random.
-    beside
-        The edges in its metadata; None where they have no place for them.
-    """
-
-    chunk: LoggedChunk
-    is_named: bool
-    is_drawn: bool
-    split: SplitText
-    beside: list[LoggedEdge] | None = None
-    rows: LoggedAnswer | None = None
-
-    @property
-    def may_have_preamble(self) -> bool:
-        """Whether its text may begin with edges below a preamble of the user's own."""
-        return self.rows is None and self.split.text is not None and not self.split.parts
-
-    def into(self, found: TracedRetrieval, triples: list[LoggedEdge], doubts: set[str]) -> None:
-        """Add the document to what was retrieved."""
-        assert found.ranking is not None
-        score = self.chunk.score
-        if self.rows is not None:
-            found.ranking.several(self.rows.retrieved or (), score)
-            if self.rows.walk is not None:
-                found.add(edge for path in self.rows.walk for edge in path)
-            doubts.update(self.rows.notes)
-            return
-        self.chunk.text = self.split.text
-        if self.split.alone:
-            found.ranking.item(None, triples, score)
-            found.ranking.beside(chunk=None if self.is_drawn else self.chunk)
-        else:
-            if not self.is_named and not triples and self.beside:
-                found.ranking.item(None, self.beside, score)
-            else:
-                found.ranking.item(self.chunk if self.is_named or not triples else None, triples, score)
-        found.ranking.beside(self.beside or ())
-        if triples or self.beside is not None:  # edges that are there and can't be read are no traversal of nothing
-            found.add([*triples, *(self.beside or ())])
-
-
-def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Iterator[_Document]:
+def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Iterator[Document]:
     for place, document in enumerate(_documents(span)):
         metadata = json_within(nested(document, "document.metadata"))
         if isinstance(metadata, str):
@@ -260,17 +173,13 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Itera
         name = (_first(known, _NAMES) or own) if _drawn(own) else own
         content = text(document.get("document.content"))
         content = None if content == _HIDDEN else content
-        chunk = LoggedChunk(
-            name or f"document {place} of span {span.id}",
-            score=number(document.get("document.score")),
-            commit=_first(known, _COMMITS),
-        )
+        score = number(document.get("document.score"))
         if content is not None and content.startswith(CYPHER):
             query, rows = rows_in(content)
             if rows is None:
                 doubts.add(ROWS_AS_TEXT)
-            said = said_by_rows(rows or [], query, ReadOptions())
-            yield _Document(chunk, said.retrieved is not None, True, SplitText(None), rows=said)
+            said = content_of_rows(rows or [], query, ReadOptions())
+            yield Document(None, SplitText(None), score, said.retrieved is not None, rows=said)
             continue
         if name is None:
             doubts.add("a document has no id, neither of its own nor in its metadata")
@@ -278,7 +187,29 @@ def _read_documents(span: Span, unread: Counter[str], doubts: set[str]) -> Itera
         if split.alone and not _drawn(name) and len(split.parts[0]) > 3:
             split = SplitText(content)  # prose with arrows
         count_unread(known, (*_NAMES, *_COMMITS, *KEYS), unread, "document.metadata.")
-        yield _Document(chunk, name is not None, _drawn(name), split, edges_of_metadata(metadata, doubts))
+        chunk = LoggedChunk(name or f"document {place} of span {span.id}", score=score, commit=_first(known, _COMMITS))
+        kept = None if split.alone and _drawn(name) else chunk
+        yield Document(kept, split, score, name is not None, edges_of_metadata(metadata, doubts))
+
+
+def _output_messages(span: Span) -> list[Message]:
+    """Return the messages that a model gave."""
+    messages = span.numbered("llm.output_messages")
+    given = ({"role": "assistant", **object_of(nested(messages[place], "message"))} for place in sorted(messages))
+    return [parse_message(one) for one in given]
+
+
+def _ran_tool(span: Span) -> ToolUse:
+    given = span.attributes
+    asked, gave = json_within(given.get("input.value")), plain_message(json_within(given.get("output.value")))
+    held = object_of(gave)
+    return ToolUse(
+        text(given.get("tool.name")) or span.name,
+        asked if isinstance(asked, dict | None) else {"input": asked},
+        identifier(held.get("tool_call_id")),
+        held.get("content", gave),
+        span.failed or held.get("status") == "error",
+    )
 
 
 def _kind(span: Span) -> str:
@@ -375,7 +306,4 @@ def _words(value: Any, keys: tuple[str, ...], *, asked: bool = False, depth: int
 
 
 def _is_users(message: dict[str, Any]) -> bool:
-    """Return whether a message, of OpenAI's form or LangChain's, is the user's."""
-    kind = message.get("id")
-    names = (message.get("role"), message.get("type"), kind[-1] if isinstance(kind, list) and kind else None)
-    return any(name in ("user", "human", "HumanMessage") for name in names if isinstance(name, str))
+    return parse_message(message).role == "user"

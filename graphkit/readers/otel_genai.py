@@ -8,17 +8,17 @@ They are in development: the names are those of version 1.40 and later, beside t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from graphkit.readers.graph_values import Gathered
-from graphkit.readers.langchain_messages import question_in
-from graphkit.readers.langchain_outputs import answer_in, say_documents
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.langchain_outputs import add_documents, answer_in, question_in
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.logged_rankings import Ranking
+from graphkit.readers.model_messages import Message, parse_message
 from graphkit.readers.payloads import count_unread, identifier, json_within, number, object_of, text, whole
-from graphkit.readers.spans import MORE_ATTRIBUTES, Span, holds_spans
-from graphkit.readers.traces import ModelUse, ToolUse, TracedRetrieval, Tree, read_traces
+from graphkit.readers.spans import MORE_ATTRIBUTES, Operation, Span, ToolUse, holds_spans
+from graphkit.readers.traces import TracedRetrieval, Tree, read_traces
 
 _OPERATION = "gen_ai.operation.name"
 _DOCUMENTS = "gen_ai.retrieval.documents"
@@ -37,21 +37,17 @@ class OpenTelemetryReader(Reader):
     priority = 100
     title = "OpenTelemetry GenAI spans, also those of OpenLLMetry: SDK JSON, OTLP JSON"
     lacks = (
-        "The conventions have no edges: a traversal is known of what tools opened, and of OpenLLMetry's documents that "
+        "The conventions have no edges: a traversal comes from what tools opened, or from OpenLLMetry's documents that "
         "hold edges.",
-        "Documents have an id and a score, and are logged only where their capture is switched on.",
-        "Question and answer are logged only where the capture of messages is switched on.",
+        "Documents have an id and a score, and are logged only if their capture is switched on.",
+        "Question and answer are logged only if the capture of messages is switched on.",
         "The commits of documents aren't logged.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value holds a span with the name of an operation."""
         return holds_spans(value, lambda attributes: any(name.split(".")[0] == "gen_ai" for name in attributes))
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield what was traced of each question."""
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         return read_traces(values, options, unread, GenAIConventions())
 
 
@@ -78,66 +74,37 @@ class GenAIConventions:
         _OUTPUT,
     )
 
-    def is_call(self, span: Span) -> bool:
-        """Return whether a span is a call of a model."""
-        return span.attributes.get(_OPERATION) in _CALLS
-
-    def is_retrieval(self, span: Span) -> bool:
-        """Return whether a span is a retrieval."""
-        return span.attributes.get(_OPERATION) in _RETRIEVALS or _DOCUMENTS in span.attributes
-
-    def use(self, span: Span) -> ModelUse:
-        """Return what a call cost."""
-        given = span.attributes
-
-        def tokens(*names: str) -> int | None:
-            return next(
-                (count for name in names if (count := whole(given.get(f"gen_ai.usage.{name}"))) is not None), None
+    def operation(self, span: Span) -> Operation:
+        """Return what a span did."""
+        given, name = span.attributes, span.attributes.get(_OPERATION)
+        if name == "execute_tool":
+            tool = ToolUse(
+                text(given.get("gen_ai.tool.name")) or span.name,
+                given.get("gen_ai.tool.call.arguments"),
+                identifier(given.get("gen_ai.tool.call.id")),
+                given.get("gen_ai.tool.call.result"),
+                span.failed,
             )
-
-        return ModelUse(
-            tokens("input_tokens", "prompt_tokens"),
-            tokens("output_tokens", "completion_tokens"),
-            None,
-            text(given.get("gen_ai.response.model")) or text(given.get("gen_ai.request.model")),
-        )
-
-    def asked_tools(self, span: Span) -> list[ToolUse]:
-        """Return the tools that a call of a model asked for."""
-        messages = json_within(span.attributes.get("gen_ai.output.messages"))
-        parts = (_parts(message) for message in (messages if isinstance(messages, list) else ()))
-        return [
-            ToolUse(text(part.get("name")), part.get("arguments"), identifier(part.get("id")))
-            for some in parts
-            for part in some
-            if part.get("type") == "tool_call"
-        ]
-
-    def ran_tool(self, span: Span) -> ToolUse | None:
-        """Return the tool that ran, where a span is of one."""
-        given = span.attributes
-        if given.get(_OPERATION) != "execute_tool":
-            return None
-        return ToolUse(
-            text(given.get("gen_ai.tool.name")) or span.name,
-            given.get("gen_ai.tool.call.arguments"),
-            identifier(given.get("gen_ai.tool.call.id")),
-            given.get("gen_ai.tool.call.result"),
-            span.failed,
-        )
+            return Operation("tool", tools=[tool])
+        if name not in _CALLS:
+            return Operation("retrieval" if name in _RETRIEVALS or _DOCUMENTS in given else "")
+        model = text(given.get("gen_ai.response.model")) or text(given.get("gen_ai.request.model"))
+        prompt, output = _tokens(span, "input", "prompt"), _tokens(span, "output", "completion")
+        calls = (call for message in _messages(span, "output") for call in message.calls)
+        uses = [ToolUse(text(call.name), call.arguments, identifier(call.id)) for call in calls]
+        return Operation("model", model, prompt, output, tools=uses)
 
     def asked(self, span: Span) -> str | None:
-        """Return the text of the question from what a span took."""
-        messages = span.attributes.get("gen_ai.input.messages")
-        said = _said(messages, "user") or text(span.attributes.get("gen_ai.retrieval.query.text"))
+        """Return the text of the question in the input of a span."""
+        said = _said(span, "input", "user") or text(span.attributes.get("gen_ai.retrieval.query.text"))
         return said or _step(span, _INPUT, ("query", "inputs"), question_in)
 
     def answered(self, span: Span) -> str | None:
-        """Return the answer from what a span gave."""
-        said = _said(span.attributes.get("gen_ai.output.messages"), "assistant")
+        """Return the answer in the output of a span."""
+        said = _said(span, "output", "assistant")
         return said or _step(span, _OUTPUT, ("outputs",), answer_in)
 
-    def retrieved(self, tree: Tree, unread: Counter[str], notes: list[str]) -> TracedRetrieval:
+    def retrieved(self, tree: Tree[Span], unread: Counter[str], notes: list[str]) -> TracedRetrieval:
         """Return the documents of the outermost retrievals; of edges nothing is known."""
         names = {
             str(given.get(f"{_EVALUATION}name") or "unnamed")
@@ -150,7 +117,7 @@ class GenAIConventions:
         if not spans and (gathered := _steps_documents(tree, unread)) is not None:
             notes.extend(gathered.notes)
             return _as_traced(gathered)
-        lost = [span for span in tree.spans if self.is_retrieval(span) and span.dropped]
+        lost = [span for span in tree.spans if span.operation.kind == "retrieval" and span.dropped]
         if not spans and lost:
             raise UnreadableLogError(
                 f"the retrieval lost {lost[0].dropped} attributes, and has no documents",
@@ -193,44 +160,39 @@ def _chunks(span: Span, unread: Counter[str], notes: list[str]) -> Iterator[Logg
         count_unread(given, ("id", "score"), unread, f"attributes.{_DOCUMENTS}.N.")
 
 
-def _steps_documents(tree: Tree, unread: Counter[str]) -> LoggedAnswer | None:
-    """Return what the retrievers of a chain gave, as OpenLLMetry writes it, or None where no step has documents."""
+def _steps_documents(tree: Tree[Span], unread: Counter[str]) -> LoggedAnswer | None:
+    """Return the documents of the retrievers of a chain, as OpenLLMetry writes them, or None if no step has any."""
     gathered, found = Gathered(ReadOptions()), LoggedAnswer("")
     for span in tree.outermost(lambda span: span.attributes.get(_OPERATION) in _RETRIEVALS):
         given = json_within(span.attributes.get(_OUTPUT))
         documents = given.get("documents") if isinstance(given, dict) else None
         if isinstance(documents, list):
-            say_documents(documents, gathered, unread)
+            add_documents(documents, gathered, unread)
     if not gathered.asked:
         return None
-    gathered.say(found)
+    gathered.add_to(found)
     return found
 
 
 def _step(span: Span, name: str, keys: tuple[str, ...], words: Callable[[Any], str | None]) -> str | None:
-    """Return the words within what a step of a chain took or gave."""
+    """Return the words in the input or the output of a step of a chain."""
     given = json_within(span.attributes.get(name))
     held = (given[key] for key in keys if key in given) if isinstance(given, dict) else ()
     return next(filter(None, map(words, held)), None)
 
 
-def _parts(message: Any) -> list[dict[str, Any]]:
-    parts = message.get("parts") if isinstance(message, dict) else None
-    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+def _tokens(span: Span, *names: str) -> int | None:
+    """Return the number of tokens by the first of its names that has a count."""
+    counts = (whole(span.attributes.get(f"gen_ai.usage.{name}_tokens")) for name in names)
+    return next((count for count in counts if count is not None), None)
 
 
-def _said(messages: Any, role: str) -> str | None:
-    """Return the text of the last message of a role; those of tools and of thinking aren't said."""
-    messages = json_within(messages)
-    for message in reversed(messages) if isinstance(messages, list) else ():
-        if not isinstance(message, dict) or message.get("role") != role:
-            continue
-        said = [
-            words
-            for part in _parts(message)
-            if part.get("type") == "text" and (words := text(part.get("content"))) is not None
-        ]
-        words = "\n".join(said) or text(message.get("content"))
-        if words is not None:
-            return words
-    return None
+def _messages(span: Span, kind: str) -> list[Message]:
+    messages = json_within(span.attributes.get(f"gen_ai.{kind}.messages"))
+    return list(map(parse_message, messages)) if isinstance(messages, list) else []
+
+
+def _said(span: Span, kind: str, role: str) -> str | None:
+    """Return the words of the last message of a role."""
+    said = (message.text for message in reversed(_messages(span, kind)) if message.role == role)
+    return next(filter(None, said), None)

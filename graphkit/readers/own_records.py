@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import msgspec
 
 from graphkit.files.problems import Problems
 from graphkit.files.reading import RecordReader, parse_record
-from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import identifier
 from graphkit.records.aliases import ANSWER
 from graphkit.records.structs import AnswerStruct, struct_of
@@ -20,7 +20,7 @@ from graphkit.records.structs import AnswerStruct, struct_of
 #: The names under which a record has each field.
 _NAMES = {name: (name, *ANSWER.get(name, ())) for name in AnswerStruct.__struct_fields__}
 _KNOWN = frozenset(one for names in _NAMES.values() for one in names)
-_TOLD = ("retrieved", "traversal", "answer", "error", "tool_calls")
+_CONTENT = ("retrieved", "traversal", "answer", "error", "tool_calls")
 
 
 class OwnRecordsReader(Reader):
@@ -32,30 +32,20 @@ class OwnRecordsReader(Reader):
     title = "graphkit's own records, whose ids may be the system's own names"
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value is a record, by its names, all of which are a record's."""
         return (
             isinstance(value, dict)
             and value.keys() <= _KNOWN
             and all(_first(value, name) is not None for name in ("run", "question_id"))
-            and any(name in value for told in _TOLD for name in _NAMES[told])
+            and any(name in value for one in _CONTENT for name in _NAMES[one])
         )
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield each record.
-
-        Raises
-        ------
-        UnreadableLogError
-            A value is no record.
-        """
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
             record = value if isinstance(value, AnswerStruct) else _parsed(where, value)
-            told = _without_nulls(msgspec.to_builtins(record))
+            fields = _without_nulls(msgspec.to_builtins(record))
             if not record.citations:  # a struct has no null for them
-                del told["citations"]
-            yield LoggedAnswer(where, record.question_id, run=record.run, record=told)
+                del fields["citations"]
+            yield LoggedAnswer(where, record.question_id, run=record.run, record=fields)
 
 
 def records_of_file(path: Path, questions: Path) -> Iterator[tuple[str, AnswerStruct]]:

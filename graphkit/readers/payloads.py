@@ -1,8 +1,8 @@
-"""The output of a library within what a user wrote around it, and values read without trusting them.
+"""Finds the output of a library within what a user wrote around it, and reads values without trusting them.
 
-Whoever logs an object of a library writes something around it, such as ``{"question_id": "q1", "seconds": 0.4,
+A user who logs an object of a library writes something around it, such as ``{"question_id": "q1", "seconds": 0.4,
 "result": {...}}``, or adds to it, such as ``{"question_id": "q1", "nodes": [...]}``. A reader knows the object, the
-*payload*, by its keys. :func:`each_unwrapped` finds it, and the wrappers in ``_WRAPPERS`` name its question.
+*payload*, by its keys. :func:`each_unwrapped` finds it, and the wrappers in ``_WRAPPERS`` find its question.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ import json
 import math
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from graphkit.readers.logged import LoggedAnswer, ReadOptions, UnreadableLogError
 from graphkit.records.words import shortened
+
+T = TypeVar("T")
+#: The keys of objects that lead to payloads, by the identity of the object.
+_Followed = dict[int, set[str | None]]
 
 #: Limits of the search for a payload: the depth below a line, and the objects and lists that recognition reads.
 DEPTH = 8
@@ -28,38 +32,36 @@ DEPTH_OF_TEXTS = 4
 #: An object with more keys around payloads is a table of them, and says nothing of a single question.
 MOST_KEYS = 200
 
-#: The keys of a question's id, without case, ``_`` and ``-``; the earlier key wins.
-QUESTION_IDS = ("questionid", "queryid", "qid", "sampleid", "exampleid")
-#: Names of users for the same: OpenAI's batches (custom_id), SWE-bench (instance_id), test runners (task_id). Libraries
-#: have ids of their own under these keys, so they count only outside of the payload.
-TASK_IDS = ("taskid", "customid", "instanceid", "caseid", "testcaseid", "testid", "itemid", "promptid")
+#: The keys of a question's id, without case, ``_`` and ``-``; the earlier key wins. ``question_id`` is that of nearly
+#: every log in data/logs, ``query_id`` and ``qid`` are those of BEIR and TREC.
+QUESTION_IDS = ("questionid", "queryid", "qid")
+#: The same in the batches of OpenAI (``custom_id``), in trajectories for SWE-bench (``instance_id``) and Terminal-Bench
+#: (``task_id``). Libraries have ids of their own under these keys, so they count only outside of the payload.
+TASK_IDS = ("taskid", "customid", "instanceid")
 QUESTION_TEXTS = ("questiontext", "querytext", "question", "query", "userinput", "input")
-ANSWERS = ("answer", "response", "output", "prediction")
+ANSWERS = ("answer", "response", "output")
 OUTPUTS = ("result", "results", "response", "output", "data", "context", "payload")
 #: Parts of the keys whose empty list is a search that found nothing (chain outputs, retriever_result, hits).
 FOUND = (
-    *("result", "response", "output", "data", "context", "payload", "node", "doc", "retriev", "chunk", "source"),
-    *("passage", "hit", "match", "item", "record", "found", "search", "entit", "relation", "edge", "triple", "ranking"),
+    *(*OUTPUTS[:1], *OUTPUTS[2:], "node", "doc", "retriev", "chunk", "source", "passage", "hit", "match", "item"),
+    *("record", "found", "search", "entit", "relation", "edge", "triple", "ranking"),
 )
 ERRORS = ("error", "exception")
 ERROR_TYPES = ("errortype", "exceptiontype")
 
 ANSWER_ALONE = "an answer alone, without what the library returned beside it: nothing is said of what was retrieved"
 
-#: Milliseconds per unit of each key. A ``latency`` without a unit is that of graphkit's own records.
-LATENCIES = {
-    **dict.fromkeys(("latencyms", "durationms", "elapsedms", "timems", "milliseconds"), 1.0),
-    **dict.fromkeys(("latencys", "latencyseconds", "durations", "durationseconds", "elapseds", "elapsedseconds"), 1e3),
-    **{"seconds": 1e3, "secs": 1e3, "latency": 1.0, "elapsed": 1e3, "duration": 1e3},
-}
+#: Milliseconds per unit of each key: ``seconds`` in data/logs, ``latency_ms`` and ``latency`` in records of graphkit,
+#: ``duration_ms`` in transcripts of agents.
+LATENCIES = {"latencyms": 1.0, "durationms": 1.0, "seconds": 1e3, "latency": 1.0}
 
 #: The objects beside a payload that may hold the same keys: ``metadata`` of LangChain's documents and of OpenAI's
 #: batches, ``extra`` of ATIF, ``inputs`` of LangSmith's runs, ``question`` of graphkit's own datasets.
-_BESIDE = ("metadata", "meta", "extra", "inputs", "input", "question", "query")
+_BESIDE = ("metadata", "extra", "inputs", "input", "question", "query")
 #: LangSmith's exports: beside a run stands the example that it answers, or its own metadata.
 _LANGSMITH = ("example.metadata", "example.inputs", "example", "extra.metadata")
-#: Test runners that write each case with its output, such as DeepEval's and promptfoo's.
-_TEST_CASES = ("test_case", "testcase", "case", "task", "sample", "item")
+#: Values that say nothing.
+EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})
 #: An id that was drawn at random.
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _PRINTED = re.compile(r"[A-Z]\w*\(\w+=|(?:items|records)=\[|answer=['\"]")
@@ -77,48 +79,33 @@ class Wrapped:
 
     Attributes
     ----------
-    where
-        ``file:line``, and where in it, if one line holds several.
+    answer
+        What stood around the payload: the question, its answer, time and error, and the keys that held them.
     payload
-        None where nothing of the library's is there: an error stands in its place, or nothing.
-    empty
-        Whether an empty list stands where a payload that is a list would: nothing was found.
+        None if the library wrote nothing: an error stands in its place, or nothing.
     names
-        The keys of the payload itself that aren't the library's: they were taken for the question.
-    taken
-        Each thing that was read, with the dotted key that held it, and with the unit of a time.
+        The keys of the payload itself that were taken for the question, and aren't the library's.
     rest
         The dotted keys around the payload that weren't taken.
+    empty
+        Whether an empty list stands in the place of a payload that is a list: nothing was found.
     """
 
-    where: str
+    answer: LoggedAnswer
     payload: Any
-    question: str | None = None
-    question_text: str | None = None
-    latency_ms: float | None = None
-    answer: str | None = None
-    error: str | None = None
-    error_type: str | None = None
     names: frozenset[str] = frozenset()
-    taken: dict[str, str] = field(default_factory=dict)
     rest: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
     empty: bool = False
 
+    @property
+    def question(self) -> str | None:
+        """The id of the question."""
+        return self.answer.question
+
     def logged(self, unread: Counter[str]) -> LoggedAnswer:
-        """Return an answer that says what stood around the payload, for the reader to say the rest."""
+        """Return an answer with what stood around the payload, to which the reader adds the rest."""
         unread.update(self.rest)
-        return LoggedAnswer(
-            self.where,
-            self.question,
-            self.question_text,
-            answer=self.answer,
-            latency_ms=self.latency_ms,
-            error=self.error,
-            error_type=self.error_type,
-            notes=list(self.notes),
-            taken=self.taken,
-        )
+        return self.answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,29 +119,9 @@ class _Found:
 
 
 def holds(value: Any, is_payload: Callable[[Any], bool], lists: bool = False) -> bool:
-    """Return whether a payload is somewhere within a value: what a reader recognises its format by."""
+    """Return whether a payload is somewhere within a value, by which a reader recognises its format."""
     ways = (_payloads(value, is_payload, lists, LOOKED_AT, texts) for texts in (False, True))
     return any(next(found, None) is not None for found in ways)
-
-
-def unwrapped(
-    value: Any, is_payload: Callable[[Any], bool], options: ReadOptions, where: str = "", lists: bool = False
-) -> Wrapped:
-    """Return the one payload of a value; see :func:`each_unwrapped`.
-
-    Raises
-    ------
-    UnreadableLogError
-        There is none and no question's id, or there are several.
-    """
-    found = list(each_unwrapped(value, is_payload, options, where, lists))
-    if len(found) > 1:
-        raise UnreadableLogError(
-            f"it holds {len(found)} outputs of the library, and which is the question's isn't said",
-            where=where or None,
-            remedy="Write each with its question's id, one a line.",
-        )
-    return found[0]
 
 
 def nothing_known(value: Any, where: str) -> UnreadableLogError:
@@ -176,7 +143,7 @@ def each_unwrapped(
     lists: bool = False,
     answers: bool = False,
 ) -> Iterator[Wrapped]:
-    """Yield each payload of a value, in the order in which they stand, with what is said of its question.
+    """Yield each payload of a value in order, with what the value says of its question.
 
     Where there is none, texts are looked into, which may hold one as JSON. A value that has nothing but a question's id
     is what was logged of a question for which nothing came.
@@ -195,67 +162,47 @@ def each_unwrapped(
     UnreadableLogError
         There is none and no question's id, or the key that the user named isn't there.
     """
-    if (rows := _rows_of(value, options)) is not None and not is_payload(value):
-        for number, row in enumerate(rows, 1):
-            yield from each_unwrapped(row, is_payload, options, f"{where} row {number}".strip(), lists, answers)
-        return
     found = list(_payloads(value, is_payload, lists)) or list(_payloads(value, is_payload, lists, texts=True))
-    followed: dict[int, set[str | None]] = {}
+    followed: _Followed = {}
     for one in found:
         for _, outer, following in one.way:
             followed.setdefault(id(outer), set()).add(following)
     for one in found:
-        yield _told(one, f"{where} {one.spot}".strip() if len(found) > 1 else where, options, followed)
+        yield _wrapped(one, f"{where} {one.spot}".strip() if len(found) > 1 else where, options, followed)
     if not found:
         yield _without_payload(value, options, where, lists, answers)
 
 
 def _without_payload(value: Any, options: ReadOptions, where: str, lists: bool, answers: bool) -> Wrapped:
-    """Return what a value without a payload says: a question that failed, an answer alone, or a search for nothing."""
+    """Return the content of a value without a payload: a failed question, an answer alone, or an empty search."""
     if not isinstance(value, dict):
         raise nothing_known(value, where)
-    told = _told(_Found(None, (("", value, None),), ""), where, options, {})
+    wrapped = _wrapped(_Found(None, (("", value, None),), ""), where, options, {})
+    logged = wrapped.answer
     null = next((name for name in value if value[name] is None and plain_key(name) in OUTPUTS), None)
-    if answers and told.answer is None and (answer := text(value.get("result"))) is not None:
-        told.answer, told.taken["answer"] = answer, "result"
-        told.rest = tuple(name for name in told.rest if name != "result")
-    if answers and told.answer is not None and told.error is None:
-        if printed := _PRINTED.match(told.answer):
+    if answers and logged.answer is None and (answer := text(value.get("result"))) is not None:
+        logged.answer, logged.taken["answer"] = answer, "result"
+        wrapped.rest = tuple(name for name in wrapped.rest if name != "result")
+    if answers and logged.answer is not None and logged.error is None:
+        if printed := _PRINTED.match(logged.answer):
             raise UnreadableLogError(
                 f"the output is an object's text as str() gives it ({printed[0]}...), which isn't read",
                 where=where or None,
                 remedy="Write its fields: dataclasses.asdict(result), or result.model_dump(mode='json').",
             )
-        told.notes = (ANSWER_ALONE,)
-    elif null is not None and told.error is None:
-        told.error, told.error_type = f"there is no output: its {null} is null", "no_output"
-    elif told.question is None is told.error:
+        logged.notes = [ANSWER_ALONE]
+    elif null is not None and logged.error is None:
+        logged.error, logged.error_type = f"there is no output: its {null} is null", "no_output"
+    elif logged.question is None is logged.error:
         raise nothing_known(value, where)
-    told.error = told.error or next(filter(None, map(_error_in, value.values())), None)
+    logged.error = logged.error or next(filter(None, map(_error_in, value.values())), None)
     # An empty list of tags is no search that found nothing.
-    told.empty = lists and any(
+    wrapped.empty = lists and any(
         given == [] and any(part in plain_key(key) for part in FOUND) for key, given in value.items()
     )
-    if told.error is None and not told.notes:
-        told.notes = (EMPTY if told.empty else NOTHING,)
-    return told
-
-
-def _rows_of(value: Any, options: ReadOptions) -> list[dict[str, Any]] | None:
-    """Return the rows of a table by its columns, as data frames write it, if one of them has the questions."""
-    if not isinstance(value, dict) or not 2 <= len(value) <= MOST_KEYS:
-        return None
-    named = any(plain_key(name) in (*QUESTION_IDS, *QUESTION_TEXTS, "id") for name in value)
-    if not named and options.question_key not in value:
-        return None
-    columns = list(value.values())
-    if all(isinstance(column, dict) and "0" in column for column in columns):  # by the numbers of the rows, as pandas
-        numbers = tuple(columns[0])
-        if all(tuple(column) == numbers for column in columns) and all(map(str.isdecimal, numbers)):
-            columns = [list(column.values()) for column in columns]
-    if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
-        return [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
-    return None
+    if logged.error is None and not logged.notes:
+        logged.notes = [EMPTY if wrapped.empty else NOTHING]
+    return wrapped
 
 
 def count_unread(value: dict[str, Any], used: Iterable[str], unread: Counter[str], prefix: str = "") -> None:
@@ -308,7 +255,7 @@ def identifier(value: Any) -> str | None:
 
 
 def texts(value: Any) -> list[str] | None:
-    """Return the texts and numbers of a list as texts, or None where it isn't a list."""
+    """Return the texts and numbers of a list as texts, or None if it isn't a list."""
     if not isinstance(value, list | tuple):
         return None
     return [name for name in map(identifier, value) if name is not None]
@@ -335,7 +282,7 @@ def json_within(value: Any) -> Any:
 
 
 def at(value: Any, dotted: str) -> Any:
-    """Return what stands at a dotted key, which may itself hold dots, or None.
+    """Return the value at a dotted key, which may itself hold dots, or None.
 
     >>> at({"a": {"b": 1}, "c.d": 2}, "a.b"), at({"c.d": 2}, "c.d"), at({}, "a")
     (1, 2, None)
@@ -392,64 +339,80 @@ def _inside(found: _Found, texts: bool) -> Iterator[_Found]:
 
 
 class _Surroundings:
-    """The objects on the way to a payload, the nearest first, and which of their keys were used.
+    """The objects on the way to a payload, the nearest first, and the keys of them that were used.
 
-    ``followed`` has for each of these objects the keys that lead to payloads.
+    ``followed`` holds the keys of each of these objects that lead to payloads.
     """
 
-    def __init__(self, found: _Found, followed: Mapping[int, Collection[str | None]]) -> None:
+    def __init__(self, found: _Found, followed: _Followed) -> None:
         self.found = found
         self.followed = followed
         self.used: set[str] = set()
         self.taken: dict[str, str] = {}
         self._places = list(_places(found))
 
-    def first(self, what: str, keys: Iterable[str], read: Callable[[Any], Any], anywhere: bool = False) -> Any:
-        """Return what stands at the first of some keys; with ``anywhere`` also in the library's own metadata."""
+    def first(
+        self, what: str, keys: Iterable[str], read: Callable[[Any], T | None], anywhere: bool = False
+    ) -> T | None:
+        """Return the value of the first of some keys; with ``anywhere`` also in the library's own metadata."""
         for key in keys:
-            for prefix, held, library in self._places:
-                if key in held and (anywhere or not library):
+            for prefix, held, of_library in self._places:
+                if key in held and (anywhere or not of_library):
                     name, value = held[key]
                     if f"{prefix}{name}" not in self.used and (given := read(value)) is not None:
                         return self.take(what, f"{prefix}{name}", given)
         return None
 
-    def take(self, what: str, place: str, given: Any) -> Any:
+    def take(self, what: str, place: str, given: T) -> T:
         """Return a value, and note where it stands."""
         self.used.add(place)
         self.taken[what] = place
         return given
 
+    def rest(self) -> Iterator[str]:
+        """Yield the dotted keys around the payload that weren't used and say something."""
+        for place, one, following in self.found.way:
+            if one is not self.found.payload and len(one) <= MOST_KEYS:
+                for name, value in one.items():
+                    if name != following and name not in self.followed.get(id(one), ()):
+                        yield from self._unused(_dotted(place, name), value)
 
-def _told(found: _Found, where: str, options: ReadOptions, followed: Mapping[int, Collection[str | None]]) -> Wrapped:
+    def _unused(self, dotted: str, value: Any) -> Iterator[str]:
+        if dotted in self.used or value in EMPTY_VALUES:
+            return
+        if isinstance(value, dict) and any(key.startswith(f"{dotted}.") for key in self.used):
+            for key, inner in value.items():
+                yield from self._unused(f"{dotted}.{key}", inner)
+        else:
+            yield shortened(dotted)
+
+
+def _wrapped(found: _Found, where: str, options: ReadOptions, followed: _Followed) -> Wrapped:
     """Return a payload with what the objects on the way say of its question, the nearest object first."""
     around = _Surroundings(found, followed)
-    told = Wrapped(where, found.payload, taken=around.taken)
+    logged = LoggedAnswer(where, taken=around.taken)
+    wrapped = Wrapped(logged, found.payload)
     if options.question_key is not None:
-        told.question = _named_key(around, options.question_key, where)
+        logged.question = _named_key(around, options.question_key, where)
     else:
-        for wrapper in _WRAPPERS:
-            if (question := wrapper(around)) is not None:
-                told.question = question
-                if wrapper in (_table_key, _pair):  # may be the question's words
-                    told.question_text = question
-                break
-    told.question_text = around.first("question text", QUESTION_TEXTS, text) or told.question_text
+        ids = ((wrapper, wrapper(around)) for wrapper in _WRAPPERS)
+        by, logged.question = next((one for one in ids if one[1] is not None), (None, None))
+        logged.question_text = logged.question if by in (_table_key, _pair) else None  # may be the question's words
+    logged.question_text = around.first("question text", QUESTION_TEXTS, text) or logged.question_text
     for name, factor in LATENCIES.items():
         given = around.first("latency", (name,), _duration)
         if given is not None:
-            told.latency_ms = given * factor
-            told.taken["latency"] += " in milliseconds" if factor == 1 else " in seconds"
+            logged.latency_ms = given * factor
+            logged.taken["latency"] += " in milliseconds" if factor == 1 else " in seconds"
             break
-    told.answer = around.first("answer", ANSWERS, text)
-    told.error = around.first("error", ERRORS, _message)
-    told.error_type = around.first("type of error", ERROR_TYPES, text)
+    logged.answer = around.first("answer", ANSWERS, text)
+    logged.error = around.first("error", ERRORS, _message)
+    logged.error_type = around.first("type of error", ERROR_TYPES, text)
     if isinstance(found.payload, dict):
         place = found.way[-1][0]
-        own = f"{place}." if place else ""
-        told.names = frozenset(name for name in found.payload if f"{own}{name}" in around.used)
-    told.rest = tuple(_rest(found, around.used, followed))
-    return told
+        wrapped.names = frozenset(name for name in found.payload if _dotted(place, name) in around.used)
+    wrapped.rest = tuple(around.rest())
+    return wrapped
 
 
 def plain_key(name: str) -> str:
@@ -457,23 +420,27 @@ def plain_key(name: str) -> str:
     return _SEPARATORS.sub("", name).lower()
 
 
+def _dotted(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
+
+
 def _places(found: _Found) -> Iterator[tuple[str, dict[str, tuple[str, Any]], bool]]:
     """Yield the objects that may say something of a payload, the nearest first.
 
-    Each with its dotted prefix, and whether it is the library's, such as the payload's own metadata.
+    Each comes with its dotted prefix, and with whether it is the library's, such as the payload's own metadata.
     """
     for place, one, following in reversed(found.way):
         if one is not found.payload and len(one) > MOST_KEYS:
             continue
-        prefix = f"{place}." if place else ""
-        yield prefix, {plain_key(name): (name, value) for name, value in one.items() if name != following}, False
+        own = {plain_key(name): (name, value) for name, value in one.items() if name != following}
+        yield _dotted(place, ""), own, False
         for name in _BESIDE:
             inner = one.get(name)
             if isinstance(inner, dict) and name != following:
                 held = {plain_key(key): (key, value) for key, value in inner.items()}
                 if name in ("question", "query"):  # {"question": {"id": ..., "text": ...}}
                     held |= {f"question{key}": held[key] for key in ("id", "text") if key in held}
-                yield f"{prefix}{name}.", held, one is found.payload
+                yield _dotted(place, f"{name}."), held, one is found.payload
 
 
 def _named_key(around: _Surroundings, key: str, where: str) -> str:
@@ -481,7 +448,7 @@ def _named_key(around: _Surroundings, key: str, where: str) -> str:
     for place, one, _ in reversed(around.found.way):
         given = identifier(at(one, key))
         if given is not None:
-            around.used.add(f"{place}.{key}" if place else key)
+            around.used.add(_dotted(place, key))
             around.taken["question id"] = key
             return given
     raise UnreadableLogError(
@@ -493,26 +460,22 @@ def _named_key(around: _Surroundings, key: str, where: str) -> str:
 
 def _question_id(around: _Surroundings) -> str | None:
     """Return the id of ``{"question_id": "q1", "result": {...}}``, as nearly every log in data/logs has it."""
-    found: str | None = around.first("question id", QUESTION_IDS, identifier, anywhere=True)
-    return found
+    return around.first("question id", QUESTION_IDS, identifier, anywhere=True)
 
 
 def _task_id(around: _Surroundings) -> str | None:
     """Return the id of ``{"custom_id": "q1", "response": {...}}``, as OpenAI's batches have it."""
-    found: str | None = around.first("question id", TASK_IDS, identifier)
-    return found
+    return around.first("question id", TASK_IDS, identifier)
 
 
-def _example_or_case(around: _Surroundings) -> str | None:
-    """Return the id of LangSmith's ``{"run": {...}, "example": {...}}``, or of ``{"test_case": {"id": "q1"}}``."""
+def _example(around: _Surroundings) -> str | None:
+    """Return the id of ``{"run": {...}, "example": {"metadata": {"question_id": "q1"}}}``, as LangSmith exports it."""
     for place, one, _ in reversed(around.found.way):
-        for dotted in (*_LANGSMITH, *_TEST_CASES):
+        for dotted in _LANGSMITH:
             inner = at(one, dotted)
-            names = (*QUESTION_IDS, *TASK_IDS, "id") if dotted in _TEST_CASES else QUESTION_IDS
             for name, given in inner.items() if isinstance(inner, dict) and one is not around.found.payload else ():
-                if plain_key(name) in names and (question := identifier(given)) is not None:
-                    found: str = around.take("question id", f"{f'{place}.' if place else ''}{dotted}.{name}", question)
-                    return found
+                if plain_key(name) in QUESTION_IDS and (question := identifier(given)) is not None:
+                    return around.take("question id", _dotted(place, f"{dotted}.{name}"), question)
     return None
 
 
@@ -521,8 +484,7 @@ def _bare_id(around: _Surroundings) -> str | None:
     for place, one, following in around.found.way:
         given = identifier(one.get("id"))
         if given is not None and (following is not None or place == ""):
-            found: str = around.take("question id", f"{place}.id" if place else "id", given)
-            return found
+            return around.take("question id", _dotted(place, "id"), given)
     return None
 
 
@@ -542,8 +504,8 @@ def _pair(around: _Surroundings) -> str | None:
     return around.found.paired
 
 
-#: What users write around a payload, in the order in which their ids are believed.
-_WRAPPERS = (_question_id, _task_id, _example_or_case, _bare_id, _table_key, _pair)
+#: The forms that users write around a payload, in the order in which their ids are believed.
+_WRAPPERS = (_question_id, _task_id, _example, _bare_id, _table_key, _pair)
 
 
 def _duration(value: Any) -> float | None:
@@ -557,26 +519,6 @@ def _message(value: Any) -> str | None:
 
 
 def _error_in(value: Any) -> str | None:
-    """Return the error that stands in the place of an output."""
+    """Return the error that replaces an output."""
     inner = value.items() if isinstance(value, dict) else ()
     return next((words for name, given in inner if plain_key(name) in ERRORS and (words := _message(given))), None)
-
-
-def _rest(found: _Found, used: set[str], followed: Mapping[int, Collection[str | None]]) -> Iterator[str]:
-    for place, one, following in found.way:
-        if one is found.payload or len(one) > MOST_KEYS:
-            continue
-        prefix = f"{place}." if place else ""
-        for name, value in one.items():
-            if name != following and name not in followed.get(id(one), ()):
-                yield from _unused(f"{prefix}{name}", value, used)
-
-
-def _unused(dotted: str, value: Any, used: set[str]) -> Iterator[str]:
-    if dotted in used or value in (None, "", [], {}):
-        return
-    if isinstance(value, dict) and any(key.startswith(f"{dotted}.") for key in used):
-        for key, inner in value.items():
-            yield from _unused(f"{dotted}.{key}", inner, used)
-    else:
-        yield shortened(dotted)

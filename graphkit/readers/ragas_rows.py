@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from graphkit.readers.conversations import conversation, is_conversation
-from graphkit.readers.cypher_texts import printed
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.conversations import conversation
+from graphkit.readers.documents import printed
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
+from graphkit.readers.model_messages import is_conversation
 from graphkit.readers.payloads import at, count_unread, each_unwrapped, holds, identifier, json_within, text, texts
 from graphkit.records.ids import id_of_text
 
@@ -34,25 +35,15 @@ class RagasReader(Reader):
     priority = 40
     title = "RAGAS: rows of a data set, or of results, as JSON"
     lacks = (
-        "Rows have no walk but that of a conversation with tools, and no times and no tokens.",
-        "A context without an id is only known again where the gold has the same text.",
+        "Rows have no traversal but that of a conversation with tools, and neither times nor tokens.",
+        "A context without an id is recognised only if the gold has the same text.",
         "Values of metrics aren't read here (graphkit ragas scores does), nor is CSV (graphkit ragas import does).",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a value holds an object with a question, and with contexts or an answer beside it."""
         return holds(value, _is_row) or any(map(_is_row, _rows(value)))
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer a row.
-
-        Raises
-        ------
-        UnreadableLogError
-            A row is no object, or has no question's id at the key that the user named.
-        """
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         for where, value in values:
             if not isinstance(value, dict):
                 remedy = "Each row is an object of columns, such as user_input and retrieved_contexts."
@@ -66,11 +57,11 @@ class RagasReader(Reader):
                 continue
             for wrapped in each_unwrapped(value, _is_row, ReadOptions(), where):
                 unread.update(wrapped.rest)
-                answer = _answer(wrapped.where, wrapped.payload, ReadOptions(), unread)
+                answer = _answer(wrapped.answer.where, wrapped.payload, ReadOptions(), unread)
                 key = options.question_key
                 question = wrapped.question if key is None else identifier(at(value, key))
                 if question is not None:
-                    answer.question, answer.taken["question id"] = question, key or wrapped.taken["question id"]
+                    answer.question, answer.taken["question id"] = question, key or wrapped.answer.taken["question id"]
                 yield answer
 
 

@@ -1,7 +1,7 @@
 """The files that a shell's command line certainly opened.
 
-A file counts as opened where a command certainly ran that prints it, and the output doesn't say that it failed. What
-can't be followed isn't guessed: then the reading isn't certain, and what it opened beyond its names isn't known.
+A file counts as opened if a command that prints it certainly ran, and the output doesn't say that it failed. Nothing is
+guessed: if a line can't be followed, the reading isn't certain, and it is unknown what else was opened.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from graphkit.readers.shell_matches import GREPS, Search, matched_files, searched
-from graphkit.readers.shell_options import Options, parsed
 from graphkit.readers.shell_output import MOST_ERRORS, ShellOutput, says_failed, shell_output
-from graphkit.readers.shell_words import Command, Pipeline, UnfollowedError, Word, pipelines
+from graphkit.readers.shell_words import Command, Options, Pipeline, UnfollowedError, Word, parsed, pipelines
 
 #: How deep a shell may start another one.
 DEPTH = 2
 
-#: Of a command that prints more files none is looked at.
+#: A command that prints more files isn't read.
 MOST_FILES = 100
 
-#: The lines by which an agent without tools hands in its answer: what is printed after them.
+#: The lines by which an agent without tools hands in its answer, which is printed after them.
 SUBMITS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
 
 _SHELLS = ("sh", "bash", "zsh", "dash")
@@ -64,7 +63,7 @@ _GIT_OPENS_NOTHING = frozenset(
 )
 _LISTED_TREE = re.compile(r"tree \S+:")
 
-#: What stands above a file in the window of SWE-agent.
+#: The line above a file in the window of SWE-agent.
 _WINDOW = "[File: "
 
 
@@ -81,12 +80,12 @@ class ShellReading:
     folders
         The absolute folders that it worked in.
     failed
-        Whether something that it was to open couldn't be opened.
+        Whether it couldn't open something.
     entered, moved
-        Whether it goes into a folder itself, and whether it ends in one that is relative to where it began, or isn't
-        known: where the shell stays the same, later names mean others then.
+        Whether it goes into a folder itself, and whether it ends in a folder that is relative to the first one, or
+        unknown. Later names in the same shell then have another meaning.
     submits, submitted
-        Whether it hands in the answer, and what that is, if its text is known.
+        Whether it hands in the answer, and the answer, if its text is known.
     """
 
     opened: list[str] = field(default_factory=list)
@@ -105,7 +104,7 @@ def read_shell(line: str, result: str | None, failed: bool = False) -> ShellRead
     Parameters
     ----------
     result
-        What it gave back; None where that isn't logged, and then nothing that it opened is certain.
+        Its output; None if it isn't logged, and then it is uncertain what the line opened.
     failed
         Whether the log marks the call as failed.
 
@@ -123,7 +122,7 @@ def read_shell(line: str, result: str | None, failed: bool = False) -> ShellRead
 
 @dataclass(slots=True)
 class _Session:
-    """The run of one command line: where it is, and what is known to have worked."""
+    """The run of one command line: its folder, and whether the last command worked."""
 
     output: ShellOutput | None
     folder: str | None = ""
@@ -181,7 +180,7 @@ class _Session:
         return not (self.alone and lines and lines[-1].commands[0].name in GREPS)
 
     def _opened(self, one: Pipeline) -> list[str] | None:
-        """Return what a pipeline opened, or None where that isn't known."""
+        """Return what a pipeline opened, or None if that is unknown."""
         first, *filters = one.commands
         self.worked = None
         if first.name == "cd":
@@ -215,7 +214,7 @@ class _Session:
                 self.reading.folders.append(self.folder)
 
     def _placed(self, name: str) -> str | None:
-        """Return a path from where the line began, or an absolute one; None where it isn't known."""
+        """Return a path relative to the folder in which the line began, or an absolute one; None if it is unknown."""
         if name.startswith("/"):
             return posixpath.normpath(name)
         if self.folder is None:
@@ -273,7 +272,7 @@ class _Session:
         return [name for name in placed if name is not None]
 
     def _submit(self, rest: list[Pipeline]) -> None:
-        """Note that the answer is handed in: what is printed after the line that says so."""
+        """Note that the answer is handed in; it is the text that is printed after the line that says so."""
         reading = self.reading
         reading.submits = True
         printed = self.output.text.lstrip() if self.output is not None else ""
@@ -296,7 +295,7 @@ def _of_inner_shell(lines: list[Pipeline]) -> str | None:
 
 
 def _printed_files(command: Command) -> list[str] | None:
-    """Return the files that a command is to print, or None where it isn't one that only prints files."""
+    """Return the files that a command prints, or None if it does more than print files."""
     if command.name in _PRINTERS:
         return _plain_texts(parsed(command.words[1:], _PRINTERS[command.name]).operands)
     readers: dict[str, Callable[[list[Word]], list[str] | None]] = {
@@ -309,7 +308,7 @@ def _printed_files(command: Command) -> list[str] | None:
 
 
 def _plain_texts(words: Iterable[Word]) -> list[str] | None:
-    """Return the operands, or None where there are none, or one that the shell expands or that is the input."""
+    """Return the operands, or None if there are none, or if the shell expands one or one is the input."""
     found = list(words)
     if not found or any(not word.plain or word.text in ("-", "") for word in found):
         return None

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graphkit.readers.shell_options import Options, parsed
-from graphkit.readers.shell_words import Command, Word
+from graphkit.readers.shell_words import Command, Options, Word, parsed
 
 GREPS = ("grep", "egrep", "fgrep", "rg")
 
@@ -127,7 +126,7 @@ def matched_files(search: Search, lines: list[str]) -> Matched:
 
 
 def _looks_into(search: Search, lines: list[str]) -> bool:
-    """Return whether the only operand is a folder: it is searched as one, and lines begin with what is in it."""
+    """Return whether the only operand is a folder: it is searched as one, and lines begin with its files."""
     operand = search.operands[0]
     if not search.whole_folders or operand in (".", "./"):
         return search.whole_folders
@@ -140,7 +139,7 @@ def _is_file(operand: str) -> bool:
 
 
 def _named_by(line: str, search: Search) -> str | None:
-    """Return the file that a line names as the place of what was found."""
+    """Return the file that a line names as the place of a match, or None."""
     binary = _BINARY.match(line)
     found = binary or (_NUMBERED_LINE if search.numbered else _NAMED_LINE).match(line)
     return found[1] if found is not None and _is_within(found[1], search) else None

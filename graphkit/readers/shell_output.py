@@ -88,7 +88,7 @@ def _of_object(given: dict[str, Any], failed: bool) -> ShellOutput | None:
 
 
 def says_failed(errors: list[str], program: str, operand: str) -> bool:
-    """Return whether a program said that it couldn't open something, or the shell that there is no such program."""
+    """Return whether the program reports that it can't open a file, or the shell that it lacks the program."""
     named = re.compile(rf"(?<![\w./-]){re.escape(operand)}(?![\w/-])")
     for line in errors:
         said = _SHELL.sub("", line, count=1)

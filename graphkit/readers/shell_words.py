@@ -7,16 +7,25 @@ Nothing is expanded. A word that the shell would expand is marked, and a line wi
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 #: Longer lines are programs, and aren't looked at.
 LONGEST = 20_000
 
-_OPERATORS = re.compile(r"&&|\|\||;;|\|&|[;&|\n]")
-_REDIRECTION = re.compile(r"(\d*|&)(>>|>\||>&|<<|<&|<>|>|<)")
-_BLANK = " \t\r"
-_ENDS_WORD = f"{_BLANK}\n;&|<>()"
-_EXPANDED = "*?[{$"
+_BLANK = r"[ \t\r]+|\\\n"
+_TOKENS = re.compile(
+    rf"""(?P<blank>{_BLANK}|\#[^\n]*)
+    |(?P<operator>&&|\|\||;;|\|&|[;|\n]|&(?!>))
+    |(?P<redirection>(?P<number>\d*|&)(?P<kind>>>|>\||>&|<<|<&|<>|>|<)(?:{_BLANK})*)
+    |(?P<word>(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^ \t\r\n;&|<>()'"\\])+)""",
+    re.DOTALL | re.VERBOSE,
+)
+_PARTS = re.compile(
+    r"""'(?P<single>[^']*)'|"(?P<double>(?:\\.|[^"\\])*)"|\\(?P<escaped>.)|(?P<bare>[^'"\\]+)""", re.DOTALL
+)
+_IN_DOUBLE_QUOTES = re.compile(r'\\([$`"\\\n])|(`|\$\()|\$')
+_EXPANDED = frozenset("*?[{$")
 _KEYWORDS = frozenset(
     ("if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "function", "select")
 )
@@ -29,7 +38,7 @@ class UnfollowedError(Exception):
 
 @dataclass(slots=True)
 class Word:
-    """A word without its quotes; ``plain`` where the shell takes it as it stands."""
+    """A word without its quotes; ``plain`` if the shell takes it as it stands."""
 
     text: str
     plain: bool = True
@@ -79,22 +88,24 @@ def pipelines(line: str) -> list[Pipeline]:
     if len(line) > LONGEST:
         raise UnfollowedError
     found = [Pipeline(";", [Command()])]
-    place = 0
+    place, redirection = 0, None
     while place < len(line):
-        if line[place] in _BLANK:
-            place += 1
-        elif line[place] == "#":
-            place = _after(line, "\n", place) - 1 if "\n" in line[place:] else len(line)
-        elif line.startswith("\\\n", place):
-            place += 2
-        elif operator := _OPERATORS.match(line, place) if not line.startswith("&>", place) else None:
-            place = operator.end()
-            _join(found, operator[0])
-        elif redirection := _REDIRECTION.match(line, place):
-            place = _redirected(line, redirection, found[-1].commands[-1])
-        else:
-            word, place = _word(line, place)
-            found[-1].commands[-1].words.append(word)
+        token = _TOKENS.match(line, place)
+        if token is None or (redirection is not None and token["word"] is None):
+            raise UnfollowedError
+        place = token.end()
+        command = found[-1].commands[-1]
+        if redirection is not None:
+            _redirect(command, redirection, _word(token["word"]).text)
+            redirection = None
+        elif token["operator"]:
+            _join(found, token["operator"])
+        elif token["redirection"]:
+            redirection = token
+        elif token["word"]:
+            command.words.append(_word(token["word"]))
+    if redirection is not None:
+        raise UnfollowedError
     kept = [one for one in found if any(command.words or command.redirected for command in one.commands)]
     for one in kept:
         for command in one.commands:
@@ -111,83 +122,50 @@ def _join(found: list[Pipeline], operator: str) -> None:
         found.append(Pipeline(operator if operator in ("&&", "||") else ";", [Command()]))
 
 
-def _redirected(line: str, redirection: re.Match[str], command: Command) -> int:
-    """Note a redirection, and return what follows it. That of errors into nothing, or to the output, is harmless."""
-    if redirection[2] == "<<":
+def _redirect(command: Command, redirection: re.Match[str], target: str) -> None:
+    """Note a redirection. That of errors into nothing, or to the output, is harmless."""
+    of_errors, kind = redirection["number"] == "2", redirection["kind"]
+    if kind == "<<":
         raise UnfollowedError
-    place = redirection.end()
-    while place < len(line) and line[place] in _BLANK:
-        place += 1
-    target, place = _word(line, place)
-    of_errors = redirection[1] == "2"
-    if of_errors and redirection[2] in (">", ">>") and target.text == "/dev/null":
+    if of_errors and kind in (">", ">>") and target == "/dev/null":
         command.quiet = True
-    elif not (of_errors and redirection[2] == ">&" and target.text == "1"):
+    elif not (of_errors and kind == ">&" and target == "1"):
         command.redirected = True
-    return place
 
 
-def _word(line: str, place: int) -> tuple[Word, int]:
-    """Return the word that begins at a place, and the place after it."""
-    parts: list[str] = []
-    plain = True
-    start = place
-    while place < len(line) and line[place] not in _ENDS_WORD:
-        char = line[place]
-        if char == "'":
-            end = _after(line, "'", place + 1)
-            parts.append(line[place + 1 : end - 1])
-            place = end
-        elif char == '"':
-            text, expanded, place = _double_quoted(line, place + 1)
-            parts.append(text)
-            plain = plain and not expanded
-        elif char == "\\":
-            if place + 1 == len(line):
+def _word(raw: str) -> Word:
+    """Return a word without its quotes."""
+    word, former = Word(""), ""
+    for part in _PARTS.finditer(raw):
+        single, double, bare = part["single"], part["double"], part["bare"]
+        if bare is not None:
+            if "`" in bare:
                 raise UnfollowedError
-            parts.append("" if line[place + 1] == "\n" else line[place + 1])
-            place += 2
-        elif char == "`" or line.startswith("$(", place) or line.startswith("$'", place):
-            raise UnfollowedError
+            word.plain = word.plain and not _EXPANDED & {*bare} and not (bare[0] == "~" and part.start() == 0)
+            word.text += bare
+        elif single is not None:
+            if former.endswith("$"):
+                raise UnfollowedError
+            word.text += single
+        elif double is not None:
+            for special in _IN_DOUBLE_QUOTES.finditer(double):
+                if special[2]:
+                    raise UnfollowedError
+                word.plain = word.plain and special[0] != "$"
+            word.text += _IN_DOUBLE_QUOTES.sub(lambda special: _kept(special[1] or special[0]), double)
         else:
-            plain = plain and char not in _EXPANDED and not (char == "~" and place == start)
-            parts.append(char)
-            place += 1
-    if place == start:  # a parenthesis, or nothing behind a redirection
-        raise UnfollowedError
-    return Word("".join(parts), plain), place
+            word.text += _kept(part["escaped"])
+        former = bare or ""
+    return word
 
 
-def _double_quoted(line: str, place: int) -> tuple[str, bool, int]:
-    """Return the text within double quotes, whether the shell would expand it, and the place after them."""
-    parts: list[str] = []
-    expanded = False
-    while place < len(line):
-        char = line[place]
-        if char == '"':
-            return "".join(parts), expanded, place + 1
-        if char == "`" or line.startswith("$(", place):
-            raise UnfollowedError
-        if char == "\\" and line[place + 1 : place + 2] in ("$", "`", '"', "\\", "\n"):
-            place += 1
-            char = "" if line[place] == "\n" else line[place]
-        elif char == "$":
-            expanded = True
-        parts.append(char)
-        place += 1
-    raise UnfollowedError
-
-
-def _after(line: str, mark: str, place: int) -> int:
-    """Return the place after the next mark."""
-    found = line.find(mark, place)
-    if found < 0:
-        raise UnfollowedError
-    return found + 1
+def _kept(escaped: str) -> str:
+    """Return an escaped character; an escaped line break joins two lines."""
+    return "" if escaped == "\n" else escaped
 
 
 def _without_prefix(command: Command) -> None:
-    """Take away what stands before the program and doesn't change what it opens."""
+    """Remove the words before the program that don't change what it opens."""
     words = command.words
     while words:
         name = words[0].text
@@ -199,3 +177,56 @@ def _without_prefix(command: Command) -> None:
             break
     if words and words[0].text in _KEYWORDS | {"!", "{"}:
         raise UnfollowedError
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options that take a value: letters, and long ones."""
+
+    letters: str = ""
+    long: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Given:
+    """The arguments of a program: its options, the values of those that have one, and its operands."""
+
+    flags: set[str] = field(default_factory=set)
+    values: dict[str, list[Word]] = field(default_factory=dict)
+    operands: list[Word] = field(default_factory=list)
+
+
+def parsed(words: Sequence[Word], options: Options) -> Given:
+    """Return what a program was given.
+
+    >>> given = parsed([Word(text) for text in ("-rn", "-A", "3", "f", "src")], Options("A"))
+    >>> sorted(given.flags), [word.text for word in given.operands]
+    (['A', 'n', 'r'], ['f', 'src'])
+    """
+    given = Given()
+    waiting = iter(words)
+    for word in waiting:
+        text = word.text
+        if text == "--":
+            given.operands += waiting
+        elif text.startswith("--"):
+            name, equals, value = text.partition("=")
+            given.flags.add(name)
+            if equals or name in options.long:
+                given.values.setdefault(name, []).append(Word(value, word.plain) if equals else next(waiting, Word("")))
+        elif text.startswith("-") and len(text) > 1:
+            _letters(word, waiting, options, given)
+        elif not (text.startswith("+") and text[1:].isdecimal()):
+            given.operands.append(word)
+    return given
+
+
+def _letters(word: Word, waiting: Iterator[Word], options: Options, given: Given) -> None:
+    """Add letters that stand together; the text after a letter that takes a value is the value."""
+    for place, letter in enumerate(word.text[1:], 2):
+        given.flags.add(letter)
+        if letter in options.letters:
+            rest = word.text[place:]
+            value = Word(rest, word.plain) if rest else next(waiting, Word(""))
+            given.values.setdefault(letter, []).append(value)
+            return

@@ -12,12 +12,12 @@ import binascii
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphkit.readers.logged import ReadOptions, UnreadableLogError
 from graphkit.readers.payloads import (
+    EMPTY_VALUES,
     QUESTION_IDS,
     at,
     each_unwrapped,
@@ -26,7 +26,10 @@ from graphkit.readers.payloads import (
     json_within,
     nothing_known,
     object_of,
+    plain_key,
+    whole,
 )
+from graphkit.readers.times import microseconds_of
 from graphkit.records.words import shortened
 
 #: What the SDKs keep of a span's attributes, where nothing else is set, and how to set it.
@@ -41,25 +44,47 @@ _WHOLE = frozenset(
     ("metadata", "gen_ai.retrieval.documents", "gen_ai.input.messages", "gen_ai.output.messages", "tag.tags")
 )
 
-#: What stands around the attributes of a span, in any form, and says nothing of a question by itself.
+#: The keys around the attributes of a span, in any form, which say nothing of a question by themselves.
 _ENVELOPE = frozenset(
     (
-        *("name", "context", "context.trace_id", "context.span_id", "context.trace_state", "trace_id", "traceId"),
-        *("span_id", "spanId", "id", "kind", "span_kind", "parent_id", "parent_span_id", "parentSpanId"),
-        *("trace_state", "traceState", "flags", "start_time", "end_time", "startTimeUnixNano", "endTimeUnixNano"),
-        *("start_time_unix_nano", "end_time_unix_nano", "status", "status_code", "status_message", "attributes"),
-        *("droppedAttributesCount", "dropped_attributes_count", "dropped_attributes", "events", "resource"),
-        *("scope", "instrumentation_scope", "links", "droppedEventsCount", "dropped_events_count"),
-        *("dropped_events", "droppedLinksCount", "dropped_links_count", "dropped_links"),
+        *("name", "context", "context.traceid", "context.spanid", "context.tracestate", "traceid", "spanid", "id"),
+        *("kind", "spankind", "parentid", "parentspanid", "tracestate", "flags", "starttime", "endtime"),
+        *("starttimeunixnano", "endtimeunixnano", "status", "statuscode", "statusmessage", "attributes", "links"),
+        *("droppedattributescount", "droppedattributes", "events", "droppedeventscount", "droppedevents"),
+        *("droppedlinkscount", "droppedlinks", "resource", "scope", "instrumentationscope"),
     )
 )
 
 _RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _NUMBERED = re.compile(r"\.\d+(?=\.|$)")
 _HEX = re.compile(r"(?:0x)?([0-9a-fA-F]{16}|[0-9a-fA-F]{32})")
+
+
+@dataclass(slots=True)
+class ToolUse:
+    """One call of a tool, which a model asked for, or which ran."""
+
+    name: str | None
+    arguments: Any = None
+    call: str | None = None
+    result: Any = None
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class Operation:
+    """What a span did: it called a ``model``, made a ``retrieval``, or ran a ``tool``; else the kind is empty.
+
+    ``tools`` holds the tool that ran, or those that the model asked for.
+    """
+
+    kind: str = ""
+    model: str | None = None
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    tools: list[ToolUse] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -78,6 +103,8 @@ class Span:
         How many attributes were written, and how many the log says were lost.
     question, taken
         The question's id as it stands at this span, and where.
+    operation
+        What it did, by the conventions of its attributes.
     """
 
     where: str
@@ -96,6 +123,7 @@ class Span:
     events: list[tuple[str, dict[str, Any]]]
     question: str | None = None
     taken: str | None = None
+    operation: Operation = field(default_factory=Operation)
 
     def numbered(self, prefix: str) -> dict[int, dict[str, Any]]:
         """Return the attributes ``prefix.N.rest`` by their number."""
@@ -114,7 +142,7 @@ def numbered(attributes: dict[str, Any], prefix: str) -> dict[int, dict[str, Any
 
 
 def nested(flat: dict[str, Any], prefix: str) -> Any:
-    """Return what stands at a name, also where it was taken apart into dotted names, as Phoenix does with metadata.
+    """Return the value of a name, also if it was split into dotted names, as Phoenix does with metadata.
 
     >>> nested({"m.file": "a", "m.edges.0.to": "b", "m.edges.1.to": "c"}, "m")
     {'file': 'a', 'edges': [{'to': 'b'}, {'to': 'c'}]}
@@ -187,13 +215,13 @@ class SpanReading:
         plain = ReadOptions()  # what the user named is looked for in the spans, too
         for wrapped in each_unwrapped(value, _is_payload, plain, where, lists=True):
             if wrapped.payload is None:  # a question's id alone, of which spans say nothing
-                raise nothing_known(value, wrapped.where or where)
+                raise nothing_known(value, wrapped.answer.where or where)
             self._unread.update(wrapped.rest)
-            question, taken = wrapped.question, wrapped.taken.get("question id")
+            question, taken = wrapped.question, wrapped.answer.taken.get("question id")
             key = self._options.question_key
             if key is not None:
                 question, taken = identifier(at(value, key)), key
-            yield from self._payload(wrapped.where or where, wrapped.payload, question, taken)
+            yield from self._payload(wrapped.answer.where or where, wrapped.payload, question, taken)
 
     def _payload(self, where: str, payload: Any, question: str | None, taken: str | None) -> Iterator[Span]:
         for raw in _raw_spans(payload, where, self._unread):
@@ -220,9 +248,10 @@ class SpanReading:
         kind = raw.get("span_kind")
         if isinstance(kind, str) and kind:
             attributes.setdefault("openinference.span.kind", kind)
-        for name in raw.keys() - _ENVELOPE:
-            if not name.startswith("attributes.") and raw[name] not in (None, "", [], {}):
+        for name, value in raw.items():
+            if plain_key(name) not in _ENVELOPE and not name.startswith("attributes.") and value not in EMPTY_VALUES:
                 self._unread[shortened(name)] += 1
+        held = {plain_key(name): value for name, value in raw.items() if value}
         if raw.get("links"):
             self._unread["links"] += 1
         events = list(_events(raw, where))
@@ -231,16 +260,16 @@ class SpanReading:
             where,
             trace,
             own,
-            _id(raw.get("parent_id") or raw.get("parentSpanId") or raw.get("parent_span_id")),
+            _id(held.get("parentid") or held.get("parentspanid")),
             shortened(str(raw.get("name") or "")),
-            _time(raw, ("startTimeUnixNano", "start_time_unix_nano", "start_time")),
-            _time(raw, ("endTimeUnixNano", "end_time_unix_nano", "end_time")),
+            _time(held, "starttimeunixnano", "starttime"),
+            _time(held, "endtimeunixnano", "endtime"),
             failed,
             error,
             error_type,
             attributes,
             logged,
-            _dropped(raw),
+            whole(held.get("droppedattributescount", held.get("droppedattributes"))) or 0,
             events,
         )
         self._ask(span, raw)
@@ -448,12 +477,12 @@ def _failure(
 ) -> tuple[bool, str | None, str | None]:
     """Return whether a span failed, and with which message and type."""
     status = raw.get("status")
-    told = object_of(status)
-    code = told.get("status_code") or told.get("statusCode") or told.get("code") or raw.get("status_code")
+    held = object_of(status)
+    code = held.get("status_code") or held.get("statusCode") or held.get("code") or raw.get("status_code")
     if str(code).upper().removeprefix("STATUS_CODE_").removeprefix("STATUSCODE.") not in ("ERROR", "2"):
         return False, None, None
     thrown: dict[str, Any] = next((given for name, given in reversed(events) if name == "exception"), {})
-    message = told.get("description") or told.get("message") or raw.get("status_message")
+    message = held.get("description") or held.get("message") or raw.get("status_message")
     message = message or thrown.get("exception.message") or at(thrown, "exception.message")
     kind = thrown.get("exception.type") or at(thrown, "exception.type") or attributes.get("error.type")
     return (
@@ -463,37 +492,6 @@ def _failure(
     )
 
 
-def _dropped(raw: dict[str, Any]) -> int:
-    for name in ("droppedAttributesCount", "dropped_attributes_count", "dropped_attributes"):
-        value = raw.get(name)
-        if isinstance(value, int) and value > 0:
-            return int(value)
-        if isinstance(value, str) and value.isdecimal() and value.strip("0"):
-            return int(value[:18])
-    return 0
-
-
-def _time(raw: dict[str, Any], names: tuple[str, ...]) -> int | None:
-    """Return a time in microseconds, from nanoseconds, a number as tables have it, or text."""
-    for name in names:
-        value = raw.get(name)
-        if isinstance(value, str):
-            if re.fullmatch(r"\d{1,20}", value):
-                value = int(value)
-            else:
-                try:
-                    moment = datetime.fromisoformat(value)
-                except ValueError:
-                    continue
-                moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-                return (moment - _EPOCH) // _MICROSECOND
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e20:
-            continue
-        # The size of a number without a unit gives its unit: until the year 5138 it is seconds below 1e11, and so on.
-        second = next(size for limit, size in ((1e11, 1), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9)) if value < limit)
-        try:
-            # As the SDK rounds nanoseconds for its own JSON, so that both forms of a span give one latency.
-            return (datetime.fromtimestamp(value / second, tz=UTC) - _EPOCH) // _MICROSECOND
-        except (ValueError, OverflowError, OSError):
-            continue
-    return None
+def _time(held: dict[str, Any], *names: str) -> int | None:
+    """Return the first of some times, in microseconds."""
+    return next((time for name in names if (time := microseconds_of(held.get(name))) is not None), None)

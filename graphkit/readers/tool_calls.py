@@ -1,7 +1,7 @@
-"""Calls of tools in any format: what a call opened, and what its result found.
+"""Calls of tools in any format: the names that a call opened, and those that its result found.
 
-A tool says by its arguments what it opens: a file, a symbol, a node of a graph. Which tools there are is the user's
-matter; the names of arguments are alike everywhere, and they are what is gone by.
+The arguments of a tool name what it opens: a file, a symbol, a node of a graph. Every user has other tools, but the
+names of arguments are alike everywhere, so the reading relies on them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _LISTS = (
 _TEXTS = ("text", "content", "snippet", "page_content", "code", "body")
 _SCORES = ("score", "similarity", "relevance", "relevance_score")
 
-#: Tools that look for something: what their arguments name is where they look, and isn't opened.
+#: Tools that search: their arguments name the place of the search, which isn't opened.
 _SEARCH = frozenset(("search", "grep", "glob", "rg", "ripgrep", "ls", "tree"))
 _LISTING = frozenset(("find", "list"))
 _OF_FILES = frozenset(("file", "files", "dir", "dirs", "directory", "directories", "folder", "folders"))
@@ -80,12 +80,12 @@ _BLOCKS = (*_SOURCES, "text", "input_text", "output_text", "image", "image_url",
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NO_NAMES = frozenset(("", ".", "..", "*", "/", "./", "../"))
 
-#: What the formats of conversations don't say.
+#: The things that no format of conversations logs.
 LACKS = (
-    "The names of its arguments (path, symbol, node, id, ...) say what a tool opened, and a search opens nothing. Of a "
-    "shell's commands those are read that certainly print a file or name what matched (cat, sed -n, head, tail, nl, "
-    "less, grep, rg, git show).",
-    "Relations aren't logged: a step is an edge wherever the knowledge graph holds one.",
+    "A tool opens what its arguments name (path, symbol, node, id, ...); a search opens nothing. Only those shell "
+    "commands are read that certainly print a file or name the files that match (cat, sed -n, head, tail, nl, less, "
+    "grep, rg, git show).",
+    "Relations aren't logged: a step is an edge if the knowledge graph holds one.",
 )
 
 MANY = f"a call names more than {MOST_NAMES} things: what follows isn't read"
@@ -96,7 +96,7 @@ PLAIN = "what a search gave back is plain text: what it found doesn't count as r
 
 
 class Trail:
-    """The calls of one question, in order: what was opened, and what was found."""
+    """The calls of one question in order, with what they opened and found."""
 
     def __init__(self) -> None:
         self.calls: list[LoggedToolCall] = []
@@ -131,7 +131,7 @@ class Trail:
             self.submitted = next((words for key in _ANSWERS if (words := text(given.get(key)))), self.submitted)
 
     def returned(self, content: Any, call: Any = None, failed: bool = False) -> None:
-        """Add what a call gave back: that of the id, else the first without an id that has no result yet, if any."""
+        """Add the result of a call: of the one with the id, else of the first one without an id and a result."""
         key = identifier(call)
         index = self._by_id.get(key) if key is not None else self._waiting.popleft() if self._waiting else None
         if index is not None:
@@ -150,7 +150,7 @@ class Trail:
             self.notes[PLAIN] = None
 
     def _read_shell(self, index: int, line: str) -> ShellReading:
-        """Read the command line of a call, with what it gave back as far as that is there."""
+        """Read the command line of a call, with its result if there is one."""
         call = self.calls[index]
         reading = self._shells[index] = read_shell(line, call.result, call.failed)
         self.submitted = reading.submitted or self.submitted
@@ -163,12 +163,12 @@ class Trail:
         return last >= 0 and (hands_in(self.calls[last].name) or (last in self._shells and self._shells[last].submits))
 
     def found(self, chunks: list[LoggedChunk]) -> None:
-        """Add what a format itself names as found."""
+        """Add chunks that a format itself names as found."""
         if chunks:
             self._found.append(chunks)
 
     def into(self, answer: LoggedAnswer, tools: bool) -> None:
-        """Write it into an answer.
+        """Add the calls to an answer.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class Trail:
         answer.notes += self.notes
 
     def _place_shells(self) -> None:
-        """Leave out names that depend on where an earlier command left the shell: it may have stayed there, or not."""
+        """Drop names that depend on the folder in which an earlier command may have left the shell."""
         moved = False
         for index in sorted(self._shells):
             reading = self._shells[index]
@@ -220,7 +220,7 @@ class Trail:
         return list(dict.fromkeys(names[:MOST_NAMES]))
 
     def _seen(self, index: int, opened: list[str]) -> list[str] | None:
-        """Return what a call showed: what it opened, and what its result found; None where that isn't known."""
+        """Return what a call showed: what it opened and what its result found; None if that is unknown."""
         call, found = self.calls[index], self._shown.get(index)
         if index in self._shells:
             if not self._shells[index].certain and found is None:
@@ -233,7 +233,7 @@ class Trail:
         return list(dict.fromkeys([*opened, *(chunk.name for chunk in found or ())]))
 
     def _retrieved(self) -> list[LoggedChunk] | None:
-        """Return what was found, each at its first place. Scores of several searches can't be compared."""
+        """Return the found chunks, each at its first place. Scores of several searches can't be compared."""
         if not self._found:
             return None
         first: dict[str, LoggedChunk] = {}
@@ -251,7 +251,7 @@ def hands_in(name: str) -> bool:
 
 
 def command_line(call: LoggedToolCall) -> str | None:
-    """Return the command line that a call runs in a shell, or None where it runs none.
+    """Return the command line that a call runs in a shell, or None.
 
     A tool that isn't called like a shell runs one by its ``command`` alone: with the name of a file, or of another
     thing, the command is a verb of the tool's own.
@@ -300,7 +300,7 @@ def content_text(content: Any) -> str | None:
 
 
 def found_in(content: Any) -> list[LoggedChunk] | None:
-    """Return what a result found, by its names, or None where it has no structure that says it.
+    """Return the chunks that a result names, or None if it has no structure that names any.
 
     >>> [chunk.name for chunk in found_in('{"results": [{"path": "a.py", "symbol": "f"}, {"id": "n1"}]}')]
     ['a.py#f', 'n1']
@@ -355,7 +355,7 @@ def _chunk(item: dict[str, Any]) -> LoggedChunk | None:
 
 
 def _names(value: Any, depth: int) -> Iterator[str]:
-    """Yield what an object names: its id, else something within a file, else each file or thing; then what is in it."""
+    """Yield the names in an object: its id, else symbols within a file, else files and symbols; then inner ones."""
     if depth == 0:
         return
     if isinstance(value, list):

@@ -8,51 +8,77 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.logged_rankings import Ranking, distinct
 from graphkit.readers.payloads import identifier
-from graphkit.readers.spans import Span, SpanReading
+from graphkit.readers.spans import Operation, Span, SpanReading, ToolUse
 from graphkit.readers.tool_calls import Trail
 
-T = TypeVar("T", int, float)
+Number = TypeVar("Number", int, float)
+
+
+class TracePart(Protocol):
+    """A part of a trace: a span, or a run of LangChain."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+    @property
+    def parent(self) -> str | None:
+        """The id of the part that holds it."""
+
+    @property
+    def start(self) -> Any:
+        """A value by which the parts of a trace are in order; None if it is unknown."""
+
+
+P = TypeVar("P", bound=TracePart)
 
 
 @dataclass(slots=True)
-class Tree:
+class Tree(Generic[P]):
     """The spans of one question in one trace, parents before children, and the place of each one's parent, or -1."""
 
-    spans: list[Span]
-    parents: list[int]
+    spans: list[P] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, spans: list[P]) -> Tree[P]:
+        """Return spans with parents first. Of a circle of parents the first span counts as the outermost."""
+        ids = {span.id: index for index, span in enumerate(spans)}
+        parents = [ids.get(span.parent) if span.parent is not None else None for span in spans]
+        below: dict[int, list[int]] = defaultdict(list)
+        for index, parent in enumerate(parents):
+            if parent is not None:
+                below[parent].append(index)
+        place: dict[int, int] = {}
+        tree = cls()
+        for first in (*(index for index, parent in enumerate(parents) if parent is None), *range(len(spans))):
+            waiting = [(first, -1)]
+            while waiting:
+                index, above = waiting.pop()
+                if index not in place:
+                    place[index] = len(tree.spans)
+                    tree.spans.append(spans[index])
+                    tree.parents.append(above)
+                    waiting.extend((inner, place[index]) for inner in reversed(below[index]))
+        return tree
 
     @property
-    def tops(self) -> list[Span]:
+    def tops(self) -> list[P]:
         """The spans whose parent isn't there, in the order in which they began."""
         return _by_start(span for span, parent in zip(self.spans, self.parents, strict=True) if parent < 0)
 
-    @property
-    def latency_ms(self) -> float | None:
-        """From the beginning of the first to the end of the last of the outermost spans."""
-        times = [(span.start, span.end) for span in self.tops]
-        starts = [start for start, _ in times if start is not None]
-        ends = [end for _, end in times if end is not None]
-        if len(starts) < len(times) or len(ends) < len(times):
-            return None
-        taken = max(ends) - min(starts)
-        return taken / 1000 if taken >= 0 else None
-
-    def outermost(self, chosen: Callable[[Span], bool]) -> list[Span]:
+    def outermost(self, chosen: Callable[[P], bool]) -> list[P]:
         """Return the chosen spans that lie within no other chosen one, in the order in which they began."""
         within = self.within(chosen)
-        found = []
-        for index, span in enumerate(self.spans):
-            parent = self.parents[index]
-            if within[index] and (parent < 0 or not within[parent]):
-                found.append(span)
-        return _by_start(found)
+        found = zip(self.spans, self.parents, within, strict=True)
+        return _by_start(span for span, parent, inside in found if inside and (parent < 0 or not within[parent]))
 
-    def innermost(self, chosen: Callable[[Span], bool]) -> list[Span]:
+    def innermost(self, chosen: Callable[[P], bool]) -> list[P]:
         """Return the chosen spans that hold no other chosen one, in the order in which they began."""
         holding = [False] * len(self.spans)
         found = []
@@ -64,12 +90,16 @@ class Tree:
                 holding[self.parents[index]] = True
         return _by_start(found)
 
-    def within(self, chosen: Callable[[Span], bool]) -> list[bool]:
+    def within(self, chosen: Callable[[P], bool]) -> list[bool]:
         """Return for each span whether it is chosen, or lies within one that is."""
         inside: list[bool] = []
         for span, parent in zip(self.spans, self.parents, strict=True):
             inside.append((parent >= 0 and inside[parent]) or chosen(span))
         return inside
+
+
+def _by_start(spans: Iterable[P]) -> list[P]:
+    return sorted(spans, key=lambda span: (span.start is not None, span.start))
 
 
 @dataclass(slots=True)
@@ -79,28 +109,7 @@ class AskedQuestion:
     where: str
     question: str | None
     taken: str | None
-    trees: list[Tree] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class ModelUse:
-    """The tokens, cost and model of one call of a model."""
-
-    prompt_tokens: int | None = None
-    output_tokens: int | None = None
-    cost: float | None = None
-    model: str | None = None
-
-
-@dataclass(slots=True)
-class ToolUse:
-    """One call of a tool, which a model asked for, or which ran."""
-
-    name: str | None
-    arguments: Any = None
-    call: str | None = None
-    result: Any = None
-    failed: bool = False
+    trees: list[Tree[Span]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -127,49 +136,36 @@ class TracedRetrieval:
 
 
 class TraceConventions(Protocol):
-    """The meaning of the attributes of spans."""
+    """The meaning of the attributes of spans.
+
+    Attributes
+    ----------
+    used
+        The attributes that are read, each with all that begins with its name and a dot.
+    conversation
+        The attribute of a conversation, whose id is the question's if there is no other.
+    """
 
     used: tuple[str, ...]
-    #: The attribute of a conversation, whose id is the question's if there is no other.
     conversation: str
 
-    def is_call(self, span: Span) -> bool:
-        """Return whether a span is a call of a model."""
-        ...
-
-    def is_retrieval(self, span: Span) -> bool:
-        """Return whether a span is a retrieval."""
-        ...
-
-    def use(self, span: Span) -> ModelUse:
-        """Return what a call cost."""
-        ...
-
-    def asked_tools(self, span: Span) -> list[ToolUse]:
-        """Return the tools that a call of a model asked for."""
-        ...
-
-    def ran_tool(self, span: Span) -> ToolUse | None:
-        """Return the tool that ran, where a span is of one."""
-        ...
+    def operation(self, span: Span) -> Operation:
+        """Return what a span did."""
 
     def asked(self, span: Span) -> str | None:
-        """Return the text of the question from what a span took."""
-        ...
+        """Return the text of the question in the input of a span."""
 
     def answered(self, span: Span) -> str | None:
-        """Return the answer from what a span gave."""
-        ...
+        """Return the answer in the output of a span."""
 
-    def retrieved(self, tree: Tree, unread: Counter[str], notes: list[str]) -> TracedRetrieval:
-        """Return what was retrieved, and the edges where the documents hold them."""
-        ...
+    def retrieved(self, tree: Tree[Span], unread: Counter[str], notes: list[str]) -> TracedRetrieval:
+        """Return the retrieved documents, and the edges if the documents hold any."""
 
 
 def read_traces(
-    values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str], conventions: TraceConventions
+    values: Values, options: ReadOptions, unread: Counter[str], conventions: TraceConventions
 ) -> Iterator[LoggedAnswer]:
-    """Yield what was traced of each question.
+    """Yield the answers that were traced.
 
     Several traces of one question are merged, as its retrieval may be in one and its answer in another. Traces
     that hold both are attempts, each an answer of its own.
@@ -187,60 +183,65 @@ def read_traces(
 class _Part:
     """The part of an answer that one trace holds."""
 
-    def __init__(self, tree: Tree, conventions: TraceConventions, unread: Counter[str]) -> None:
+    def __init__(self, tree: Tree[Span], conventions: TraceConventions, unread: Counter[str]) -> None:
         self.tree = tree
         self.notes: list[str] = []
+        for span in tree.spans:
+            span.operation = conventions.operation(span)
         self.found = conventions.retrieved(tree, unread, self.notes)
-        tops = tree.tops
-        retrievals = tree.outermost(conventions.is_retrieval)
-        calls = tree.innermost(conventions.is_call)
-        self.answer = next(filter(None, map(conventions.answered, reversed([*calls, *tops]))), None)
-        self.question_text = next(filter(None, map(conventions.asked, [*tops, *retrievals, *calls])), None)
-        self.tools = _tools(tree, calls, conventions)
-        self.speaks = bool(retrievals or calls or self.tools)
-        self.failed = next((span for span in reversed(tops) if span.failed), None)
-        self._count(calls, conventions)
-        self._doubt(tops, retrievals)
+        self.tops = tree.tops
+        self.calls = tree.innermost(lambda span: span.operation.kind == "model")
+        retrievals = tree.outermost(lambda span: span.operation.kind == "retrieval")
+        self.answer = next(filter(None, map(conventions.answered, reversed([*self.calls, *self.tops]))), None)
+        self.question_text = next(filter(None, map(conventions.asked, [*self.tops, *retrievals, *self.calls])), None)
+        self.tools = _tools(tree, self.calls)
+        self.speaks = bool(retrievals or self.calls or self.tools)
+        self.failed = next((span for span in reversed(self.tops) if span.failed), None)
+        self.prompt_tokens: int | None = self._sum("prompt_tokens")
+        self.output_tokens: int | None = self._sum("output_tokens")
+        self.cost: float | None = self._sum("cost")
+        models = [span.operation.model for span in self.calls if span.operation.model is not None]
+        self.model = models[-1] if models else None
+        if len(set(models)) > 1:
+            self.notes.append("several models were called: the last is named")
+        self._doubt(retrievals)
 
     @property
     def is_whole(self) -> bool:
         """Whether it holds a retrieval and an answer."""
         return self.found.ranking is not None and self.answer is not None
 
-    def _count(self, calls: list[Span], conventions: TraceConventions) -> None:
-        """Sum what the innermost calls cost. What an outer span says again of them isn't counted twice."""
+    @property
+    def latency_ms(self) -> float | None:
+        """The time from the beginning of the first to the end of the last of the outermost spans."""
+        starts = [span.start for span in self.tops if span.start is not None]
+        ends = [span.end for span in self.tops if span.end is not None]
+        if len(starts) < len(self.tops) or len(ends) < len(self.tops):
+            return None
+        taken = max(ends) - min(starts)
+        return taken / 1000 if taken >= 0 else None
 
-        def sums(told: str) -> Any:
-            counting = {
-                id(span)
-                for span in self.tree.innermost(
-                    lambda span: conventions.is_call(span) and getattr(conventions.use(span), told) is not None
-                )
-            }
-            within = self.tree.within(lambda span: id(span) in counting)
-            covered = {id(span) for span, inside in zip(self.tree.spans, within, strict=True) if inside}
-            silent = [span for span in calls if not span.failed and id(span) not in covered]
-            if silent and counting:
-                self.notes.append(f"some calls of a model don't log their {told.replace('_', ' ')}: it has no sum")
-            if silent or not counting:
-                return None
-            return sum(getattr(conventions.use(span), told) for span in self.tree.spans if id(span) in counting)
+    def _sum(self, figure: str) -> Any:
+        """Return the sum of a figure of the innermost calls that log it; outer spans may repeat it."""
 
-        self.calls = len(calls)
-        self.prompt_tokens: int | None = sums("prompt_tokens")
-        self.output_tokens: int | None = sums("output_tokens")
-        self.cost: float | None = sums("cost")
-        models = [use.model for use in map(conventions.use, calls) if use.model is not None]
-        self.model = models[-1] if models else None
-        if len(set(models)) > 1:
-            self.notes.append("several models were called: the last is named")
+        def logs(span: Span) -> bool:
+            return span.operation.kind == "model" and getattr(span.operation, figure) is not None
 
-    def _doubt(self, tops: list[Span], retrievals: list[Span]) -> None:
+        counting = self.tree.innermost(logs)
+        ids = set(map(id, counting))
+        within = self.tree.within(lambda span: id(span) in ids)
+        covered = {id(span) for span, inside in zip(self.tree.spans, within, strict=True) if inside}
+        silent = any(not span.failed and id(span) not in covered for span in self.calls)
+        if silent and counting:
+            self.notes.append(f"some calls of a model don't log their {figure.replace('_', ' ')}: it has no sum")
+        return None if silent or not counting else sum(getattr(span.operation, figure) for span in counting)
+
+    def _doubt(self, retrievals: list[Span]) -> None:
         if self.found.ranking is None and retrievals:
             self.notes.append("a retrieval doesn't log its documents")
-        if any(span.parent is not None for span in tops):
+        if any(span.parent is not None for span in self.tops):
             self.notes.append("the outermost span's parent isn't in the log: latency and answer are what is there")
-        if len(tops) > 1:
+        if len(self.tops) > 1:
             self.notes.append("there are several outermost spans: latency is from the first's start to the last's end")
         if self.failed is None and any(span.failed for span in self.tree.spans):
             self.notes.append("a span failed within a question that was answered")
@@ -248,11 +249,10 @@ class _Part:
             self.notes.append("spans lost attributes, though none of a retrieval")
 
 
-def _tools(tree: Tree, calls: list[Span], conventions: TraceConventions) -> list[ToolUse]:
+def _tools(tree: Tree[Span], calls: list[Span]) -> list[ToolUse]:
     """Return the tools that ran, with the arguments by which a model asked for each, else those asked for."""
-    asked = [use for span in calls for use in conventions.asked_tools(span)]
-    ran = tree.outermost(lambda span: conventions.ran_tool(span) is not None)
-    uses = [use for use in map(conventions.ran_tool, ran) if use is not None]
+    asked = [use for span in calls for use in span.operation.tools]
+    uses = [use for span in tree.outermost(lambda span: span.operation.kind == "tool") for use in span.operation.tools]
     for use in uses:
         fits = (one for one in asked if one.name == use.name and (None in (one.call, use.call) or one.call == use.call))
         if (match := next(fits, None)) is not None:
@@ -267,7 +267,7 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
     if asked.taken is not None:
         logged.taken["question id"] = asked.taken
     else:  # an id that no question has is looked up by its text all the same
-        named = (span.attributes.get(conventions.conversation) for part in parts for span in part.tree.tops)
+        named = (span.attributes.get(conventions.conversation) for part in parts for span in part.tops)
         logged.question = next(filter(None, map(identifier, named)), None)
         if logged.question is not None:
             logged.taken["question id"] = conventions.conversation
@@ -279,11 +279,11 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
             trail.returned(use.result, use.call, use.failed)
     if trail.calls:
         trail.into(logged, tools=False)
-    _say_retrieved(logged, [part.found for part in parts])
+    _add_retrieved(logged, [part.found for part in parts])
     logged.answer = next(filter(None, (part.answer for part in reversed(parts))), None)
     logged.model = next(filter(None, (part.model for part in reversed(parts))), None)
-    logged.model_calls = sum(part.calls for part in parts)
-    logged.latency_ms = _sum(part.tree.latency_ms for part in parts)
+    logged.model_calls = sum(len(part.calls) for part in parts)
+    logged.latency_ms = _sum(part.latency_ms for part in parts)
     with_calls = [part for part in parts if part.calls]
     logged.prompt_tokens = _sum(part.prompt_tokens for part in with_calls)
     logged.output_tokens = _sum(part.output_tokens for part in with_calls)
@@ -296,8 +296,8 @@ def _logged(asked: AskedQuestion, parts: list[_Part], conventions: TraceConventi
     return logged
 
 
-def _say_retrieved(logged: LoggedAnswer, found: list[TracedRetrieval]) -> None:
-    """Write into an answer what the traces of its question retrieved, if any of them says it."""
+def _add_retrieved(logged: LoggedAnswer, found: list[TracedRetrieval]) -> None:
+    """Add to an answer what the traces of its question retrieved, if any of them logs it."""
     rankings = [one.ranking for one in found if one.ranking is not None]
     if rankings:
         whole = Ranking()
@@ -310,20 +310,16 @@ def _say_retrieved(logged: LoggedAnswer, found: list[TracedRetrieval]) -> None:
         logged.walk, logged.ordered = [once] if once else [], False
 
 
-def _sum(values: Iterable[T | None]) -> T | None:
-    """Return the sum of what is known, or None where something isn't, or nothing is there."""
-    total: Any = None
-    for value in values:
-        if value is None:
-            return None
-        total = value if total is None else total + value
-    return total  # type: ignore[no-any-return]
+def _sum(values: Iterable[Number | None]) -> Number | None:
+    """Return the sum, or None where a value is unknown, or nothing is there."""
+    given = list(values)
+    return sum(value for value in given if value is not None) if given and None not in given else None
 
 
 def asked_questions(
-    values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str], used: tuple[str, ...]
+    values: Values, options: ReadOptions, unread: Counter[str], used: tuple[str, ...]
 ) -> Iterator[AskedQuestion]:
-    """Yield what was traced of each question, in the order in which the questions appear.
+    """Yield the traces of each question, in the order in which the questions appear.
 
     Parameters
     ----------
@@ -344,7 +340,7 @@ def asked_questions(
                 unread["spans that were there twice"] += 1
     questions: dict[str, AskedQuestion] = {}
     for trace in traces.values():
-        for asked in _asked(_tree(list(trace.values())), options, unread):
+        for asked in _asked(Tree.of(list(trace.values())), options, unread):
             known = questions.setdefault(asked.question, asked) if asked.question is not None else asked
             if known is not asked:
                 known.trees.extend(asked.trees)
@@ -355,52 +351,23 @@ def asked_questions(
         yield asked
 
 
-def _by_start(spans: Iterable[Span]) -> list[Span]:
-    return sorted(spans, key=lambda span: span.start or 0)
-
-
-def _tree(spans: list[Span]) -> Tree:
-    """Return spans with parents first. Of a circle of parents the first span counts as the outermost."""
-    ids = {span.id: index for index, span in enumerate(spans)}
-    below: dict[int, list[int]] = defaultdict(list)
-    tops = []
-    for index, span in enumerate(spans):
-        parent = ids.get(span.parent) if span.parent is not None else None
-        if parent is None:
-            tops.append(index)
-        else:
-            below[parent].append(index)
-    place: dict[int, int] = {}
-    tree = Tree([], [])
-    for first in (*tops, *range(len(spans))):
-        waiting = [(first, -1)]
-        while waiting:
-            index, parent = waiting.pop()
-            if index not in place:
-                place[index] = len(tree.spans)
-                tree.spans.append(spans[index])
-                tree.parents.append(parent)
-                waiting.extend((inner, place[index]) for inner in reversed(below[index]))
-    return tree
-
-
-def _asked(tree: Tree, options: ReadOptions, unread: Counter[str]) -> Iterator[AskedQuestion]:
+def _asked(tree: Tree[Span], options: ReadOptions, unread: Counter[str]) -> Iterator[AskedQuestion]:
     """Yield the questions of a trace. Where it holds several, a span belongs to that of the nearest one around it."""
-    told = [span for span in tree.spans if span.question is not None]
-    questions = dict.fromkeys(span.question for span in told)
+    named = [span for span in tree.spans if span.question is not None]
+    questions = dict.fromkeys(span.question for span in named)
     where = f"{tree.spans[0].where.rpartition(', span ')[0]}, trace {tree.spans[0].trace}"
-    if not told and options.question_key is not None:
+    if not named and options.question_key is not None:
         raise UnreadableLogError(
             f"no span of it has a question's id at {options.question_key!r}",
             where=where,
             remedy="Correct --question-key: the name of an attribute, or metadata. and a key of the metadata.",
         )
     if len(questions) <= 1:
-        first = told[0] if told else None
+        first = named[0] if named else None
         yield AskedQuestion(where, first.question if first else None, first.taken if first else None, [tree])
         return
     belongs: list[str | None] = []
-    parts: dict[str, tuple[AskedQuestion, Tree, dict[int, int]]] = {}
+    parts: dict[str, tuple[AskedQuestion, Tree[Span], dict[int, int]]] = {}
     for index, span in enumerate(tree.spans):
         parent = tree.parents[index]
         question = span.question or (belongs[parent] if parent >= 0 else None)
@@ -409,7 +376,7 @@ def _asked(tree: Tree, options: ReadOptions, unread: Counter[str]) -> Iterator[A
             unread["spans around several questions"] += 1
             continue
         if question not in parts:
-            part = Tree([], [])
+            part: Tree[Span] = Tree()
             parts[question] = AskedQuestion(where, question, span.taken, [part]), part, {}
         _, part, place = parts[question]
         place[index] = len(part.spans)

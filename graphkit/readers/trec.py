@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError
+from graphkit.readers.logged import LoggedAnswer, LoggedChunk, Reader, ReadOptions, UnreadableLogError, Values
 from graphkit.readers.payloads import number, plain_key
 from graphkit.records.words import shortened
 
@@ -29,28 +29,17 @@ class TrecReader(Reader):
     title = "TREC runs: lines of `qid Q0 docno rank score tag`"
     lines = True
     lacks = (
-        "A run has a ranking and nothing else: no walk, no text, no answer, no times and no tokens.",
+        "A run has a ranking and nothing else: no traversal, no text, no answer, no times and no tokens.",
         "The order is that of trec_eval: by score in single precision, equal ones by the document's name backwards; "
         "the rank that was written isn't used.",
         "A question without a line looks like one that retrieved nothing.",
     )
 
     def recognises(self, value: Any) -> bool:
-        """Return whether a line has six fields of which the fifth is a number, the fourth a whole one, as runs have."""
         fields = value.split() if isinstance(value, str) else []
         return len(fields) >= FIELDS and _score(fields[4]) is not None and fields[3].lstrip("+-").isdecimal()
 
-    def read(
-        self, values: Iterable[tuple[str, Any]], options: ReadOptions, unread: Counter[str]
-    ) -> Iterator[LoggedAnswer]:
-        """Yield an answer a question.
-
-        Raises
-        ------
-        UnreadableLogError
-            A line isn't of the format, a document stands twice, the lines of a question lie too far apart, or the lines
-            are of several runs.
-        """
+    def read(self, values: Values, options: ReadOptions, unread: Counter[str]) -> Iterator[LoggedAnswer]:
         done: set[str] = set()
         run: str | None = None
         open_: dict[str, _Ranking] = {}

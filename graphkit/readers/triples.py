@@ -1,4 +1,4 @@
-"""Edges within documents: in metadata, where users put them, and in texts as LlamaIndex writes them.
+"""Edges within documents: in metadata, where users put them, and in texts as LlamaIndex and queries write them.
 
 A node of LlamaIndex is one ``A -> REL -> B``. With the text of its source it is a preamble, a line for each edge, an
 empty line, and that text.
@@ -6,6 +6,8 @@ empty line, and that text.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,7 +63,7 @@ def split_text(content: str, notes: set[str]) -> SplitText:
 
 
 def split_own_preambles(texts: list[SplitText], notes: set[str]) -> None:
-    """Take edges from the head of texts below another preamble or none: where each of the texts has some.
+    """Split edges from the heads of texts below another preamble or none, if each of the texts has some.
 
     One text of many that begins with arrows is prose.
     """
@@ -86,7 +88,7 @@ def _edges_at_head(content: str) -> tuple[list[list[str]], str] | None:
 
 
 def parts_of(line: str) -> list[str] | None:
-    """Return a text split at its arrows, without the properties in parentheses, or None where it is no edge.
+    """Return a text split at its arrows, without the properties in parentheses, or None if it is no edge.
 
     >>> parts_of("Ann -> KNOWS -> Bob"), parts_of("a -> b")
     (['Ann', 'KNOWS', 'Bob'], None)
@@ -129,7 +131,7 @@ def _edge(parts: list[str], relations: set[str], notes: set[str]) -> LoggedEdge 
 
 
 def edges_of_metadata(metadata: Any, notes: set[str]) -> list[LoggedEdge] | None:
-    """Return the edges that metadata hold; None where they have no list of them, or none of it can be read."""
+    """Return the edges that metadata hold; None if they have no list of edges, or none of it can be read."""
     if not isinstance(metadata, dict):
         return None
     held = next((metadata[key] for key in KEYS if isinstance(metadata.get(key), list)), None)
@@ -140,3 +142,31 @@ def edges_of_metadata(metadata: Any, notes: set[str]) -> list[LoggedEdge] | None
         notes.add(NOT_AN_EDGE)
     found = [edge for edge in edges if edge is not None]
     return found if found or not held else None
+
+
+#: A relation is in capitals, as Neo4j's are by custom, so that prose with arrows isn't taken for edges. What stands in
+#: brackets behind it are properties of the edge.
+_RELATION = r"(?P<relation>[A-Z][A-Z0-9_]*)(?: ?[({][^\n]*?[)}])?"
+_FORMS = (
+    re.compile(rf"(?P<start>\S[^\n]*?) -(?: |->? )?{_RELATION} ?-?> (?P<end>\S[^\n]*)"),  # A - REL -> B, A -> REL -> B
+    re.compile(rf"\(?(?P<start>[^\s()][^\n()]*)\)? ?-\[\w*:?{_RELATION}\]-> ?\(?(?P<end>[^\s()][^\n()]*)\)?"),
+    re.compile(rf"\(?(?P<end>[^\s()][^\n()]*)\)? ?<-\[\w*:?{_RELATION}\]- ?\(?(?P<start>[^\s()][^\n()]*)\)?"),
+)
+
+#: The longest line that is looked at: names are no longer, and prose isn't searched for long.
+_LONGEST = 2_000
+
+
+def edges_of_lines(text: str) -> Iterator[LoggedEdge]:
+    """Yield the edge of each line that is one and nothing else.
+
+    >>> [(edge.source, edge.relation, edge.target) for edge in edges_of_lines("a - CALLS(x) -> b\\nSo it goes -> on.")]
+    [('a', 'CALLS', 'b')]
+    """
+    for line in text.splitlines():
+        line = line.strip().removeprefix("- ").strip()
+        if len(line) > _LONGEST or not ("->" in line or "<-" in line):
+            continue
+        match = next(filter(None, (form.fullmatch(line) for form in _FORMS)), None)
+        if match is not None and "->" not in match["end"]:
+            yield LoggedEdge(match["start"].strip(), match["relation"], match["end"].strip())

@@ -130,6 +130,7 @@ def test_the_format_is_given(dataset: Path) -> None:
     words = ("listen", "-d", dataset, "-o", "x.jsonl", "--port", "0", "--format")
     other = graphkit(*words, "opentelemetry", cwd=dataset, code=2)
     assert "'opentelemetry' is not one of 'auto', 'openinference', 'otel'" in other.err
+    assert "Did you mean otel?" in graphkit(*words, "opentel", cwd=dataset, code=2).err
 
 
 def test_nothing_came(dataset: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphkit.readers.known_formats import GROUP
 from graphkit.readers.logged import LoggedAnswer, LoggedChunk, LoggedEdge, Reader, ReadOptions
-from graphkit.readers.payloads import count_unread, holds, json_within, unwrapped
+from graphkit.readers.payloads import count_unread, each_unwrapped, holds, json_within
 
 
 class PlainReader(Reader):
@@ -32,7 +32,7 @@ class PlainReader(Reader):
     ) -> Iterator[LoggedAnswer]:
         """Yield what was logged."""
         for where, value in values:
-            wrapped = unwrapped(value, _is_payload, options, where)
+            (wrapped,) = each_unwrapped(value, _is_payload, options, where)
             answer = wrapped.logged(unread)
             payload = wrapped.payload or {}
             used = ("found", "edges", "pairs", "paths", "opened", "note", "calls", "commit", "cites", "run", "json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 
 from graphkit.readers.known_formats import reader_of
 from graphkit.readers.logged import LoggedAnswer, LoggedEdge, ReadOptions, UnreadableLogError
+from graphkit.readers.payloads import Wrapped, each_unwrapped
 from tests.helpers import ROOT
 from tests.helpers.engines import ENVIRONMENT
 
@@ -37,6 +38,14 @@ def read(
     assert all(map(reader.recognises, given))
     numbered = ((f"log:{number}", value) for number, value in enumerate(given, 1))
     return list(reader.read(numbered, options or ReadOptions(), Counter() if unread is None else unread))
+
+
+def unwrapped(
+    value: Any, is_payload: Callable[[Any], bool], options: ReadOptions, where: str = "", lists: bool = False
+) -> Wrapped:
+    """Return the one payload of a value."""
+    (found,) = each_unwrapped(value, is_payload, options, where, lists)
+    return found
 
 
 def edges(answer: LoggedAnswer) -> list[list[tuple[str, str | None, str]]] | None:

@@ -19,9 +19,9 @@ from graphkit.readers.payloads import (
     json_within,
     number,
     texts,
-    unwrapped,
     whole,
 )
+from tests.readers.shared_logs import unwrapped
 
 PLAIN = ReadOptions()
 
@@ -44,8 +44,7 @@ def is_payload(value: dict[str, Any]) -> bool:
         ({"nodes": [], "metadata": {"question_id": "q1"}}, "q1", "metadata.question_id"),
         ({"question": {"id": "q1", "text": "Who?"}, "nodes": []}, "q1", "question.id"),
         ({"results": [{"question_id": "q1", "out": {"nodes": []}}]}, "q1", "results[].question_id"),
-        ({"task_id": "q1", "output": {"nodes": []}}, "q1", "task_id"),
-        ({"test_case": {"id": "q1"}, "output": {"nodes": []}}, "q1", "test_case.id"),
+        ({"custom_id": "q1", "output": {"nodes": []}}, "q1", "custom_id"),
         ({"run": {"nodes": []}, "example": {"metadata": {"qid": 1}}}, "1", "example.metadata.qid"),
         ({"response": '[{"query_id": "q1", "nodes": []}]'}, "q1", "response[].query_id"),
         ({"question_id": "q1", "result": '{"nodes": []}'}, "q1", "question_id"),
@@ -58,7 +57,7 @@ def test_the_question_is_found(value: dict[str, Any], question: str, place: str)
     """The id beside the payload, within it or on the way to it is taken, and where from is said."""
     wrapped = unwrapped(value, is_payload, PLAIN)
     assert (wrapped.payload["nodes"], wrapped.question) == ([], question)
-    assert wrapped.taken["question id"] == place
+    assert wrapped.answer.taken["question id"] == place
     assert wrapped.rest == ()
 
 
@@ -73,7 +72,11 @@ def test_the_key_that_the_user_names() -> None:
     """--question-key names it, within another by a dot; where it isn't there, nothing is guessed."""
     value = {"question_id": "no", "info": {"ticket": 12}, "result": {"nodes": []}}
     wrapped = unwrapped(value, is_payload, ReadOptions(question_key="info.ticket"))
-    assert (wrapped.question, wrapped.taken["question id"], wrapped.rest) == ("12", "info.ticket", ("question_id",))
+    assert (wrapped.question, wrapped.answer.taken["question id"], wrapped.rest) == (
+        "12",
+        "info.ticket",
+        ("question_id",),
+    )
     with pytest.raises(UnreadableLogError, match=r"log:3: it has no question's id at 'ticket'"):
         unwrapped(value, is_payload, ReadOptions(question_key="ticket"), "log:3")
 
@@ -85,7 +88,6 @@ def test_the_key_that_the_user_names() -> None:
         ("latency", 12, 12),
         ("latency_ms", "12.5", 12.5),
         ("duration_ms", 3, 3),
-        ("elapsed", 2, 2000),
         ("seconds", -1, None),
         ("seconds", True, None),
         ("seconds", "soon", None),
@@ -94,8 +96,8 @@ def test_the_key_that_the_user_names() -> None:
 def test_times(key: str, given: Any, milliseconds: float | None) -> None:
     """A time is read by its name and unit; what is no time isn't taken."""
     wrapped = unwrapped({"question_id": "q", key: given, "result": {"nodes": []}}, is_payload, PLAIN)
-    assert wrapped.latency_ms == milliseconds
-    assert ("latency" in wrapped.taken) == (milliseconds is not None)
+    assert wrapped.answer.latency_ms == milliseconds
+    assert ("latency" in wrapped.answer.taken) == (milliseconds is not None)
 
 
 def test_what_stands_around_is_taken_or_counted() -> None:
@@ -121,17 +123,17 @@ def test_what_stands_around_is_taken_or_counted() -> None:
 def test_a_question_that_failed() -> None:
     """An error in the place of the payload is an answer that failed."""
     failed = unwrapped({"question_id": "q1", "error": "timed out", "result": None}, is_payload, PLAIN)
-    assert (failed.payload, failed.question, failed.error, failed.notes) == (None, "q1", "timed out", ())
+    assert (failed.payload, failed.question, failed.answer.error, failed.answer.notes) == (None, "q1", "timed out", [])
 
 
 def test_a_question_for_which_nothing_came() -> None:
     """A question's id alone is told with a note, also with an answer; a value without one is refused with its line."""
     empty = unwrapped({"question_id": "q1"}, is_payload, PLAIN)
-    assert (empty.payload, empty.question, empty.notes) == (None, "q1", (NOTHING,))
+    assert (empty.payload, empty.question, empty.answer.notes) == (None, "q1", [NOTHING])
     (nothing,) = each_unwrapped({"question_id": "q1", "result": []}, is_payload, PLAIN, lists=True)
-    assert (nothing.payload, nothing.empty, nothing.notes) == (None, True, (EMPTY,))
+    assert (nothing.payload, nothing.empty, nothing.answer.notes) == (None, True, [EMPTY])
     failed = unwrapped({"question_id": "q1", "result": {"error": "timed out"}}, is_payload, PLAIN)
-    assert (failed.error, failed.notes) == ("timed out", ())
+    assert (failed.answer.error, failed.answer.notes) == ("timed out", [])
     answered = unwrapped({"question_id": "q1", "answer": "Ann", "kind": "k"}, is_payload, PLAIN)
     unread: Counter[str] = Counter()
     logged = answered.logged(unread)
@@ -154,25 +156,28 @@ def test_texts_are_looked_into_last() -> None:
 def test_nothing_in_the_place_of_the_output() -> None:
     """A line whose output is null is a question that failed; a null elsewhere says nothing."""
     failed = unwrapped({"question_id": "q1", "result": None, "seconds": 2}, is_payload, PLAIN)
-    assert (failed.payload, failed.question, failed.error_type, failed.latency_ms) == (None, "q1", "no_output", 2000)
-    assert failed.error == "there is no output: its result is null"
-    assert unwrapped({"question_id": "q1", "result": None, "error": "Boom"}, is_payload, PLAIN).error == "Boom"
-    assert unwrapped({"question_id": "q1", "colour": None}, is_payload, PLAIN).notes == (NOTHING,)
+    assert (failed.payload, failed.question, failed.answer.error_type, failed.answer.latency_ms) == (
+        None,
+        "q1",
+        "no_output",
+        2000,
+    )
+    assert failed.answer.error == "there is no output: its result is null"
+    assert unwrapped({"question_id": "q1", "result": None, "error": "Boom"}, is_payload, PLAIN).answer.error == "Boom"
+    assert unwrapped({"question_id": "q1", "colour": None}, is_payload, PLAIN).answer.notes == [NOTHING]
 
 
 def test_several_in_one_value() -> None:
-    """Each payload of one document has its own question and place; where one is expected, several are refused."""
+    """Each payload of one document has its own question and place."""
     value = {"results": [{"qid": 1, "nodes": []}, {"qid": 2, "nodes": []}]}
     found = list(each_unwrapped(value, is_payload, PLAIN, "log:1"))
-    assert [(one.question, one.where) for one in found] == [("1", "log:1 results[0]"), ("2", "log:1 results[1]")]
-    with pytest.raises(UnreadableLogError, match="it holds 2 outputs"):
-        unwrapped(value, is_payload, PLAIN)
+    assert [(one.question, one.answer.where) for one in found] == [("1", "log:1 results[0]"), ("2", "log:1 results[1]")]
 
 
 def test_a_table_by_the_texts_of_questions() -> None:
     """The keys of a table may be the texts of the questions, by which they are looked up."""
     found = list(each_unwrapped({"Who?": {"nodes": [1]}, "Where?": {"nodes": [2]}}, is_payload, PLAIN))
-    assert [(one.question, one.question_text) for one in found] == [("Who?", "Who?"), ("Where?", "Where?")]
+    assert [(one.question, one.answer.question_text) for one in found] == [("Who?", "Who?"), ("Where?", "Where?")]
 
 
 def test_tables_of_payloads() -> None:
@@ -180,7 +185,7 @@ def test_tables_of_payloads() -> None:
     value = {"q1": {"nodes": []}, "q2": {"out": {"nodes": []}}, "note": "x"}
     found = list(each_unwrapped(value, is_payload, PLAIN))
     assert [one.question for one in found] == ["q1", "q2"]
-    assert found[0].taken == {"question id": "the keys of the outer object"}
+    assert found[0].answer.taken == {"question id": "the keys of the outer object"}
     assert found[0].rest == ("note",)
     assert unwrapped({"q1": {"nodes": []}}, is_payload, PLAIN).question is None
 
@@ -197,45 +202,24 @@ def test_pairs_of_a_question_and_a_payload() -> None:
     """Each has its question, which is looked up by id and by text; an id beside the payload is nearer."""
     pairs = [["q1", {"nodes": [1]}], ["Who is it?", {"nodes": [2]}], ["x", {"question_id": "q3", "nodes": [3]}]]
     found = list(each_unwrapped(pairs, is_payload, PLAIN, "log:1"))
-    assert [(one.question, one.question_text, one.payload["nodes"]) for one in found] == [
+    assert [(one.question, one.answer.question_text, one.payload["nodes"]) for one in found] == [
         ("q1", "q1", [1]),
         ("Who is it?", "Who is it?", [2]),
         ("q3", None, [3]),
     ]
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        {"question_id": ["q1", "q2"], "result": [{"nodes": [1]}, {"nodes": [2]}]},
-        {"question_id": {"0": "q1", "1": "q2"}, "result": {"0": {"nodes": [1]}, "1": {"nodes": [2]}}},
-    ],
-    ids=["lists", "pandas"],
-)
-def test_a_table_by_its_columns(table: dict[str, Any]) -> None:
-    """A data frame that was written by columns is its rows, if a column has the questions."""
-    found = list(each_unwrapped(table, is_payload, PLAIN, "log:1"))
-    assert [(one.where, one.question, one.payload["nodes"]) for one in found] == [
-        ("log:1 row 1", "q1", [1]),
-        ("log:1 row 2", "q2", [2]),
-    ]
-    # Without one it is an object as any other, and the same keys needn't be rows.
-    assert len(list(each_unwrapped({"result": table["result"], "x": table["result"]}, is_payload, PLAIN))) == 4
-    single = {"question": {"id": "q1"}, "result": {"id": {"nodes": []}}}
-    assert [one.where for one in each_unwrapped(single, is_payload, PLAIN, "log:1")] == ["log:1"]
-
-
 def test_an_answer_alone() -> None:
     """Where a reader takes it, an answer without a payload is one, and told as such; where not, as nothing."""
     value = {"qid": "q1", "answer": "Ann.", "colour": "red"}
-    assert unwrapped(value, is_payload, PLAIN).notes == (NOTHING,)
+    assert unwrapped(value, is_payload, PLAIN).answer.notes == [NOTHING]
     (told,) = each_unwrapped(value, is_payload, PLAIN, answers=True)
-    assert (told.question, told.answer, told.payload, told.rest) == ("q1", "Ann.", None, ("colour",))
+    assert (told.question, told.answer.answer, told.payload, told.rest) == ("q1", "Ann.", None, ("colour",))
     assert told.logged(Counter()).notes == [ANSWER_ALONE]
     (told,) = each_unwrapped({"qid": "q1", "result": "Ann."}, is_payload, PLAIN, answers=True)
-    assert (told.answer, told.taken["answer"], told.rest) == ("Ann.", "result", ())
+    assert (told.answer.answer, told.answer.taken["answer"], told.rest) == ("Ann.", "result", ())
     (told,) = each_unwrapped({"qid": "q1", "colour": "red"}, is_payload, PLAIN, answers=True)
-    assert told.notes == (NOTHING,)
+    assert told.answer.notes == [NOTHING]
     printed = {"qid": "q1", "result": "SearchResult(response='At Acme.', context_data={})"}
     with pytest.raises(UnreadableLogError, match=r"an object's text as str\(\) gives it \(SearchResult\(response="):
         list(each_unwrapped(printed, is_payload, PLAIN, answers=True))
