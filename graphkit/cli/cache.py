@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from graphkit.cli.base import Writes, as_json, command, group, print_json, print_line, settings
+from graphkit.cli.base import as_json, command, group, option, print_json, print_line, settings
+from graphkit.cli.options import CHANGED_REPLIES, REPLIES
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,16 +17,10 @@ if TYPE_CHECKING:
 
 cache = group("Look at recorded replies of models, and remove some.")
 
-_CACHE = typer.Option(
-    "--cache",
-    metavar="FILE",
-    help="Use this file of replies. [env: GRAPHKIT_REPLIES] [default: .graphkit/replies.sqlite]",
-)
-
 
 @cache.command()
 @command(home=True)
-def stats(file: Annotated[Path | None, _CACHE] = None) -> None:
+def stats(file: Path | None = REPLIES) -> None:
     """Show what the file of recorded replies contains."""
     from graphkit.llm.cache import CacheStats, ReplyCache, cache_path
 
@@ -47,18 +40,11 @@ def stats(file: Annotated[Path | None, _CACHE] = None) -> None:
 class PruneOptions:
     """Options that select the replies to remove."""
 
-    older_than: Annotated[
-        float | None, typer.Option("--older-than", metavar="DAYS", help="Remove replies older than DAYS.")
-    ] = None
-    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="Remove replies of this model.")] = None
-    to_size: Annotated[
-        float | None,
-        typer.Option("--to-size", metavar="MB", help="Remove replies until at most MB megabytes are left."),
-    ] = None
-    everything: Annotated[bool, typer.Option("--all", help="Remove all replies.")] = False
-    batches: Annotated[
-        bool, typer.Option("--batches", help="Forget the batches under way: their results won't be read.")
-    ] = False
+    older_than: float | None = option("--older-than DAYS", "Remove replies older than DAYS.")
+    model: str | None = option("--model NAME", "Remove replies of this model.")
+    to_size: float | None = option("--to-size MB", "Remove replies until at most MB megabytes are left.")
+    everything: bool = option("--all", "Remove all replies.")
+    batches: bool = option("--batches", "Forget the batches under way: their results won't be read.")
 
     def __post_init__(self) -> None:
         """Refuse options that name nothing or contradict each other."""
@@ -77,7 +63,7 @@ class PruneOptions:
 
 @cache.command()
 @command(home=True)
-def prune(what: PruneOptions, file: Annotated[Path | None, _CACHE, Writes("replies", replaces=False)] = None) -> None:
+def prune(what: PruneOptions, file: Path | None = CHANGED_REPLIES) -> None:
     """Remove recorded replies: those that fit all options, the oldest first."""
     from graphkit.errors import did_you_mean
     from graphkit.llm.cache import ReplyCache, cache_path

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphkit.cli.base import as_json, command, print_json, print_line
-from graphkit.cli.options import DatasetArgument
+from graphkit.cli.base import as_json, command, option, print_json, print_line
+from graphkit.cli.options import DATASET_FOLDER
 from graphkit.errors import GateError
 
 if TYPE_CHECKING:
@@ -21,12 +19,9 @@ NAMED = 3
 
 @command()
 def check(
-    dataset: DatasetArgument,
-    baseline: Annotated[
-        Path | None,
-        typer.Option("--baseline", metavar="RUN.jsonl", help="Report what this run without retrieval already answers."),
-    ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail for a warning too.")] = False,
+    dataset: Path = DATASET_FOLDER,
+    baseline: Path | None = option("--baseline RUN.jsonl", "Report what this run without retrieval already answers."),
+    strict: bool = option("--strict", "Fail for a warning too."),
 ) -> None:
     """Check a set of questions: fields, difficulty, duplicates, stale gold, room to improve.
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
-from graphkit.cli.base import as_json, command, group, open_graph, print_json, print_line, settings
+from graphkit.cli.base import argument, as_json, command, group, open_graph, print_json, print_line, settings
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,10 +81,8 @@ def path() -> None:
 @db.command()
 @command(graph=True)
 def remove(
-    kind: Annotated[
-        Literal["run", "dataset"], typer.Argument(metavar="run|dataset", help="Remove a run, or a dataset.")
-    ],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Remove the one that `graphkit db status` calls NAME.")],
+    kind: Literal["run", "dataset"] = argument("run|dataset", "Remove a run, or a dataset."),
+    name: str = argument("NAME", "Remove the one that `graphkit db status` calls NAME."),
 ) -> None:
     """Remove a run, or a dataset with its runs, from the graph; files stay as they are."""
     from graphkit.graph.removal import remove_dataset, remove_run

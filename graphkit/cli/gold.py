@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from graphkit.cli.base import (
     as_json,
     command,
     group,
     open_graph,
+    option,
     print_json,
     print_line,
     print_problems,
     say,
 )
-from graphkit.cli.options import DatasetArgument
+from graphkit.cli.options import DATASET_FOLDER
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,27 +31,15 @@ gold = group("Propose gold paths, and update them after renames; you decide on e
 @gold.command()
 @command(graph=True)
 def propose(
-    dataset: DatasetArgument,
-    question: Annotated[
-        str,
-        typer.Option(
-            "--question", "-q", metavar="TEXT|ID", help="Add paths to the question of this id or text, or to a new one."
-        ),
-    ],
-    pattern: Annotated[
-        str,
-        typer.Option(
-            "--pattern",
-            "-p",
-            metavar="CYPHER",
-            help="Match paths by this pattern, such as: MATCH p = (a)-[:EDGE*1..3]->(b).",
-        ),
-    ],
-    identifier: Annotated[
-        str | None,
-        typer.Option("--id", metavar="ID", help="Use this id for a new question. [default: the first free qN]"),
-    ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="Look at no more than N paths.")] = 20,
+    dataset: Path = DATASET_FOLDER,
+    question: str = option(
+        "--question -q TEXT|ID", "Add paths to the question of this id or text, or to a new one.", required=True
+    ),
+    pattern: str = option(
+        "--pattern -p CYPHER", "Match paths by this pattern, such as: MATCH p = (a)-[:EDGE*1..3]->(b).", required=True
+    ),
+    identifier: str | None = option("--id ID", "Use this id for a new question. [default: the first free qN]"),
+    limit: int = option("--limit N", "Look at no more than N paths.", default=20, min=1),
 ) -> None:
     """Propose paths of the loaded graph as gold; write those that you accept in the terminal to questions.jsonl."""
     from graphkit.cli.asking import require_terminal
@@ -156,23 +143,15 @@ def _written(one: Proposal, optional: Any) -> list[dict[str, Any]]:
 @gold.command()
 @command()
 def migrate(
-    dataset: DatasetArgument,
-    repo: Annotated[
-        list[str],
-        typer.Option("--repo", metavar="NAME=PATH", help="Read this local clone of the repository; may be repeated."),
-    ],
-    to: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--to",
-            metavar="[NAME=]COMMIT",
-            help="Update to this commit, tag or branch; may be repeated. [default: HEAD]",
-        ),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the proposals, and ask nothing.")] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Accept what is certain (files of the same content), and ask nothing.")
-    ] = False,
+    dataset: Path = DATASET_FOLDER,
+    repo: list[str] = option(
+        "--repo NAME=PATH", "Read this local clone of the repository; may be repeated.", required=True
+    ),
+    to: list[str] | None = option(
+        "--to [NAME=]COMMIT", "Update to this commit, tag or branch; may be repeated. [default: HEAD]"
+    ),
+    dry_run: bool = option("--dry-run", "List the proposals, and ask nothing."),
+    yes: bool = option("--yes", "Accept what is certain (files of the same content), and ask nothing."),
 ) -> None:
     """Update gold whose files were renamed or moved since it was annotated; change only what you accept."""
     from contextlib import ExitStack

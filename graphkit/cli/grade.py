@@ -6,15 +6,14 @@ from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from graphkit.cli.base import (
-    Writes,
+    argument,
     as_json,
     command,
     open_graph,
+    option,
     print_json,
     print_line,
     print_problems,
@@ -22,14 +21,15 @@ from graphkit.cli.base import (
     settings,
 )
 from graphkit.cli.options import (
-    AnsweredByOption,
-    DatasetOption,
-    MaxCostOption,
-    MinKappaOption,
-    NoStoreOption,
-    PricesOption,
+    ANSWERED_BY,
+    CHANGED_REPLIES,
+    DATASET,
+    MAX_COST,
+    MIN_KAPPA,
+    NO_STORE,
+    PRICES,
+    RUN_NAME,
     ReadingOptions,
-    RunNameOption,
 )
 from graphkit.errors import GateError, InputError
 
@@ -55,33 +55,18 @@ _FAILURES = 5
 class ModelOptions:
     """The judge to ask, and its settings; see :class:`graphkit.scoring.judge_setup.JudgeOptions`."""
 
-    judge: Annotated[
-        str,
-        typer.Option(
-            "--judge", "-j", metavar="NAME", help="Ask lexical (rules, offline), anthropic, or module:callable."
-        ),
-    ] = JUDGE
-    model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Let this model judge.")] = None
-    effort: Annotated[
-        str | None, typer.Option("--effort", metavar="low|medium|high", help="Limit how much the model thinks.")
-    ] = None
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, help="Judge so many answers at the same time.")
-    ] = CONCURRENCY
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            "--cache",
-            metavar="FILE",
-            help="Keep replies in FILE. [env: GRAPHKIT_REPLIES] [default: .graphkit/replies.sqlite]",
-        ),
-        Writes("replies", replaces=False),
-    ] = None
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no replies, and read none.")] = False
-    replay: Annotated[bool, typer.Option("--replay", help="Serve recorded replies only; ask nobody.")] = False
-    batch: Annotated[bool, typer.Option("--batch", help="Ask in batches: within a day, at half the price.")] = False
-    max_cost: MaxCostOption = None
-    prices: PricesOption = None
+    judge: str = option(
+        "--judge -j NAME", "Ask lexical (rules, offline), anthropic, or module:callable.", default=JUDGE
+    )
+    model: str | None = option("--model MODEL", "Let this model judge.")
+    effort: str | None = option("--effort low|medium|high", "Limit how much the model thinks.")
+    concurrency: int = option("--concurrency", "Judge so many answers at the same time.", default=CONCURRENCY, min=1)
+    cache: Path | None = CHANGED_REPLIES
+    no_cache: bool = option("--no-cache", "Keep no replies, and read none.")
+    replay: bool = option("--replay", "Serve recorded replies only; ask nobody.")
+    batch: bool = option("--batch", "Ask in batches: within a day, at half the price.")
+    max_cost: float | None = MAX_COST
+    prices: Path | None = PRICES
 
     def for_library(self) -> JudgeOptions:
         """Return them as the library takes them, with the file of replies."""
@@ -101,26 +86,14 @@ class ModelOptions:
 class AskedOptions:
     """The prompts, and the material that the judge sees; see :class:`graphkit.scoring.grade_run.GradingOptions`."""
 
-    grader: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--grader",
-            "-g",
-            metavar="NAME",
-            help="Ask by this grader; may be repeated. [default: claims, rubric, aggregation]",
-        ),
-    ] = None
-    rubric: Annotated[
-        list[Path] | None,
-        typer.Option("--rubric", metavar="DIR", help="Ask by your own rubric: prompt.txt and schema.json in DIR."),
-    ] = None
-    citations: Annotated[
-        str | None,
-        typer.Option("--citations", metavar="REGEX", help="Recognise further citations, by the group `target`."),
-    ] = None
-    context_tokens: Annotated[
-        int, typer.Option("--context-tokens", min=0, help="Show the judge at most so many tokens of context.")
-    ] = CONTEXT_TOKENS
+    grader: list[str] | None = option(
+        "--grader -g NAME", "Ask by this grader; may be repeated. [default: claims, rubric, aggregation]"
+    )
+    rubric: list[Path] | None = option("--rubric DIR", "Ask by your own rubric: prompt.txt and schema.json in DIR.")
+    citations: str | None = option("--citations REGEX", "Recognise further citations, by the group `target`.")
+    context_tokens: int = option(
+        "--context-tokens", "Show the judge at most so many tokens of context.", default=CONTEXT_TOKENS, min=0
+    )
 
     def for_library(self, answered_by: str | None) -> GradingOptions:
         """Return them as the library takes them."""
@@ -141,11 +114,11 @@ class AskedOptions:
 class AboutOptions:
     """The run to grade, and the place of its grades."""
 
-    run: Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="Judge the answers of this run.")]
-    dataset: DatasetOption = None
-    answered_by: AnsweredByOption = None
-    run_name: RunNameOption = None
-    no_store: NoStoreOption = False
+    run: Path = argument("RUN.jsonl", "Judge the answers of this run.")
+    dataset: Path | None = DATASET
+    answered_by: str | None = ANSWERED_BY
+    run_name: str | None = RUN_NAME
+    no_store: bool = NO_STORE
 
 
 @command(graph=True)
@@ -154,10 +127,8 @@ def grade(
     model: ModelOptions,
     asked: AskedOptions,
     reading: ReadingOptions,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the calls, tokens and cost to expect; send nothing.")
-    ] = False,
-    min_kappa: MinKappaOption = None,
+    dry_run: bool = option("--dry-run", "Print the calls, tokens and cost to expect; send nothing."),
+    min_kappa: float | None = MIN_KAPPA,
 ) -> None:
     """Have a judge grade the answers of a run; keep scores and verdicts beside the run and in the graph."""
     from graphkit.analysis import gates

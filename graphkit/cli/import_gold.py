@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphkit.cli.base import as_json, command, print_json, print_line, print_problems, say, say_text
+from graphkit.cli.base import argument, as_json, command, option, print_json, print_line, print_problems, say, say_text
 from graphkit.cli.options import OnError
 from graphkit.errors import InputError
 
@@ -17,32 +15,21 @@ if TYPE_CHECKING:
 
 @command()
 def import_gold(
-    form: Annotated[
-        str | None,
-        typer.Argument(metavar="FORMAT", help="Read this format; without one, list the formats.", show_default=False),
-    ] = None,
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="FILE...", help="Read JSON, JSON Lines, Parquet or text (also .gz, .zst).", show_default=False
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DATASET", help="Write the dataset to this folder.", show_default=False),
-    ] = None,
-    repo: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--repo",
-            metavar="NAME=PATH",
-            help="Qualify symbols by the files in this local clone (swe-bench); may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    on_error: Annotated[
-        OnError, typer.Option("--on-error", help="Refuse input with bad records, or skip and report these.")
-    ] = "fail",
+    form: str | None = argument(
+        "FORMAT", "Read this format; without one, list the formats.", default=None, show_default=False
+    ),
+    files: list[Path] | None = argument(
+        "FILE...", "Read JSON, JSON Lines, Parquet or text (also .gz, .zst).", default=None, show_default=False
+    ),
+    out: Path | None = option("--out -o DATASET", "Write the dataset to this folder.", show_default=False),
+    repo: list[str] | None = option(
+        "--repo NAME=PATH",
+        "Qualify symbols by the files in this local clone (swe-bench); may be repeated.",
+        show_default=False,
+    ),
+    on_error: OnError = option(
+        "--on-error", "Refuse input with bad records, or skip and report these.", default="fail"
+    ),
 ) -> None:
     """Make a dataset from the rows of a public data set: its questions with their gold."""
     from graphkit.files.problems import Problems

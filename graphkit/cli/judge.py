@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from graphkit.cli.base import as_json, command, group, print_json, print_line, print_problems, print_text, say
+from graphkit.cli.base import (
+    argument,
+    as_json,
+    command,
+    group,
+    option,
+    print_json,
+    print_line,
+    print_problems,
+    print_text,
+    say,
+)
 from graphkit.cli.options import (
+    ANSWERED_BY,
+    DATASET,
+    MIN_KAPPA,
+    SCALE,
     SEED,
-    AnsweredByOption,
     AskOptions,
-    DatasetOption,
-    MinKappaOption,
     ReadingOptions,
-    ScaleOption,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +41,7 @@ if TYPE_CHECKING:
 
 judge = group("Show what judges are asked, and measure how far to trust them.")
 
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="Read the grades of this run.")]
+RUN = argument("RUN.jsonl", "Read the grades of this run.")
 
 # Defaults repeat those of the library, because importing it would make help slow; a test compares both.
 SIZE = 15
@@ -44,17 +53,11 @@ REPEAT = 3
 class SubjectOptions:
     """The run, and the judge whose scores to use."""
 
-    run: RunArgument
-    dataset: DatasetOption = None
-    judge: Annotated[
-        str | None,
-        typer.Option("--judge", "-j", metavar="NAME", help="Use the grades of this judge, if several graded the run."),
-    ] = None
-    answered_by: AnsweredByOption = None
-    scores: Annotated[
-        list[Path] | None,
-        typer.Option("--scores", metavar="FILE", help="Read the judge's scores. [default: those beside the run]"),
-    ] = None
+    run: Path = RUN
+    dataset: Path | None = DATASET
+    judge: str | None = option("--judge -j NAME", "Use the grades of this judge, if several graded the run.")
+    answered_by: str | None = ANSWERED_BY
+    scores: list[Path] | None = option("--scores FILE", "Read the judge's scores. [default: those beside the run]")
 
     def read(self, model: str | None, problems: Problems) -> Subject:
         """Return what the judge gave the run."""
@@ -105,9 +108,7 @@ def list_graders() -> None:
 @judge.command()
 @command()
 def show(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Show this grader; system shows what every prompt begins with.")
-    ],
+    name: str = argument("NAME", "Show this grader; system shows what every prompt begins with."),
 ) -> None:
     """Show the prompt of a grader, and the schema of its verdict."""
     import json
@@ -133,26 +134,17 @@ def show(
 class SheetOptions:
     """The sheet for a person's grades, and options of the comparison."""
 
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            "--measure",
-            "-m",
-            metavar="NAME",
-            help="Check this measure. [default: the one that the sheet names, else RubricGrade]",
-        ),
-    ] = None
-    scale: ScaleOption = None
-    n: Annotated[int, typer.Option("--n", min=1, help="Draw so many answers.")] = SIZE
-    seed: Annotated[int, typer.Option("--seed", help="Seed for the sample of answers.")] = SEED
-    csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write a sheet to FILE if it is absent; read it if it is filled."),
-    ] = None
-    width: Annotated[
-        float, typer.Option("--width", min=0.01, max=2.0, help="Say how many labels an interval this wide needs.")
-    ] = WIDTH
-    min_kappa: MinKappaOption = None
+    measure: str | None = option(
+        "--measure -m NAME", "Check this measure. [default: the one that the sheet names, else RubricGrade]"
+    )
+    scale: range | None = SCALE
+    n: int = option("--n", "Draw so many answers.", default=SIZE, min=1)
+    seed: int = option("--seed", "Seed for the sample of answers.", default=SEED)
+    csv: Path | None = option("--csv FILE", "Write a sheet to FILE if it is absent; read it if it is filled.")
+    width: float = option(
+        "--width", "Say how many labels an interval this wide needs.", default=WIDTH, min=0.01, max=2.0
+    )
+    min_kappa: float | None = MIN_KAPPA
 
 
 @judge.command("spot-check")
@@ -161,12 +153,7 @@ def spot_check(
     about: SubjectOptions,
     sheet: SheetOptions,
     reading: ReadingOptions,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model", metavar="MODEL", help="Use the grades of this model, if several models of the judge graded."
-        ),
-    ] = None,
+    model: str | None = option("--model MODEL", "Use the grades of this model, if several models of the judge graded."),
 ) -> None:
     """Grade some answers yourself, and see how far the judge agrees, beyond chance and with intervals.
 
@@ -246,11 +233,8 @@ def consistency(
     about: SubjectOptions,
     how: AskOptions,
     reading: ReadingOptions,
-    repeat: Annotated[int, typer.Option("--repeat", min=2, help="Compare so many gradings.")] = REPEAT,
-    graded: Annotated[
-        list[Path] | None,
-        typer.Option("--graded", metavar="FILE", help="Compare with these scores of a further grading; ask nobody."),
-    ] = None,
+    repeat: int = option("--repeat", "Compare so many gradings.", default=REPEAT, min=2),
+    graded: list[Path] | None = option("--graded FILE", "Compare with these scores of a further grading; ask nobody."),
 ) -> None:
     """Grade the same answers again: how many grades are stable, and which change."""
     from graphkit.cli.trust_tables import show_consistency
@@ -273,18 +257,9 @@ def bias(
     about: SubjectOptions,
     how: AskOptions,
     reading: ReadingOptions,
-    swapped: Annotated[
-        Path | None,
-        typer.Option("--swapped", metavar="FILE", help="Compare with scores in swapped order; ask nobody."),
-    ] = None,
-    padded: Annotated[
-        Path | None,
-        typer.Option("--padded", metavar="FILE", help="Compare with scores of padded answers; ask nobody."),
-    ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option("--against", metavar="FILE", help="Compare with scores by a judge of another family."),
-    ] = None,
+    swapped: Path | None = option("--swapped FILE", "Compare with scores in swapped order; ask nobody."),
+    padded: Path | None = option("--padded FILE", "Compare with scores of padded answers; ask nobody."),
+    against: Path | None = option("--against FILE", "Compare with scores by a judge of another family."),
 ) -> None:
     """Change what should not matter, and see whether the judge's grades move: order, length, and its own family."""
     from graphkit.cli.trust_tables import show_effects
@@ -313,9 +288,7 @@ def drift(
     about: SubjectOptions,
     how: AskOptions,
     reading: ReadingOptions,
-    graded: Annotated[
-        Path | None, typer.Option("--graded", metavar="FILE", help="Compare with these scores of today; ask nobody.")
-    ] = None,
+    graded: Path | None = option("--graded FILE", "Compare with these scores of today; ask nobody."),
 ) -> None:
     """Grade recorded answers again, and see how far the judge has moved since."""
     from graphkit.cli.trust_tables import show_effects

@@ -7,19 +7,17 @@ import threading
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
-
-from graphkit.cli.base import Writes, as_json, command, print_json, print_line, say, say_text
+from graphkit.cli.base import as_json, command, option, print_json, print_line, say, say_text
 from graphkit.cli.options import (
-    CommitOption,
-    IdPatternOption,
-    IdsOption,
-    NewRunDatasetOption,
-    NewRunNameOption,
-    NewRunOption,
-    QuestionKeyOption,
+    COMMIT,
+    ID_PATTERN,
+    IDS,
+    NEW_RUN,
+    NEW_RUN_DATASET,
+    NEW_RUN_NAME,
+    QUESTION_KEY,
     commit_values,
 )
 from graphkit.errors import InputError
@@ -35,36 +33,27 @@ if TYPE_CHECKING:
 class NameOptions:
     """Options for converting names in spans to ids of questions and artifacts."""
 
-    ids: IdsOption = None
-    id_pattern: IdPatternOption = None
-    question_key: QuestionKeyOption = None
-    commit: CommitOption = None
+    ids: Path | None = IDS
+    id_pattern: str | None = ID_PATTERN
+    question_key: str | None = QUESTION_KEY
+    commit: list[str] | None = COMMIT
 
 
 @command()
 def listen(
-    dataset: NewRunDatasetOption,
-    out: NewRunOption,
+    *,
+    dataset: Path = NEW_RUN_DATASET,
+    out: Path = NEW_RUN,
     names: NameOptions,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Listen on this port; 0 chooses a free one.")
-    ] = 4318,
-    spans: Annotated[
-        Path | None,
-        typer.Option(
-            "--spans",
-            metavar="FILE",
-            help="Keep the spans in FILE as they came. [default: RUN.spans]",
-            show_default=False,
-        ),
-        Writes("spans"),
-    ] = None,
-    format: Annotated[  # noqa: A002
-        Literal["auto", "openinference", "otel"],
-        typer.Option("--format", help="Read spans that follow these conventions."),
-    ] = "auto",
-    run: NewRunNameOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    port: int = option("--port", "Listen on this port; 0 chooses a free one.", default=4318, min=0, max=65535),
+    spans: Path | None = option(
+        "--spans FILE", "Keep the spans in FILE as they came. [default: RUN.spans]", writes="spans", show_default=False
+    ),
+    format: Literal["auto", "openinference", "otel"] = option(  # noqa: A002
+        "--format", "Read spans that follow these conventions.", default="auto"
+    ),
+    run: str | None = NEW_RUN_NAME,
+    force: bool = option("--force", "Replace files that exist."),
 ) -> None:
     """Receive the traces of an instrumented system (OTLP over HTTP, this machine only) and make a run of them.
 

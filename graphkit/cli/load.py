@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_problems, say
-from graphkit.cli.options import DatasetArgument, ReadingOptions
+from graphkit.cli.options import DATASET_FOLDER, ReadingOptions
 
 if TYPE_CHECKING:
     from graphkit.graph.datasets import LoadSummary
 
 
 @command(graph=True)
-def load(dataset: DatasetArgument, reading: ReadingOptions) -> None:
+def load(
+    *,
+    dataset: Path = DATASET_FOLDER,
+    reading: ReadingOptions,
+) -> None:
     """Load a dataset: questions with gold paths, commits, compatibility, knowledge graphs."""
     from graphkit.cli.progress import shown_progress
     from graphkit.files.dataset import Dataset

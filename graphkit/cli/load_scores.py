@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_problems
+from graphkit.cli.base import argument, as_json, command, open_graph, print_json, print_line, print_problems
 from graphkit.cli.options import ReadingOptions
 
 
 @command(graph=True)
 def load_scores(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="Load scores (.jsonl, .csv, .parquet), verdicts (.verdicts.jsonl) and executions (.executions.jsonl).",
-        ),
-    ],
+    *,
+    files: list[Path] = argument(
+        "FILE...",
+        "Load scores (.jsonl, .csv, .parquet), verdicts (.verdicts.jsonl) and executions (.executions.jsonl).",
+    ),
     reading: ReadingOptions,
 ) -> None:
     """Load scores, verdicts and executions by others, a judge or a person beside the answers of runs in the graph."""

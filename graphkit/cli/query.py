@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphkit.cli.base import as_json, command, open_graph, print_json, say, say_text
+from graphkit.cli.base import argument, as_json, command, open_graph, option, print_json, say, say_text
 from graphkit.cli.options import assignment
 from graphkit.errors import InputError
 
@@ -21,18 +19,9 @@ _NAMES = ("run", "other", "question")
 
 @command(graph=True)
 def query(
-    source: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME|FILE.cypher", help="Run a named query, or the query in a file."),
-    ] = None,
-    expression: Annotated[
-        str | None,
-        typer.Option("-e", metavar="CYPHER", help="Run this Cypher query."),
-    ] = None,
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option("-p", metavar="NAME=VALUE", help="Set a parameter, to JSON or else text; may be repeated."),
-    ] = None,
+    source: str | None = argument("NAME|FILE.cypher", "Run a named query, or the query in a file.", default=None),
+    expression: str | None = option("-e CYPHER", "Run this Cypher query."),
+    parameter: list[str] | None = option("-p NAME=VALUE", "Set a parameter, to JSON or else text; may be repeated."),
 ) -> None:
     """Ask the graph in Cypher. Read-only: the server refuses writes."""
     from graphkit.cli.tables import print_table

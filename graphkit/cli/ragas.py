@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from graphkit.cli.base import (
-    Writes,
+    argument,
     as_json,
     command,
     group,
+    option,
     print_json,
     print_line,
     print_problems,
     say,
     settings,
 )
-from graphkit.cli.options import DatasetOption, OnError, ReadingOptions
+from graphkit.cli.options import DATASET, OnError, ReadingOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,31 +34,20 @@ MODEL = "claude-haiku-5-5"
 
 ragas = group("Exchange data sets and scores with RAGAS, and run its metrics.")
 
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="Read this run log.")]
-MetricOption = Annotated[
-    list[str] | None, typer.Option("--metric", "-m", metavar="COLUMN", help="Use only this metric; may be repeated.")
-]
-OutOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", "-o", metavar="FILE", help="Write the scores to FILE. [default: RUN.grades/ragas.scores.jsonl]"
-    ),
-    Writes("scores"),
-]
+RUN = argument("RUN.jsonl", "Read this run log.")
+METRIC = option("--metric -m COLUMN", "Use only this metric; may be repeated.")
+OUT = option("--out -o FILE", "Write the scores to FILE. [default: RUN.grades/ragas.scores.jsonl]", writes="scores")
 
 
 @dataclass(frozen=True)
 class RagasRowOptions:
     """A run as the rows of a RAGAS data set."""
 
-    run: RunArgument
-    dataset: DatasetOption = None
-    texts: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--texts", metavar="FILE", help="Read the text of chunks (.jsonl with id and text) that weren't retrieved."
-        ),
-    ] = None
+    run: Path = RUN
+    dataset: Path | None = DATASET
+    texts: list[Path] | None = option(
+        "--texts FILE", "Read the text of chunks (.jsonl with id and text) that weren't retrieved."
+    )
 
     def read(self, problems: Problems) -> RunSamples:
         """Return the rows."""
@@ -77,12 +65,11 @@ class RagasRowOptions:
 @ragas.command()
 @command()
 def export(
+    *,
     about: RagasRowOptions,
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="FILE", help="Write the data set to FILE (.jsonl or .csv)."),
-        Writes("a RAGAS data set"),
-    ],
+    out: Path = option(
+        "--out -o FILE", "Write the data set to FILE (.jsonl or .csv).", required=True, writes="a RAGAS data set"
+    ),
     reading: ReadingOptions,
 ) -> None:
     """Write a run with its questions as a RAGAS data set."""
@@ -106,15 +93,13 @@ def export(
 @ragas.command("import")
 @command()
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Read this RAGAS data set (.jsonl or .csv).")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Write the new dataset to DIR.")],
-    run: Annotated[
-        str | None, typer.Option("--run", metavar="NAME", help="Name the run that the answers become.")
-    ] = None,
-    metric: MetricOption = None,
-    on_error: Annotated[
-        OnError, typer.Option("--on-error", help="Refuse input with bad records, or skip and report these.")
-    ] = "fail",
+    file: Path = argument("FILE", "Read this RAGAS data set (.jsonl or .csv)."),
+    out: Path = option("--out -o DIR", "Write the new dataset to DIR.", required=True),
+    run: str | None = option("--run NAME", "Name the run that the answers become."),
+    metric: list[str] | None = METRIC,
+    on_error: OnError = option(
+        "--on-error", "Refuse input with bad records, or skip and report these.", default="fail"
+    ),
 ) -> None:
     """Make a dataset with a run from a RAGAS data set, and scores from its results."""
     from graphkit.adapters.ragas import imported, write_dataset
@@ -145,16 +130,14 @@ def import_(
 @ragas.command()
 @command()
 def scores(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Read these results of RAGAS (.jsonl or .csv).")],
-    run: Annotated[Path, typer.Option("--run", metavar="RUN.jsonl", help="Give the scores to this run log.")],
+    *,
+    file: Path = argument("FILE", "Read these results of RAGAS (.jsonl or .csv)."),
+    run: Path = option("--run RUN.jsonl", "Give the scores to this run log.", required=True),
     reading: ReadingOptions,
-    dataset: DatasetOption = None,
-    metric: MetricOption = None,
-    version: Annotated[
-        str | None,
-        typer.Option("--grader-version", metavar="TEXT", help="Note the version of RAGAS and of the model it asked."),
-    ] = None,
-    out: OutOption = None,
+    dataset: Path | None = DATASET,
+    metric: list[str] | None = METRIC,
+    version: str | None = option("--grader-version TEXT", "Note the version of RAGAS and of the model it asked."),
+    out: Path | None = OUT,
 ) -> None:
     """Read the results of RAGAS as scores of a run."""
     from graphkit.adapters.ragas import scores_of_results
@@ -168,22 +151,14 @@ def scores(
 @ragas.command()
 @command(home=True)
 def evaluate(
+    *,
     about: RagasRowOptions,
-    metric: Annotated[
-        list[str],
-        typer.Option("--metric", "-m", metavar="NAME", help="Run this metric, such as ExactMatch; repeatable."),
-    ],
+    metric: list[str] = option("--metric -m NAME", "Run this metric, such as ExactMatch; repeatable.", required=True),
     reading: ReadingOptions,
-    model: Annotated[
-        str, typer.Option("--model", metavar="NAME", help="Ask this model, if a metric asks one.")
-    ] = MODEL,
-    max_cost: Annotated[
-        float | None, typer.Option("--max-cost", min=0, metavar="USD", help="Stop before more than USD is spent.")
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, help="Score so many answers by metrics at once.")
-    ] = 4,
-    out: OutOption = None,
+    model: str = option("--model NAME", "Ask this model, if a metric asks one.", default=MODEL),
+    max_cost: float | None = option("--max-cost USD", "Stop before more than USD is spent.", min=0),
+    concurrency: int = option("--concurrency", "Score so many answers by metrics at once.", default=4, min=1),
+    out: Path | None = OUT,
 ) -> None:
     """Run metrics of RAGAS on a run (needs the extra ragas)."""
     from graphkit.adapters.ragas_metrics import asks_a_model, metrics_of, scores_of

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphkit.cli.base import Writes, as_json, command, open_graph, print_json, print_line, print_problems, say
+from graphkit.cli.base import (
+    argument,
+    as_json,
+    command,
+    open_graph,
+    option,
+    print_json,
+    print_line,
+    print_problems,
+    say,
+)
 from graphkit.cli.options import (
-    AnsweredByOption,
-    ConfigOption,
-    DatasetOption,
-    FailedAsOption,
+    ANSWERED_BY,
+    CONFIG,
+    DATASET,
+    FAILED_AS,
+    SCORES,
+    UNDIRECTED,
+    UNORDERED,
+    FailedAs,
     ReadingOptions,
-    ScoresOption,
-    UndirectedOption,
-    UnorderedOption,
 )
 
 if TYPE_CHECKING:
@@ -29,46 +38,34 @@ if TYPE_CHECKING:
 class ShownOptions:
     """The content of the page, and the comparison of edges."""
 
-    dataset: DatasetOption = None
-    title: Annotated[str | None, typer.Option("--title", help="Use this heading. [default: the dataset's name]")] = None
-    config: ConfigOption = None
-    measure: Annotated[
-        list[str] | None,
-        typer.Option("--measure", "-m", metavar="NAME", help="Also show this measure; may be repeated."),
-    ] = None
-    undirected: UndirectedOption = False
-    unordered: UnorderedOption = False
-    failed_as: FailedAsOption = "worst"
+    dataset: Path | None = DATASET
+    title: str | None = option("--title", "Use this heading. [default: the dataset's name]")
+    config: Path | None = CONFIG
+    measure: list[str] | None = option("--measure -m NAME", "Also show this measure; may be repeated.")
+    undirected: bool = UNDIRECTED
+    unordered: bool = UNORDERED
+    failed_as: FailedAs = FAILED_AS
 
 
 @dataclass(frozen=True)
 class GradeFilesOptions:
     """Scores, verdicts and executions of the answers."""
 
-    scores: ScoresOption = None
-    verdicts: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--verdicts", metavar="FILE", help="Show the verdicts of judges (.jsonl). [default: those beside the run]"
-        ),
-    ] = None
-    executions: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--executions", metavar="FILE", help="Show how code ran (.jsonl). [default: the files beside the run]"
-        ),
-    ] = None
-    answered_by: AnsweredByOption = None
+    scores: list[Path] | None = SCORES
+    verdicts: list[Path] | None = option(
+        "--verdicts FILE", "Show the verdicts of judges (.jsonl). [default: those beside the run]"
+    )
+    executions: list[Path] | None = option(
+        "--executions FILE", "Show how code ran (.jsonl). [default: the files beside the run]"
+    )
+    answered_by: str | None = ANSWERED_BY
 
 
 @command(graph=True)
 def report(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="Show run logs of one dataset, or named runs in the graph.")
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE.html", help="Write the page to this file."), Writes("a page")
-    ],
+    *,
+    runs: list[str] = argument("RUN...", "Show run logs of one dataset, or named runs in the graph."),
+    out: Path = option("--out -o FILE.html", "Write the page to this file.", required=True, writes="a page"),
     shown: ShownOptions,
     given: GradeFilesOptions,
     reading: ReadingOptions,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
-
-from graphkit.cli.base import as_json, command, group, print_json, print_line
+from graphkit.cli.base import as_json, command, group, option, print_json, print_line
 from graphkit.errors import GateError
 
 if TYPE_CHECKING:
@@ -18,13 +16,9 @@ sandbox = group("Look at what isolates the code of answers from the machine.")
 @sandbox.command()
 @command()
 def check(
-    mechanism: Annotated[
-        Literal["bubblewrap", "landlock", "none"] | None,
-        typer.Option(
-            "--mechanism",
-            help="Try this mechanism; none shows what gets out without a sandbox. [default: the chosen one]",
-        ),
-    ] = None,
+    mechanism: Literal["bubblewrap", "landlock", "none"] | None = option(
+        "--mechanism", "Try this mechanism; none shows what gets out without a sandbox. [default: the chosen one]"
+    ),
 ) -> None:
     """Show which sandbox works here, and prove it: code in it tries every way out that we know.
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphkit.cli.base import as_json, command, print_json, print_problems
+from graphkit.cli.base import argument, as_json, command, print_json, print_problems
 from graphkit.cli.options import ReadingOptions
 
 if TYPE_CHECKING:
@@ -16,7 +14,8 @@ if TYPE_CHECKING:
 
 @command()
 def summarize(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Read these scores (.jsonl, .csv, .parquet).")],
+    *,
+    files: list[Path] = argument("FILE...", "Read these scores (.jsonl, .csv, .parquet)."),
     reading: ReadingOptions,
 ) -> None:
     """Summarise files of scores, whoever gave them, by run, measure and group."""
