@@ -7,7 +7,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -263,6 +263,18 @@ def print_json(value: Any) -> None:
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=escaped, default=str)
     stream.write(_masked(text).translate(_ESCAPED) + "\n")
+
+
+def present(text: str | Sequence[str] | Callable[[], object], *facts: Any) -> None:
+    """Print a result: with ``--json`` its facts, one a line; else a line, several lines, or what a function prints."""
+    if as_json():
+        for one in facts:
+            print_json(one)
+    elif callable(text):
+        text()
+    else:
+        for line in [text] if isinstance(text, str) else text:
+            print_line(line)
 
 
 def _finite(value: Any) -> Any:

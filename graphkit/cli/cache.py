@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphkit.cli.base import as_json, command, group, option, print_json, print_line, settings
+from graphkit.cli.base import command, group, option, present, print_line, settings
 from graphkit.cli.options import CHANGED_REPLIES, REPLIES
 from graphkit.errors import InputError
 
@@ -30,10 +30,7 @@ def stats(file: Path | None = REPLIES) -> None:
             found = replies.stats()
     else:
         found = CacheStats(path, 0, {})
-    if as_json():
-        print_json(_facts(found))
-    else:
-        _show(found)
+    present(lambda: _show(found), _facts(found))
 
 
 @dataclass(frozen=True)
@@ -86,13 +83,10 @@ def prune(what: PruneOptions, file: Path | None = CHANGED_REPLIES) -> None:
         forgotten = replies.forget_batches() if what.batches else 0
         after = replies.stats()
     freed = max(0, before.size - after.size)
-    if as_json():
-        counts = {"removed": removed, "entries": after.entries, "freed": freed, "batches_forgotten": forgotten}
-        print_json({"path": str(path), **counts})
-        return
-    print_line(f"{removed} replies removed, {after.entries} left; {freed / 1e6:.1f} MB freed")
-    if what.batches:
-        print_line(f"{forgotten} batches forgotten")
+    lines = [f"{removed} replies removed, {after.entries} left; {freed / 1e6:.1f} MB freed"]
+    lines += [f"{forgotten} batches forgotten"] if what.batches else []
+    counts = {"removed": removed, "entries": after.entries, "freed": freed, "batches_forgotten": forgotten}
+    present(lines, {"path": str(path), **counts})
 
 
 #: The figures of a model's usage, with their columns.

@@ -6,9 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import as_json, command, option, print_json, print_line
+from graphkit.cli.base import command, option, present, print_line
 from graphkit.cli.options import DATASET_FOLDER
-from graphkit.errors import GateError
 
 if TYPE_CHECKING:
     from graphkit.analysis.dataset_checks import Checked, Flaw
@@ -29,27 +28,10 @@ def check(
     """
     from graphkit.analysis.dataset_checks import check_dataset
     from graphkit.files.dataset import Dataset
-    from graphkit.records.words import counted
 
     checked = check_dataset(Dataset(dataset), baseline)
-    if as_json():
-        print_json(
-            {
-                "questions": checked.questions,
-                "difficulties": checked.difficulties,
-                "invalid": checked.invalid(),
-                "findings": [finding.as_json() for finding in checked.findings],
-            }
-        )
-    else:
-        _show(checked)
-    levels = Counter(finding.level for finding in checked.findings)
-    if levels["invalid"] or (strict and levels["warning"]):
-        make = "makes" if levels["invalid"] == 1 else "make"
-        raise GateError(
-            f"check failed: {counted(levels['invalid'], 'finding')} that {make} a question invalid, "
-            f"{counted(levels['warning'], 'warning')}"
-        )
+    present(lambda: _show(checked), checked.as_json())
+    checked.hold(strict)
 
 
 def _show(checked: Checked) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from graphkit.cli.base import argument, as_json, command, open_graph, option, print_json, print_problems, say
+from graphkit.cli.base import argument, command, open_graph, option, present, print_problems, say
 from graphkit.cli.options import FAILED_AS, MEASURE, SEED, FailedAs, OnError
 
 
@@ -86,8 +86,6 @@ def compare(
     for message in plan.messages(compared):
         say(message)
     outcomes = plan.gates.outcomes(compared)
-    if as_json():
-        print_json(compared.as_json() | {"gates": [gate.as_json() for gate in outcomes]})
-    else:
-        print_comparison(compared)
+    gate_facts = {"gates": [gate.as_json() for gate in outcomes]}
+    present(lambda: print_comparison(compared), compared.as_json() | gate_facts)
     hold(outcomes)

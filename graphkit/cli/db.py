@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphkit.cli.base import argument, as_json, command, group, open_graph, print_json, print_line, settings
+from graphkit.cli.base import argument, command, group, open_graph, present, settings
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,10 +22,9 @@ def start() -> None:
     chosen = _embedded_settings()
     endpoint = client.ensure_running(chosen.data, keep=True)
     try:
-        if as_json():
-            print_json({"uri": endpoint.uri, "path": str(chosen.data.resolve())})
-        else:
-            print_line(f"running at {endpoint.uri} on {chosen.data.resolve()}; `graphkit db stop` ends it")
+        folder = str(chosen.data.resolve())
+        text = f"running at {endpoint.uri} on {folder}; `graphkit db stop` ends it"
+        present(text, {"uri": endpoint.uri, "path": folder})
     finally:
         endpoint.release()
 
@@ -37,10 +36,7 @@ def stop() -> None:
     from graphkit.database.embedded import client
 
     stopped = client.stop(_embedded_settings().data)
-    if as_json():
-        print_json({"stopped": stopped})
-    else:
-        print_line("stopped" if stopped else "it was not running")
+    present("stopped" if stopped else "it was not running", {"stopped": stopped})
 
 
 @db.command()
@@ -60,11 +56,8 @@ def status() -> None:
         facts = {name: value for name, value in dataclasses.asdict(state).items() if value is not None}
     if running:
         facts |= _content(chosen)
-    if as_json():
-        print_json(facts)
-        return
-    for name, value in facts.items():
-        print_line(f"{name}: {_text(value)}")
+    lines = [f"{name}: {_text(value)}" for name, value in facts.items()]
+    present(lines, facts)
 
 
 @db.command()
@@ -72,10 +65,7 @@ def status() -> None:
 def path() -> None:
     """Print the folder of the embedded database."""
     folder = str(settings().data.resolve())
-    if as_json():
-        print_json({"path": folder})
-    else:
-        print_line(folder)
+    present(folder, {"path": folder})
 
 
 @db.command()
@@ -93,11 +83,8 @@ def remove(
             runs = [name]
         else:
             runs = remove_dataset(store, name)
-    if as_json():
-        print_json({"removed": name, "kind": kind, "runs": runs})
-        return
     beside = f" with its runs {', '.join(runs)}" if kind == "dataset" and runs else ""
-    print_line(f"removed the {kind} {name}{beside}")
+    present(f"removed the {kind} {name}{beside}", {"removed": name, "kind": kind, "runs": runs})
 
 
 def _embedded_settings() -> Settings:

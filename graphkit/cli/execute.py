@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphkit.cli.base import (
     argument,
-    as_json,
     command,
     open_graph,
     option,
-    print_json,
+    present,
     print_line,
     print_problems,
     say,
@@ -79,10 +79,7 @@ def execute(
             )
             print_problems(problems)
     for run, executed in zip(runs, results, strict=True):
-        if as_json():
-            print_json(_facts(executed, sandbox.wall.name))
-        else:
-            _show(run, executed)
+        present(partial(_show, run, executed), _facts(executed, sandbox.wall.name))
 
 
 def _facts(executed: ExecutedRun, mechanism: str) -> dict[str, Any]:

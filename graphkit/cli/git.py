@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphkit.cli.base import argument, as_json, command, open_graph, option, print_json, print_line
+from graphkit.cli.base import argument, command, open_graph, option, present
 from graphkit.errors import InputError
 
 
@@ -26,7 +26,5 @@ def git(
     with open_graph() as store, shown_progress("git") as progress:
         histories = [load_history(store, path, name, progress) for path in repositories]
     for history in histories:
-        if as_json():
-            print_json(dataclasses.asdict(history))
-        else:
-            print_line(f"{history.repository}: {history.written} commits loaded, {history.unchanged} there already")
+        text = f"{history.repository}: {history.written} commits loaded, {history.unchanged} there already"
+        present(text, dataclasses.asdict(history))

@@ -12,7 +12,7 @@ from graphkit.cli.base import (
     group,
     open_graph,
     option,
-    print_json,
+    present,
     print_line,
     print_problems,
     say,
@@ -62,11 +62,10 @@ def propose(
     if paths:
         file.write(paths, commits)
         say(f"note: the graph holds the question as it was: `graphkit load {dataset}` brings it up to date")
-    if as_json():
-        facts = {"question": file.question.id, "proposed": len(new), "accepted": len(paths), "commits": commits}
-        print_json(facts)
-    else:
-        print_line(f"{file.path}: {counted(len(paths), 'path')} more for {file.question.id}")
+    present(
+        f"{file.path}: {counted(len(paths), 'path')} more for {file.question.id}",
+        {"question": file.question.id, "proposed": len(new), "accepted": len(paths), "commits": commits},
+    )
 
 
 def _new(proposals: Proposals, question: Question) -> list[Proposal]:
@@ -177,10 +176,8 @@ def migrate(
         say(f"note: {question} stays as it was: nothing was decided about {', '.join(names)}")
     if changed:
         say(f"note: the graph holds the questions as they were: `graphkit load {dataset}` brings them up to date")
-    if as_json():
-        print_json({**facts, "accepted": len(accepted), "changed": changed, "unsettled": still})
-    else:
-        print_line(f"{found.file.path}: {_questions(len(changed))} changed{': ' * bool(changed)}{', '.join(changed)}")
+    text = f"{found.file.path}: {_questions(len(changed))} changed{': ' * bool(changed)}{', '.join(changed)}"
+    present(text, {**facts, "accepted": len(accepted), "changed": changed, "unsettled": still})
 
 
 def _certain(changes: list[GoldChange]) -> list[Candidate]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -10,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from graphkit.cli.base import (
     argument,
-    as_json,
     command,
     open_graph,
     option,
-    print_json,
+    present,
     print_line,
     print_problems,
     say,
@@ -148,10 +148,7 @@ def grade(
     graded = _graded(about, judge, options, model.batch, reading)
     warning = self_evaluation(judge.model_name if judge.judge == ANTHROPIC else judge.judge, options.answered_by)
     cost = grading_cost(graded.verdicts, cost_of_run(run))
-    if as_json():
-        print_json(_facts(graded, cost, warning))
-    else:
-        _show(run, graded, cost)
+    present(lambda: _show(run, graded, cost), _facts(graded, cost, warning))
     _print_failures(graded)
     if warning:
         say(f"warning: {warning}")
@@ -164,8 +161,6 @@ def _graded(
     about: AboutOptions, judge: JudgeOptions, options: GradingOptions, batch: bool, reading: ReadingOptions
 ) -> Graded:
     """Grade the run, show the progress, and print the problems."""
-    from dataclasses import replace
-
     from graphkit.cli.progress import shown_progress
     from graphkit.scoring.grade_run import grade
 
@@ -180,7 +175,7 @@ def _graded(
                 about.run,
                 about.dataset,
                 judge=judge,
-                options=replace(options, progress=progress),
+                options=dataclasses.replace(options, progress=progress),
                 batch=batch,
                 store=store,
                 keep=True,
@@ -210,25 +205,18 @@ def _require_verdicts(graded: Graded, max_cost: float | None) -> None:
 
 
 def _show_estimate(found: GradingEstimate) -> None:
-    import dataclasses
-
     from graphkit.records.words import counted
 
-    if as_json():
-        print_json(dataclasses.asdict(found))
-        return
     kept = f" ({found.kept} more {'is' if found.kept == 1 else 'are'} answered by kept replies)" if found.kept else ""
-    print_line(f"{counted(found.calls, 'call')}{kept}, about {counted(found.prompt_tokens, 'token')} of prompts")
-    if found.cost is None:
-        print_line("their cost is unknown: give the model's price by --prices FILE")
-    else:
-        price = f"{found.cost:.4f} {found.currency}, and no more than {found.most or 0:.4f}"
-        print_line(f"about {price} (prices of {found.as_of}; a verdict that can't be used is asked for once more)")
+    calls = f"{counted(found.calls, 'call')}{kept}, about {counted(found.prompt_tokens, 'token')} of prompts"
+    cost = "their cost is unknown: give the model's price by --prices FILE"
+    if found.cost is not None:
+        price = f"about {found.cost:.4f} {found.currency}, and no more than {found.most or 0:.4f}"
+        cost = f"{price} (prices of {found.as_of}; a verdict that can't be used is asked for once more)"
+    present([calls, cost], dataclasses.asdict(found))
 
 
 def _facts(graded: Graded, cost: GradingCost, warning: str | None) -> dict[str, Any]:
-    import dataclasses
-
     return {
         "run": graded.run,
         "judge": graded.judge,

@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import argument, as_json, command, option, print_json, print_line, print_problems, say, say_text
+from graphkit.cli.base import (
+    argument,
+    command,
+    option,
+    present,
+    print_problems,
+    say,
+    say_text,
+)
 from graphkit.cli.options import OnError
 from graphkit.errors import InputError
 
@@ -49,11 +57,9 @@ def import_gold(
     print_problems(problems)
     for sentence in chosen.lacks:
         say(f"{chosen.name} doesn't say: {sentence}")
-    if as_json():
-        left_out, notes = len({problem.where for problem in problems.left_out}), dict(problems.noted)
-        print_json({"dataset": str(out), "questions": count, "left_out": left_out, "notes": notes})
-    else:
-        print_line(f"{out}: {counted(count, 'question')} written")
+    left_out = len({problem.where for problem in problems.left_out})
+    facts = {"dataset": str(out), "questions": count, "left_out": left_out, "notes": dict(problems.noted)}
+    present(f"{out}: {counted(count, 'question')} written", facts)
 
 
 def _with_checkouts(form: GoldFormat, given: list[str]) -> GoldFormat:
@@ -76,7 +82,4 @@ def _list() -> None:
     for error in errors:
         say_text(f"warning: {error}")
     for one in formats:
-        if as_json():
-            print_json({"format": one.name, "title": one.title, "lacks": one.lacks})
-        else:
-            print_line(f"{one.name}: {one.title}")
+        present(f"{one.name}: {one.title}", {"format": one.name, "title": one.title, "lacks": one.lacks})

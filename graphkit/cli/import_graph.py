@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from graphkit.cli.base import argument, as_json, command, option, print_json, print_line
+from graphkit.cli.base import argument, command, option, present
 from graphkit.cli.options import COLUMNS, COMMIT, ID_PATTERN, IDS, Columns, commit_values
 
 
@@ -74,12 +74,8 @@ def import_graph(
         commits=commit_values(nodes.commit),
         replace=replace,
     )
-    if as_json():
-        print_json({"dataset": str(dataset), **made.figures})
-        return
-    for line in made.summary:
-        print_line(line)
-    print_line(f"{made.artifacts_file}, {made.edges_file}")
+    lines = [*made.summary, f"{made.artifacts_file}, {made.edges_file}"]
+    present(lines, {"dataset": str(dataset), **made.figures})
 
 
 def _password(user: str | None) -> str | None:

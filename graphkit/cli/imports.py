@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from graphkit.cli.base import Commands, argument, as_json, command, option, print_json, print_line, say
+from graphkit.cli.base import Commands, argument, command, option, present, say
 from graphkit.cli.import_gold import import_gold
 from graphkit.cli.import_graph import import_graph
 from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, REPLACE_FILE, LogOptions
@@ -71,12 +71,8 @@ def _importing(format: str) -> Callable[..., None]:  # noqa: A002
         from graphkit.imports.importer import import_log
 
         made = import_log(files, format, dataset, out=out, run=run, replace=force, strict=strict, **logs.keywords())
-        if as_json():
-            print_json({"run": made.run, "file": str(out), **made.figures})
-            return
-        for line in made.summary:
-            print_line(line)
-        print_line(f"{made.run}: {out}")
+        lines = [*made.summary, f"{made.run}: {out}"]
+        present(lines, {"run": made.run, "file": str(out), **made.figures})
 
     return run_import
 

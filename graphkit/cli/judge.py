@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from graphkit.cli.base import (
     argument,
-    as_json,
     command,
     group,
     option,
-    print_json,
-    print_line,
+    present,
     print_problems,
     print_text,
     say,
@@ -97,12 +95,9 @@ def list_graders() -> None:
     from graphkit.cli.tables import print_table
     from graphkit.judges.catalogue import GRADERS
 
-    if as_json():
-        for grader in GRADERS.values():
-            print_json({"grader": grader.name, "shows": grader.shows, "measures": grader.measures})
-        return
-    rows = [[grader.name, ", ".join(grader.shows), ", ".join(grader.measures)] for grader in GRADERS.values()]
-    print_table(None, ("grader", "is shown", "measures"), rows)
+    facts = [{"grader": one.name, "shows": one.shows, "measures": one.measures} for one in GRADERS.values()]
+    rows = [[one.name, ", ".join(one.shows), ", ".join(one.measures)] for one in GRADERS.values()]
+    present(lambda: print_table(None, ("grader", "is shown", "measures"), rows), *facts)
 
 
 @judge.command()
@@ -120,14 +115,10 @@ def show(
     words = text_of(name)
     grader = GRADERS.get(name)
     schema = schema_of(grader) if grader is not None else None
-    if as_json():
-        print_json({"name": name, "text": words, "schema": schema, "hash": prompt_hash(grader) if grader else None})
-        return
-    print_text(words)
-    if schema is not None:
-        print_line()
-        print_line("The verdict is JSON with this schema:")
-        print_text(json.dumps(schema, ensure_ascii=False, indent=1))
+    printed = json.dumps(schema, ensure_ascii=False, indent=1)
+    text = words if schema is None else f"{words}\n\nThe verdict is JSON with this schema:\n{printed}"
+    facts = {"name": name, "text": words, "schema": schema, "hash": prompt_hash(grader) if grader else None}
+    present(lambda: print_text(text), facts)
 
 
 @dataclass(frozen=True)
@@ -188,11 +179,7 @@ def spot_check(
         say(f"note: the grades by {checked.measure} are assumed to be on {scale}; --scale names another")
     place = keep(about.run, found.kept())
     warning = about.warning(checked.scores)
-    if as_json():
-        print_json(found.as_json() | {"kept": str(place), "warning": warning})
-    else:
-        print_spot_check(found)
-        print_line(f"kept in {place}")
+    present(lambda: print_spot_check(found, place), found.as_json() | {"kept": str(place), "warning": warning})
     hold(found.kept())
 
 
@@ -220,11 +207,9 @@ def _write_sheet(checked: SheetCheck, sheet: SheetOptions) -> None:
 
     drawn = checked.drawn(sheet.n, sheet.seed)
     write_sheet(checked.path, drawn)
-    if as_json():
-        print_json({"sheet": str(checked.path), "drawn": len(drawn)})
-        return
     to_grade = f"{counted(len(drawn), 'answer')} to grade ({checked.scale.choices})"
-    print_line(f"{checked.path}: {to_grade}; fill the column grade, and run the command again")
+    text = f"{checked.path}: {to_grade}; fill the column grade, and run the command again"
+    present(text, {"sheet": str(checked.path), "drawn": len(drawn)})
 
 
 @judge.command()
@@ -237,7 +222,7 @@ def consistency(
     graded: list[Path] | None = option("--graded FILE", "Compare with these scores of a further grading; ask nobody."),
 ) -> None:
     """Grade the same answers again: how many grades are stable, and which change."""
-    from graphkit.cli.trust_tables import show_consistency
+    from graphkit.cli.trust_tables import print_consistency
     from graphkit.trust.consistency import compare_gradings, consistency
 
     problems = reading.problems()
@@ -248,7 +233,7 @@ def consistency(
     else:
         others = [about.given(chosen.run, chosen.judge, [one], None, problems).scores for one in graded or []]
         found = compare_gradings([chosen.scores, *others])
-    _finish(about, chosen, problems, again, lambda warning: show_consistency(chosen, found, warning))
+    _finish(about, chosen, problems, again, found, print_consistency)
 
 
 @judge.command()
@@ -262,7 +247,7 @@ def bias(
     against: Path | None = option("--against FILE", "Compare with scores by a judge of another family."),
 ) -> None:
     """Change what should not matter, and see whether the judge's grades move: order, length, and its own family."""
-    from graphkit.cli.trust_tables import show_effects
+    from graphkit.cli.trust_tables import print_effects
     from graphkit.trust.bias import bias
     from graphkit.trust.effects import Effect, effects
     from graphkit.trust.families import between_judges
@@ -279,7 +264,7 @@ def bias(
         found += between_judges(about.given(chosen.run, None, [against], None, problems).scores, chosen.scores)
     elif again is not None:
         found = _run(bias(again))
-    _finish(about, chosen, problems, again, lambda warning: show_effects(chosen, found, warning))
+    _finish(about, chosen, problems, again, found, print_effects)
 
 
 @judge.command()
@@ -291,7 +276,7 @@ def drift(
     graded: Path | None = option("--graded FILE", "Compare with these scores of today; ask nobody."),
 ) -> None:
     """Grade recorded answers again, and see how far the judge has moved since."""
-    from graphkit.cli.trust_tables import show_effects
+    from graphkit.cli.trust_tables import print_effects
     from graphkit.trust.drift import drift
     from graphkit.trust.effects import effects
 
@@ -303,7 +288,7 @@ def drift(
     else:
         now = about.given(chosen.run, chosen.judge, [graded] if graded else [], None, problems).scores
         found = effects("drift", chosen.scores, now)
-    _finish(about, chosen, problems, again, lambda warning: show_effects(chosen, found, warning))
+    _finish(about, chosen, problems, again, found, print_effects)
 
 
 def _rejudging(about: SubjectOptions, how: AskOptions, chosen: Subject) -> Rejudging:
@@ -323,10 +308,13 @@ def _finish(
     chosen: Subject,
     problems: Problems,
     again: Rejudging | None,
-    print_found: Callable[[str | None], None],
+    found: Sequence[Any],
+    print_table: Callable[[Sequence[Any]], None],
 ) -> None:
     """Print the problems, the warning and the findings; fail if the budget refused verdicts."""
     print_problems(problems)
-    print_found(about.warning(chosen.scores))
+    warning = about.warning(chosen.scores)
+    facts = ({"run": chosen.run, "judge": chosen.judge, **one.as_json(), "warning": warning} for one in found)
+    present(lambda: print_table(found), *facts)
     if again is not None:
         again.require_paid()

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from graphkit.cli.base import as_json, command, option, print_json, print_line, say, say_text
+from graphkit.cli.base import command, option, present, say, say_text
 from graphkit.cli.options import (
     COMMIT,
     ID_PATTERN,
@@ -88,16 +88,13 @@ def listen(
 
 
 def _print(made: ImportedLog | None, receiver: TraceReceiver, out: Path, spool: Path) -> None:
-    if as_json():
-        received = {"spans": receiver.spans, "refused": dict(receiver.refusals), "spool": str(spool)}
-        figures = made.figures if made else {}
-        print_json({"run": made and made.run, "file": str(out) if made else None, **received, **figures})
-    elif made is None:
-        print_line("no spans came: is the variable set, and the exporter OTLP over HTTP?")
+    received = {"spans": receiver.spans, "refused": dict(receiver.refusals), "spool": str(spool)}
+    if made is None:
+        text = "no spans came: is the variable set, and the exporter OTLP over HTTP?"
+        present(text, {"run": None, "file": None, **received})
     else:
-        for line in made.summary:
-            print_line(line)
-        print_line(f"{made.run}: {out}; its spans: {spool}")
+        lines = [*made.summary, f"{made.run}: {out}; its spans: {spool}"]
+        present(lines, {"run": made.run, "file": str(out), **received, **made.figures})
 
 
 def _listen(receiver: TraceReceiver, make: Callable[[], ImportedLog]) -> ImportedLog | None:

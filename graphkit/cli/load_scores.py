@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphkit.cli.base import argument, as_json, command, open_graph, print_json, print_line, print_problems
+from graphkit.cli.base import argument, command, open_graph, present, print_problems
 from graphkit.cli.options import ReadingOptions
 
 
@@ -43,9 +43,6 @@ def load_scores(
         if ran:
             loaded["execution"] = load_executions(store, executions)
     print_problems(problems)
-    if as_json():
-        print_json({f"{what}s": counts for what, counts in loaded.items()} if len(loaded) > 1 else loaded["score"])
-        return
-    for what, counts in loaded.items():
-        for run, count in counts.items():
-            print_line(f"{run}: {counted(count, what)} loaded")
+    facts = {f"{what}s": counts for what, counts in loaded.items()} if len(loaded) > 1 else loaded["score"]
+    lines = [f"{run}: {counted(n, what)} loaded" for what, counts in loaded.items() for run, n in counts.items()]
+    present(lines, facts)

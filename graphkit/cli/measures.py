@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphkit.cli.base import as_json, command, print_json, say_text
+from graphkit.cli.base import command, present, say_text
 
 
 @command()
@@ -25,8 +25,4 @@ def measures() -> None:
             (name, kind.definition, kind.source, kind.layer, ", ".join(kind.engines()), ", ".join(kind.aliases))
         )
     columns = ("measure", "definition", "source", "layer", "engines", "aliases")
-    if as_json():
-        for row in rows:
-            print_json(dict(zip(columns, row, strict=True)))
-    else:
-        print_table(None, columns, rows)
+    present(lambda: print_table(None, columns, rows), *(dict(zip(columns, row, strict=True)) for row in rows))

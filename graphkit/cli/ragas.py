@@ -12,6 +12,7 @@ from graphkit.cli.base import (
     command,
     group,
     option,
+    present,
     print_json,
     print_line,
     print_problems,
@@ -81,13 +82,11 @@ def export(
     found = about.read(problems)
     write_samples(out, found.samples)
     print_problems(problems)
-    if as_json():
-        counts = {"rows": len(found.samples), "failed": len(found.failed), "missing": len(found.missing)}
-        print_json({"run": found.run, **counts, "out": str(out)})
-        return
-    print_line(f"{found.run}: {counted(len(found.samples), 'row')} in {out}")
+    lines = [f"{found.run}: {counted(len(found.samples), 'row')} in {out}"]
     if found.failed or found.missing:
-        print_line(f"without a row: {len(found.failed)} failed, {len(found.missing)} missing")
+        lines.append(f"without a row: {len(found.failed)} failed, {len(found.missing)} missing")
+    counts = {"rows": len(found.samples), "failed": len(found.failed), "missing": len(found.missing)}
+    present(lines, {"run": found.run, **counts, "out": str(out)})
 
 
 @ragas.command("import")
@@ -118,13 +117,10 @@ def import_(
         write_scores(scores, data.scores)
         written.append(scores)
     print_problems(problems)
-    if as_json():
-        counts = {"questions": len(data.questions), "scores": len(data.scores)}
-        print_json({"run": data.run, **counts, "files": [str(path) for path in written]})
-        return
-    print_line(f"{data.run}: {counted(len(data.questions), 'question')}, {counted(len(data.scores), 'score')}")
-    for path in written:
-        print_line(f"  {path}")
+    counts = {"questions": len(data.questions), "scores": len(data.scores)}
+    head = f"{data.run}: {counted(len(data.questions), 'question')}, {counted(len(data.scores), 'score')}"
+    lines = [head, *(f"  {path}" for path in written)]
+    present(lines, {"run": data.run, **counts, "files": list(map(str, written))})
 
 
 @ragas.command()

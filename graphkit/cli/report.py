@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from graphkit.cli.base import (
     argument,
-    as_json,
     command,
     open_graph,
     option,
-    print_json,
-    print_line,
+    present,
     print_problems,
     say,
 )
@@ -111,10 +109,7 @@ def report(
     write_report(found.files, out, options, problems)
     for of_run in problems:
         print_problems(of_run)
-    if as_json():
-        print_json({"report": str(out), "bytes": out.stat().st_size})
-    else:
-        print_line(str(out))
+    present(str(out), {"report": str(out), "bytes": out.stat().st_size})
 
 
 def _found(runs: list[str]) -> RunFiles:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from graphkit.cli.base import as_json, command, group, option, print_json, print_line
+from graphkit.cli.base import command, group, option, present, print_line
 from graphkit.errors import GateError
 
 if TYPE_CHECKING:
@@ -33,23 +33,12 @@ def check(
 
     walls = WALLS if mechanism is None else [wall for wall in WALLS if wall.name == mechanism]
     with open_sandbox(jobs=1, unsafe=mechanism == "none", walls=walls) as opened:
-        wall, told = opened.wall, opened.description
+        wall, description = opened.wall, opened.description
         passed_over = {one.wall.name: one.failure for one in opened.trials if one.failure}
     results = [*prove(wall), *prove_results(wall)]
     escaped = [one for one in results if one.escaped]
-    if as_json():
-        print_json(
-            {
-                "mechanism": wall.name,
-                "passed_over": passed_over,
-                "attempts": [_facts(one) for one in results],
-                "escaped": len(escaped),
-            }
-        )
-    else:
-        print_line(told)
-        _show(results)
-        print_line(f"{counted(len(results), 'attempt')}, {len(escaped)} got out")
+    facts = {"mechanism": wall.name, "passed_over": passed_over, "attempts": [_facts(one) for one in results]}
+    present(lambda: _show(description, results, len(escaped)), {**facts, "escaped": len(escaped)})
     if escaped:
         held = "without a sandbox" if wall.name == "none" else f"of the sandbox by {wall.name}"
         raise GateError(
@@ -68,14 +57,18 @@ def _facts(one: AttemptResult) -> dict[str, object]:
     }
 
 
-def _show(results: list[AttemptResult]) -> None:
+def _show(description: str, results: list[AttemptResult], escaped: int) -> None:
     from graphkit.cli.tables import print_table
+    from graphkit.records.words import counted
+
+    print_line(description)
 
     rows = [
         [one.name, "GOT OUT" if one.escaped else "held", _shortened(one.said), f"{one.seconds:.2f} s"]
         for one in results
     ]
     print_table(None, ["attempt", "", "what happened", "took"], rows)
+    print_line(f"{counted(len(results), 'attempt')}, {escaped} got out")
 
 
 def _shortened(said: tuple[str, ...], most: int = 6) -> str:

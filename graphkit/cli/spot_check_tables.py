@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from graphkit.analysis.estimates import Estimate, rounded
 from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
@@ -24,8 +26,8 @@ _NAMES = {
 }
 
 
-def print_spot_check(found: SpotCheck) -> None:
-    """Print the figures, the disagreements of judge and person, the calibrated means, and advice."""
+def print_spot_check(found: SpotCheck, place: Path) -> None:
+    """Print the figures, the disagreements of judge and person, the calibrated means, advice, and the kept file."""
     version = "" if found.version is None else f" {found.version}"
     title = f"{found.judge}{version} on {found.run} by {found.measure}: {found.labelled} of {found.judged} checked"
     if found.scale.numeric and found.scale.ordered:
@@ -53,6 +55,7 @@ def print_spot_check(found: SpotCheck) -> None:
         elif labels_needed > found.labelled:
             more = labels_needed - found.labelled
             print_line(f"{wanted} needs about {labels_needed} labels: {more} more")
+    print_line(f"kept in {place}")
 
 
 def _interval(one: Estimate) -> str:

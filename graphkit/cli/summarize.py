@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import argument, as_json, command, print_json, print_problems
+from graphkit.cli.base import argument, command, present, print_problems
 from graphkit.cli.options import ReadingOptions
 
 if TYPE_CHECKING:
@@ -28,10 +28,6 @@ def summarize(
     problems = reading.problems()
     summaries = summarize(files, problems)
     print_problems(problems)
-    if as_json():
-        for summary in summaries:
-            print_json(dataclasses.asdict(summary))
-        return
     rows = [
         [
             summary.group or "all",
@@ -44,7 +40,8 @@ def summarize(
         ]
         for summary in summaries
     ]
-    print_table(None, ("questions", "measure", "run", "mean", "median", "accuracy", "scored"), rows)
+    columns = ("questions", "measure", "run", "mean", "median", "accuracy", "scored")
+    present(lambda: print_table(None, columns, rows), *map(dataclasses.asdict, summaries))
 
 
 def _scored(summary: ScoreSummary) -> str:

@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import as_json, print_json, print_line
+from graphkit.cli.base import print_line
 from graphkit.cli.tables import print_table
 from graphkit.records.words import shown
 
 if TYPE_CHECKING:
     from graphkit.trust.consistency import Consistency
     from graphkit.trust.effects import Effect
-    from graphkit.trust.subjects import Subject
 
 
-def show_consistency(chosen: Subject, found: Sequence[Consistency], warning: str | None) -> None:
+def print_consistency(found: Sequence[Consistency]) -> None:
     """Print how stable each measure is, and which grades flip."""
-    if as_json():
-        for one in found:
-            print_json({"run": chosen.run, "judge": chosen.judge, **one.as_json(), "warning": warning})
-        return
     rows = [[one.measure, one.gradings, str(one.stable), str(one.alpha), len(one.flips), one.unscored] for one in found]
     print_table(None, ("measure", "gradings", "stable [95%]", "alpha [95%]", "flips", "unscored"), rows)
     for one in found:
@@ -28,12 +23,8 @@ def show_consistency(chosen: Subject, found: Sequence[Consistency], warning: str
             print_line(f"{one.measure} of {question}: {' -> '.join(grade or 'none' for grade in grades)}")
 
 
-def show_effects(chosen: Subject, found: Sequence[Effect], warning: str | None) -> None:
+def print_effects(found: Sequence[Effect]) -> None:
     """Print how far each measure moves."""
-    if as_json():
-        for one in found:
-            print_json({"run": chosen.run, "judge": chosen.judge, **one.as_json(), "warning": warning})
-        return
     rows = [
         [one.of, one.measure, shown(one.first), shown(one.second), str(one.difference), str(one.changed), one.unpaired]
         for one in found
