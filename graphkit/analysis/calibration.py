@@ -37,11 +37,7 @@ class PredictionPowered:
 
 
 def prediction_powered(
-    labels: Sequence[float],
-    judged: Sequence[float],
-    others: Sequence[float],
-    highest: float = 1.0,
-    lowest: float = 0.0,
+    labels: Sequence[float], judged: Sequence[float], others: Sequence[float], highest: float = 1.0, lowest: float = 0.0
 ) -> PredictionPowered:
     """Return the mean that a person would give to all answers, by PPI++ (Angelopoulos, Duchi and Zrnic 2023).
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from graphkit.cli.base import argument, command, open_graph, option, present, print_problems, say
-from graphkit.cli.options import FAILED_AS, MEASURE, SEED, FailedAs, OnError
+from graphkit.cli.options import FAILED_AS, MEASURE, SEED, FailedAs, ReadingOptions
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,9 @@ class ComparisonGateOptions:
 
 
 @dataclass(frozen=True)
-class ComparedReadingOptions:
+class ComparedReadingOptions(ReadingOptions):
     """Options for reading records and scores."""
 
-    on_error: OnError = option("--on-error", "Refuse input with bad records, or skip and report these.", default="fail")
     strict: bool = option("--strict", "Refuse records with unknown fields, and scores by different gold.")
 
 
@@ -63,9 +62,8 @@ def compare(
     from graphkit.analysis.comparison_plan import ComparisonPlan
     from graphkit.analysis.gates import ComparisonGates, hold
     from graphkit.cli.pair_tables import print_comparison
-    from graphkit.files.problems import Problems
 
-    problems = Problems(**vars(reading))
+    problems = reading.problems()
     plan = ComparisonPlan(
         first,
         second,

@@ -9,16 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphkit.cli.base import (
-    argument,
-    command,
-    open_graph,
-    option,
-    present,
-    print_line,
-    print_problems,
-    say,
-)
+from graphkit.cli.base import argument, command, open_graph, option, present, print_line, print_problems, say
 from graphkit.cli.options import DATASET, NO_STORE, RUN_NAME, ReadingOptions, one_run
 
 if TYPE_CHECKING:

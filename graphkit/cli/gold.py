@@ -6,17 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphkit.cli.base import (
-    as_json,
-    command,
-    group,
-    open_graph,
-    option,
-    present,
-    print_line,
-    print_problems,
-    say,
-)
+from graphkit.cli.base import as_json, command, group, open_graph, option, present, print_line, print_problems, say
 from graphkit.cli.options import DATASET_FOLDER
 from graphkit.errors import InputError
 
@@ -234,10 +224,7 @@ def _print_migration(found: Migration, listed: bool) -> dict[str, Any]:
     return {
         "to": found.targets,
         "proposed": [
-            {
-                **asdict(change),
-                "candidates": [{**asdict(each), "certain": each.certain} for each in change.candidates],
-            }
+            {**asdict(change), "candidates": [{**asdict(each), "certain": each.certain} for each in change.candidates]}
             for change in found.changes
         ],
         "gone": [asdict(one) for one in found.gone],

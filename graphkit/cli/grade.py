@@ -9,17 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphkit.cli.base import (
-    argument,
-    command,
-    open_graph,
-    option,
-    present,
-    print_line,
-    print_problems,
-    say,
-    settings,
-)
+from graphkit.cli.base import argument, command, open_graph, option, present, print_line, print_problems, say, settings
 from graphkit.cli.options import (
     ANSWERED_BY,
     CHANGED_REPLIES,

@@ -5,16 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import (
-    argument,
-    command,
-    option,
-    present,
-    print_problems,
-    say,
-    say_text,
-)
-from graphkit.cli.options import OnError
+from graphkit.cli.base import argument, command, option, present, print_problems, say, say_text
+from graphkit.cli.options import ON_ERROR, OnError
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,9 +27,7 @@ def import_gold(
         "Qualify symbols by the files in this local clone (swe-bench); may be repeated.",
         show_default=False,
     ),
-    on_error: OnError = option(
-        "--on-error", "Refuse input with bad records, or skip and report these.", default="fail"
-    ),
+    on_error: OnError = ON_ERROR,
 ) -> None:
     """Make a dataset from the rows of a public data set: its questions with their gold."""
     from graphkit.files.problems import Problems

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from graphkit.cli.base import argument, command, option, present
-from graphkit.cli.options import COLUMNS, COMMIT, ID_PATTERN, IDS, Columns, commit_values
+from graphkit.cli.options import COLUMNS, Columns, NameOptions
 
 
 @dataclass(frozen=True)
@@ -19,31 +19,23 @@ class SourceOptions:
 
     uri: str | None = option("--uri URI", "Read your database that speaks Bolt; never write to it.")
     query: str | None = option("--query CYPHER", "Read by this query, such as: MATCH (a)-[r]->(b) RETURN a, r, b.")
-    user: str | None = option("--user NAME", "Log in as NAME; the password is GRAPHKIT_SOURCE_PASSWORD, or asked for.")
+    username: str | None = option(
+        "--user NAME", "Log in as NAME, with GRAPHKIT_SOURCE_PASSWORD or a password asked for."
+    )
     database: str | None = option("--database NAME", "Read this database. [default: the account's own]")
 
     def keywords(self) -> dict[str, str | None]:
         """Return them as keywords of :func:`graphkit.import_graph`, with the password."""
-        password = _password(self.user) if self.uri is not None else None
-        return {
-            "uri": self.uri,
-            "query": self.query,
-            "username": self.user,
-            "password": password,
-            "database": self.database,
-        }
+        return vars(self) | {"password": _password(self.username) if self.uri is not None else None}
 
 
 @dataclass(frozen=True)
-class NodeOptions:
+class NodeOptions(NameOptions):
     """Options for converting nodes and edges to artifacts and edges of a dataset."""
 
     id_property: str | None = option("--id-property NAME", "Read the names of nodes in this property.")
-    ids: Path | None = IDS
-    id_pattern: str | None = ID_PATTERN
     columns: Columns | None = COLUMNS
     relation: str | None = option("--relation NAME", "Give this relation to edges that have none.")
-    commit: list[str] | None = COMMIT
 
 
 @command()
@@ -66,13 +58,8 @@ def import_graph(
         files or (),
         **source.keywords(),
         graph=graph,
-        id_property=nodes.id_property,
-        ids=nodes.ids,
-        id_pattern=nodes.id_pattern,
-        columns=nodes.columns,
-        relation=nodes.relation,
-        commits=commit_values(nodes.commit),
         replace=replace,
+        **nodes.keywords(),
     )
     lines = [*made.summary, f"{made.artifacts_file}, {made.edges_file}"]
     present(lines, {"dataset": str(dataset), **made.figures})

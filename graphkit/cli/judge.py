@@ -7,25 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphkit.cli.base import (
-    argument,
-    command,
-    group,
-    option,
-    present,
-    print_problems,
-    print_text,
-    say,
-)
-from graphkit.cli.options import (
-    ANSWERED_BY,
-    DATASET,
-    MIN_KAPPA,
-    SCALE,
-    SEED,
-    AskOptions,
-    ReadingOptions,
-)
+from graphkit.cli.base import argument, command, group, option, present, print_problems, print_text, say
+from graphkit.cli.options import ANSWERED_BY, DATASET, MIN_KAPPA, SCALE, SEED, AskOptions, ReadingOptions
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -102,9 +85,7 @@ def list_graders() -> None:
 
 @judge.command()
 @command()
-def show(
-    name: str = argument("NAME", "Show this grader; system shows what every prompt begins with."),
-) -> None:
+def show(name: str = argument("NAME", "Show this grader; system shows what every prompt begins with.")) -> None:
     """Show the prompt of a grader, and the schema of its verdict."""
     import json
 

@@ -10,16 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.cli.base import command, option, present, say, say_text
-from graphkit.cli.options import (
-    COMMIT,
-    ID_PATTERN,
-    IDS,
-    NEW_RUN,
-    NEW_RUN_DATASET,
-    NEW_RUN_NAME,
-    QUESTION_KEY,
-    commit_values,
-)
+from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, QUESTION_KEY, NameOptions
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,13 +21,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class NameOptions:
+class SpanOptions(NameOptions):
     """Options for converting names in spans to ids of questions and artifacts."""
 
-    ids: Path | None = IDS
-    id_pattern: str | None = ID_PATTERN
     question_key: str | None = QUESTION_KEY
-    commit: list[str] | None = COMMIT
 
 
 @command()
@@ -44,7 +32,7 @@ def listen(
     *,
     dataset: Path = NEW_RUN_DATASET,
     out: Path = NEW_RUN,
-    names: NameOptions,
+    names: SpanOptions,
     port: int = option("--port", "Listen on this port; 0 chooses a free one.", default=4318, min=0, max=65535),
     spans: Path | None = option(
         "--spans FILE", "Keep the spans in FILE as they came. [default: RUN.spans]", writes="spans", show_default=False
@@ -73,11 +61,8 @@ def listen(
         Dataset(dataset),
         out=out,
         run=run,
-        ids=read_ids(names.ids) if names.ids is not None else None,
-        id_pattern=names.id_pattern,
-        question_key=names.question_key,
-        commits=commit_values(names.commit),
         replace=True,
+        **{**names.keywords(), "ids": read_ids(names.ids) if names.ids is not None else None},
     )
     if out.exists() and not force:
         raise InputError("the file exists", where=str(out), remedy="Name another, or replace it by --force.")

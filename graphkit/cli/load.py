@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 
 @command(graph=True)
-def load(
-    *,
-    dataset: Path = DATASET_FOLDER,
-    reading: ReadingOptions,
-) -> None:
+def load(*, dataset: Path = DATASET_FOLDER, reading: ReadingOptions) -> None:
     """Load a dataset: questions with gold paths, commits, compatibility, knowledge graphs."""
     import dataclasses
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -96,11 +96,12 @@ def _scale(text: str) -> range:
     return range(int(low), int(high) + 1)
 
 
-def one_run(name: str | None, files: Iterable[Path], verb: str) -> None:
+def one_run(name: str | None, files: Sequence[Path], verb: str) -> None:
     """Refuse ``--run`` for several files."""
-    count = len(list(files))
-    if name is not None and count > 1:
-        raise InputError(f"--run names one run, and there are {count} files", remedy=f"{verb} one after the other.")
+    if name is not None and len(files) > 1:
+        raise InputError(
+            f"--run names one run, and there are {len(files)} files", remedy=f"{verb} one after the other."
+        )
 
 
 DATASET_FOLDER = argument("DATASET", "Read the dataset in this folder, which contains questions.jsonl.")
@@ -123,13 +124,10 @@ MIN_KAPPA = option(
 SCALE = option(
     "--scale LOW-HIGH", "Use these whole grades for the measure. [default: as declared, or as given]", parser=_scale
 )
-IDS = option("--ids FILE", "Read the ids of names (JSON Lines or CSV with name and id).")
-ID_PATTERN = option("--id-pattern REGEX", "Match ids by groups id, or repo, path, symbol; or REGEX => TEMPLATE.")
 QUESTION_KEY = option("--question-key KEY", "Read the question's id at KEY, such as metadata.ticket.")
 COLUMNS = option(
     "--columns S,R,T", "Read source, relation and target in these columns of a Cypher query's rows.", parser=_columns
 )
-COMMIT = option("--commit REPO=SHA", "State the commit that was read; may be repeated.")
 UNDIRECTED = option("--undirected", "Compare edges without their direction, by measures that are named so.")
 UNORDERED = option("--unordered", "Treat each traversal as a set of edges; don't score what compares its order.")
 FAILED_AS = option(
@@ -146,16 +144,14 @@ REPLIES = option(
 CHANGED_REPLIES = dataclasses.replace(REPLIES, writes="replies", replaces=False)
 
 
-def commit_values(texts: list[str] | None) -> dict[str, str]:
-    """Return the commits that ``--commit`` names."""
-    return dict(assignment("--commit", text) for text in texts or [])
+ON_ERROR = option("--on-error", "Refuse input with bad records, or skip and report these.", default="fail")
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
     """Options for reading records."""
 
-    on_error: OnError = option("--on-error", "Refuse input with bad records, or skip and report these.", default="fail")
+    on_error: OnError = ON_ERROR
     strict: bool = option("--strict", "Refuse records with unknown fields.")
 
     def problems(self) -> Problems:
@@ -173,26 +169,34 @@ class ReadingOptions:
 
 
 @dataclass(frozen=True)
-class LogOptions:
+class NameOptions:
+    """Options for converting names to ids of artifacts."""
+
+    ids: Path | None = option("--ids FILE", "Read the ids of names (JSON Lines or CSV with name and id).")
+    id_pattern: str | None = option(
+        "--id-pattern REGEX", "Match ids by groups id, or repo, path, symbol; or REGEX => TEMPLATE."
+    )
+    commit: list[str] | None = option("--commit REPO=SHA", "State the commit that was read; may be repeated.")
+
+    def keywords(self) -> dict[str, Any]:
+        """Return them as keywords of :func:`graphkit.import_log` or :func:`graphkit.import_graph`."""
+        commits = dict(assignment("--commit", text) for text in self.commit or [])
+        return {name: value for name, value in vars(self).items() if name != "commit"} | {"commits": commits}
+
+
+@dataclass(frozen=True)
+class LogOptions(NameOptions):
     """Options for reading the log of another tool."""
 
-    ids: Path | None = IDS
-    id_pattern: str | None = ID_PATTERN
     question: str | None = option("--question ID", "Assign the whole log to this question.")
     question_key: str | None = QUESTION_KEY
     columns: Columns | None = COLUMNS
     chunks_only: bool = option("--chunks-only", "Accept a log with chunks whose edges can't be read.")
     parquet: Path | None = option("--parquet DIR", "Read which documents the texts are from in graphrag's index.")
-    commit: list[str] | None = COMMIT
 
     def given(self) -> list[str]:
         """Return the options that were given, as the user writes them."""
-        return [f"--{one.name.replace('_', '-')}" for one in dataclasses.fields(self) if getattr(self, one.name)]
-
-    def keywords(self) -> dict[str, Any]:
-        """Return them as keywords of :func:`graphkit.import_log`."""
-        values = {one.name: getattr(self, one.name) for one in dataclasses.fields(self) if one.name != "commit"}
-        return {**values, "commits": commit_values(self.commit)}
+        return [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
 
 
 @dataclass(frozen=True)

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.cli.base import (
     argument,
-    as_json,
     command,
     group,
     option,
     present,
-    print_json,
-    print_line,
     print_problems,
     say,
     settings,
 )
-from graphkit.cli.options import DATASET, OnError, ReadingOptions
+from graphkit.cli.options import DATASET, ON_ERROR, OnError, ReadingOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphkit.adapters.ragas import RunSamples
     from graphkit.files.problems import Problems
-    from graphkit.llm.prices import PriceTable
-    from graphkit.llm.requests import Model
     from graphkit.records.scores import Score
 
 #: The model that metrics ask by default.
@@ -96,26 +91,18 @@ def import_(
     out: Path = option("--out -o DIR", "Write the new dataset to DIR.", required=True),
     run: str | None = option("--run NAME", "Name the run that the answers become."),
     metric: list[str] | None = METRIC,
-    on_error: OnError = option(
-        "--on-error", "Refuse input with bad records, or skip and report these.", default="fail"
-    ),
+    on_error: OnError = ON_ERROR,
 ) -> None:
     """Make a dataset with a run from a RAGAS data set, and scores from its results."""
-    from graphkit.adapters.ragas import imported, write_dataset
-    from graphkit.files.outputs import check_output
+    from graphkit.adapters.ragas import imported, keep_scores, write_dataset
     from graphkit.files.problems import Problems
-    from graphkit.files.score_files import write_scores
     from graphkit.records.words import counted
 
     problems = Problems(on_error)
     data = imported(file, problems, run, metric or [])
     written = write_dataset(out, data)
     if data.scores:
-        scores = _scores_file(written[-1])
-        check_output(scores, "scores", [file])
-        scores.parent.mkdir(exist_ok=True)
-        write_scores(scores, data.scores)
-        written.append(scores)
+        written.append(keep_scores(data.scores, written[-1], source=file)[0])
     print_problems(problems)
     counts = {"questions": len(data.questions), "scores": len(data.scores)}
     head = f"{data.run}: {counted(len(data.questions), 'question')}, {counted(len(data.scores), 'score')}"
@@ -157,8 +144,9 @@ def evaluate(
     out: Path | None = OUT,
 ) -> None:
     """Run metrics of RAGAS on a run (needs the extra ragas)."""
-    from graphkit.adapters.ragas_metrics import asks_a_model, metrics_of, scores_of
+    from graphkit.adapters.ragas_metrics import asks_a_model, cached_model, metrics_of, scores_of
     from graphkit.llm import event_loop
+    from graphkit.llm.cache import cache_path
     from graphkit.llm.prices import PriceTable
     from graphkit.llm.requests import Reply
 
@@ -167,57 +155,26 @@ def evaluate(
     def cost(reply: Reply) -> float | None:
         return 0.0 if reply.cached else prices.cost(reply.model, reply.usage)
 
-    asked = _model(model, max_cost, prices, concurrency) if asks_a_model(metric) else None
+    cache = cache_path(settings().data)
+    asked = cached_model(model, cache, max_cost, prices, concurrency) if asks_a_model(metric) else None
     metrics = metrics_of(metric, asked, model)
     problems = reading.problems()
     samples = about.read(problems)
     _keep(event_loop.run(scores_of(samples, metrics, concurrency, cost)), out, about.run, problems)
 
 
-def _model(name: str, max_cost: float | None, prices: PriceTable, concurrency: int) -> Model:
-    """Return the model, behind the cache and the budget."""
-    from graphkit.llm.anthropic_model import AnthropicModel
-    from graphkit.llm.budget import Budget, BudgetedModel
-    from graphkit.llm.cache import CachedModel, ReplyCache, cache_path
-
-    model: Model = AnthropicModel(concurrency=concurrency, user="this metric of RAGAS")
-    if max_cost is not None:
-        model = BudgetedModel(model, Budget(max_cost, prices, [name]))
-    return CachedModel(model, ReplyCache(cache_path(settings().data)))
-
-
-def _scores_file(run: Path) -> Path:
-    from graphkit.files.verdict_files import grades_folder
-
-    return grades_folder(run) / "ragas.scores.jsonl"
-
-
 def _keep(found: Sequence[Score], out: Path | None, run: Path, problems: Problems) -> None:
-    """Write scores beside those of other metrics in the file, and print their means."""
-    from graphkit.files.outputs import check_output
-    from graphkit.files.problems import Problems
-    from graphkit.files.score_files import read_scores, write_scores
+    """Keep scores in a file, and print their means."""
+    from graphkit.adapters.ragas import keep_scores
     from graphkit.records.words import counted, shown
 
-    file = out or _scores_file(run)
-    if out is None:
-        check_output(file, "scores", [run])
-        file.parent.mkdir(exist_ok=True)
-    names = list(dict.fromkeys(score.measure for score in found))
-    others = [score for score in read_scores([file], Problems()) if score.measure not in names] if file.exists() else []
-    write_scores(file, [*others, *found])
+    file, means = keep_scores(found, run, out)
     print_problems(problems)
-    for name in names:
-        values = [score.number for score in found if score.measure == name]
-        known = [value for value in values if value is not None]
-        mean = sum(known) / len(known) if known else None
-        if as_json():
-            print_json({"measure": name, "mean": mean, "scored": len(known), "total": len(values), "out": str(file)})
-        else:
-            print_line(f"{name}  {shown(mean)}  ({len(known)}/{len(values)})")
-        if len(known) < len(values):
-            first = next(score for score in found if score.measure == name and score.value is None)
-            unscored = counted(len(values) - len(known), "answer")
-            say(f"note: {name}: {unscored} without a score, the first: {first.question}: {first.reason}")
-    if not as_json():
-        print_line(f"{file}: `graphkit evaluate {run} --scores {file}` and `graphkit load-scores {file}` read it")
+    lines = [f"{one.measure}  {shown(one.mean)}  ({one.scored}/{one.total})" for one in means]
+    lines.append(f"{file}: `graphkit evaluate {run} --scores {file}` and `graphkit load-scores {file}` read it")
+    facts = [{**asdict(one), "out": str(file)} for one in means]
+    for one, fact in zip(means, facts, strict=True):
+        if first := fact.pop("first_unscored"):
+            unscored = counted(one.total - one.scored, "answer")
+            say(f"note: {one.measure}: {unscored} without a score, the first: {first}")
+    present(lines, *facts)

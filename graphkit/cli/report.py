@@ -6,15 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import (
-    argument,
-    command,
-    open_graph,
-    option,
-    present,
-    print_problems,
-    say,
-)
+from graphkit.cli.base import argument, command, open_graph, option, present, print_problems, say
 from graphkit.cli.options import (
     ANSWERED_BY,
     CONFIG,

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 @command()
 def summarize(
-    *,
-    files: list[Path] = argument("FILE...", "Read these scores (.jsonl, .csv, .parquet)."),
-    reading: ReadingOptions,
+    *, files: list[Path] = argument("FILE...", "Read these scores (.jsonl, .csv, .parquet)."), reading: ReadingOptions
 ) -> None:
     """Summarise files of scores, whoever gave them, by run, measure and group."""
     import dataclasses

@@ -34,11 +34,7 @@ class Commits:
     def shown(self) -> list[dict[str, str]]:
         """Return the commits, each with its tag or branch."""
         return [
-            {
-                "repo": visible(repo or NO_REPOSITORY),
-                "sha": visible(sha or "no commit"),
-                "name": self._name(repo, sha),
-            }
+            {"repo": visible(repo or NO_REPOSITORY), "sha": visible(sha or "no commit"), "name": self._name(repo, sha)}
             for repo, sha in self._numbers
         ]
 

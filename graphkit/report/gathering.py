@@ -63,10 +63,7 @@ BLOCK = 25
 
 
 def gather(
-    runs: Sequence[Path],
-    spools: ExitStack,
-    options: PageOptions,
-    problems: list[Problems] | None = None,
+    runs: Sequence[Path], spools: ExitStack, options: PageOptions, problems: list[Problems] | None = None
 ) -> ReportData:
     """Score the runs, all of one dataset.
 

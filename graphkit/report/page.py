@@ -180,10 +180,7 @@ def _link(run: str, question: str) -> dict[str, str]:
 
 @read_once()
 def write_report(
-    runs: Sequence[Path],
-    out: Path,
-    options: PageOptions | None = None,
-    problems: list[Problems] | None = None,
+    runs: Sequence[Path], out: Path, options: PageOptions | None = None, problems: list[Problems] | None = None
 ) -> Path:
     """Write the page of one or several runs of a dataset. The file appears complete at the end, or not at all.
 
