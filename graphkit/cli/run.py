@@ -34,7 +34,7 @@ class SystemOptions:
         "--condition training|NAME=MODULE:CALLABLE",
         "Run a system, or the baseline without retrieval: a model alone. May be repeated.",
     )
-    k: int = option("--k", "Tell systems that so many chunks will be used.", default=5, min=1)
+    k: int = option("--k", "Pass systems the number of chunks that will be used.", default=5, min=1)
 
 
 @dataclass(frozen=True)
