@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from graphkit.graph.proposals import Proposal, Proposals
     from graphkit.records.models import Question
 
+#: The answers to a proposed change.
+_ANSWERS = {"a": "a", "accept": "a", "r": "r", "reject": "r", "s": "s", "skip": "s"}
+
 gold = group("Propose gold paths, and update them after renames; you decide on each.")
 
 
@@ -103,10 +106,9 @@ def _ask(new: list[Proposal], pinned: dict[str, str]) -> tuple[list[dict[str, An
 
 def _asked(one: Proposal) -> dict[str, Any] | None:
     """Return the path as the person accepts it, an empty one for a rejection, or None to stop."""
-    from graphkit.cli.asking import read_choice
+    from graphkit.cli.asking import ask
 
-    choices = "a accept, a NAME as an alternative, o optional, o 1 2 only these steps, r reject, q quit"
-    while (line := read_choice(choices)) is not None:
+    def read(line: str) -> dict[str, Any] | None:
         word, _, more = line.partition(" ")
         word, more = word.lower(), more.strip()
         if word in ("r", "reject") and not more:
@@ -118,8 +120,10 @@ def _asked(one: Proposal) -> dict[str, Any] | None:
             chosen = [int(text) for text in more.split() if text.isdecimal()] if more else list(places)
             if len(chosen) == len(more.split() or places) and set(chosen) <= set(places):
                 return {"steps": _written(one, chosen)}
-        say(f"{line!r} is none of them" if line else "a, o, r or q")
-    return None
+        return None
+
+    choices = "a accept, a NAME as an alternative, o optional, o 1 2 only these steps, r reject, q quit"
+    return ask(choices, read, "a, o, r or q")
 
 
 def _written(one: Proposal, optional: Any) -> list[dict[str, Any]]:
@@ -242,9 +246,10 @@ def _questions(count: int) -> str:
 
 def _ask_changes(changes: list[GoldChange]) -> list[Candidate]:
     """Return the candidates that a person accepts."""
-    from graphkit.cli.asking import require_terminal
+    from graphkit.cli.asking import ask, require_terminal
 
     require_terminal("Run it in one; --yes accepts what is certain, and --dry-run lists all. Nothing was changed.")
+    choices = "a accept, r reject this one, s skip, q quit"
     accepted: list[Candidate] = []
     for number, change in enumerate(changes, 1):
         say()
@@ -253,7 +258,9 @@ def _ask_changes(changes: list[GoldChange]) -> list[Candidate]:
             say(f"    -> {each.new}: {each.why}{' (the same content)' if each.certain else ''}")
             for old, new in each.renames.items():
                 say(f"       {old} -> {new}")
-            answer = _asked_change()
+            answer = ask(
+                "a accept, r reject this one, s skip, q quit", lambda line: _ANSWERS.get(line.lower()), "a, r, s or q"
+            )
             if answer is None:
                 return accepted
             if answer == "a":
@@ -261,16 +268,3 @@ def _ask_changes(changes: list[GoldChange]) -> list[Candidate]:
             if answer != "r":
                 break
     return accepted
-
-
-def _asked_change() -> str | None:
-    """Return ``a``, ``r`` or ``s``, or None to stop."""
-    from graphkit.cli.asking import read_choice
-
-    words = {"accept": "a", "reject": "r", "skip": "s"}
-    while (line := read_choice("a accept, r reject this one, s skip, q quit")) is not None:
-        word = line.lower()
-        if word in words or word in words.values():
-            return words.get(word, word)
-        say(f"{line!r} is none of them" if line else "a, r, s or q")
-    return None
