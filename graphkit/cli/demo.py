@@ -136,7 +136,7 @@ def _execute(store: Store) -> _Code:
     try:
         with open_sandbox(programs=programs()) as sandbox:
             runs = tuple(execute(file, dataset, sandbox=sandbox, store=store) for file in files)
-            told = sandbox.description
+            description = sandbox.description
     except InputError as error:
         return _Code(f"not executed: {error}")
     rows = failures(store, CODE_RUNS[1], "failed-executions", limit=2)
@@ -146,7 +146,8 @@ def _execute(store: Store) -> _Code:
         executions=[each for one in runs for each in one.executions],
     )
     page = write_report(files, Path(CODE_PAGE), options)
-    return _Code(told, runs, tuple(f"{row['question']}: {sentence('failed-executions', row)}" for row in rows), page)
+    explained = tuple(f"{row['question']}: {sentence('failed-executions', row)}" for row in rows)
+    return _Code(description, runs, explained, page)
 
 
 def _explained(store: Store, question: str, kinds: tuple[str, ...] = TRAVERSAL_KINDS) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from graphkit.cli.base import argument, as_json, command, open_graph, option, print_json, print_problems, say
+from graphkit.cli.base import argument, as_json, command, open_graph, option, present, print_problems, say
 from graphkit.cli.options import (
     ANSWERED_BY,
     CONFIG,
@@ -114,7 +114,7 @@ def evaluate(
         say(message)
     for path in out:
         write_results(path, evaluated.results, evaluated.gates)
-    _print(evaluated)
+    present(lambda: _show(evaluated), *(evaluated.as_json() if as_json() else ()))
     hold(evaluated.gates)
 
 
@@ -149,14 +149,10 @@ def _plan(
     )
 
 
-def _print(evaluated: EvaluatedRuns) -> None:
+def _show(evaluated: EvaluatedRuns) -> None:
     from graphkit.cli.scorecards import print_outcomes, print_scorecard
     from graphkit.cli.tables import print_groups, print_scoreboard
 
-    if as_json():
-        for one in evaluated.as_json():
-            print_json(one)
-        return
     print_scoreboard(evaluated.results)
     if evaluated.plan.by:
         print_groups(evaluated.results, evaluated.plan.by)

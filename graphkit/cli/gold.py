@@ -249,7 +249,6 @@ def _ask_changes(changes: list[GoldChange]) -> list[Candidate]:
     from graphkit.cli.asking import ask, require_terminal
 
     require_terminal("Run it in one; --yes accepts what is certain, and --dry-run lists all. Nothing was changed.")
-    choices = "a accept, r reject this one, s skip, q quit"
     accepted: list[Candidate] = []
     for number, change in enumerate(changes, 1):
         say()

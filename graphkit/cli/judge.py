@@ -134,7 +134,7 @@ def spot_check(
     from graphkit.analysis import gates
     from graphkit.analysis.spot_check_files import keep
     from graphkit.cli.asking import ask_grades
-    from graphkit.cli.spot_check_tables import print_spot_check
+    from graphkit.cli.trust_tables import print_spot_check
 
     checked = _opened_sheet(about, sheet, reading, model)
 

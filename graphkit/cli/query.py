@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphkit.cli.base import argument, as_json, command, open_graph, option, print_json, say, say_text
+from graphkit.cli.base import argument, as_json, command, open_graph, option, present, say, say_text
 from graphkit.cli.options import assignment
 from graphkit.errors import InputError
 
@@ -49,13 +49,10 @@ def query(
     total = len(rows)
     rows = rows[:limit]
     more = f"{len(rows)} of {counted(total, 'row')}, -p limit={total} shows all"
-    if as_json():
-        for row in rows:
-            print_json(dict(zip(columns, row, strict=True)))
-        if len(rows) < total:
-            say(f"note: {more}")
-    else:
-        print_table(None, columns, rows, more if len(rows) < total else counted(total, "row"))
+    caption = more if len(rows) < total else counted(total, "row")
+    present(lambda: print_table(None, columns, rows, caption), *(dict(zip(columns, row, strict=True)) for row in rows))
+    if as_json() and len(rows) < total:
+        say(f"note: {more}")
 
 
 def _text(source: str | None, expression: str | None, given: dict[str, str]) -> tuple[str, dict[str, object], bool]:

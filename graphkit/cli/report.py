@@ -31,7 +31,7 @@ class ShownOptions:
     dataset: Path | None = DATASET
     title: str | None = option("--title", "Use this heading. [default: the dataset's name]")
     config: Path | None = CONFIG
-    measure: list[str] | None = option("--measure -m NAME", "Also show this measure; may be repeated.")
+    measures: list[str] | None = option("--measure -m NAME", "Also show this measure; may be repeated.")
     undirected: bool = UNDIRECTED
     unordered: bool = UNORDERED
     failed_as: FailedAs = FAILED_AS
@@ -81,21 +81,14 @@ def report(
     check_output(out, "a page", [*found.folders.values(), *scores, *verdicts, *executions], force=True)
     models = {file: model for file in found.files if (model := answering_model(file, given.answered_by)) is not None}
     options = PageOptions(
-        dataset=shown.dataset,
+        **{**vars(shown), "config": layers, "measures": shown.measures or ()},
+        **vars(reading),
         folders=found.folders,
         names=found.names,
-        title=shown.title,
-        config=layers,
-        measures=shown.measure or (),
         scores=reading.read(read_scores, scores),
         verdicts=reading.read(read_verdicts, verdicts),
         executions=reading.read(read_executions, executions),
         answered_by=models,
-        on_error=reading.on_error,
-        strict=reading.strict,
-        unordered=shown.unordered,
-        undirected=shown.undirected,
-        failed_as=shown.failed_as,
     )
     problems: list[Problems] = []
     write_report(found.files, out, options, problems)

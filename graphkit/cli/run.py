@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from graphkit.cli.base import as_json, command, option, print_json, print_line, print_problems, say
+from graphkit.cli.base import command, option, present, print_line, print_problems, say
 from graphkit.cli.options import DATASET_FOLDER, SEED, ReadingOptions
 from graphkit.errors import InputError
 
@@ -142,7 +142,8 @@ def run(
         )
         done, summaries = _asked(session, len(planned.questions) * len(chosen))
     print_problems(problems)
-    _show(summaries, planned, drawn)
+    sample = {**planned.as_json(), "seed": drawn.seed} if drawn.sample is not None else None
+    present(lambda: _show(summaries, planned, drawn), *({**one.as_json(), "sample": sample} for one in summaries))
     if not done:
         say("stopped: what is done is kept; run the same command again to continue")
         raise typer.Exit(INTERRUPTED)
@@ -169,11 +170,6 @@ def _asked(session: Session, records: int) -> tuple[bool, list[RunSummary]]:
 def _show(summaries: Sequence[RunSummary], planned: Plan, drawn: SampleOptions) -> None:
     from graphkit.cli.tables import print_efficiency
 
-    if as_json():
-        sample = {**planned.as_json(), "seed": drawn.seed} if drawn.sample is not None else None
-        for summary in summaries:
-            print_json({**summary.as_json(), "sample": sample})
-        return
     if drawn.sample is not None:
         parts = ", ".join(f"{count} {name}" for name, count in planned.difficulties.items())
         print_line(
