@@ -187,8 +187,8 @@ def test_help_is_quick(command: tuple[str, ...]) -> None:
     """Help and version load nothing that is slow to import."""
     modules = loaded(*command)
     assert not modules & set(HEAVY)
-    allowed = {"graphkit", "graphkit.errors", "graphkit.cli"}
-    shared = ("app", "base", "options", "streams", "import_gold", "import_graph")
+    allowed = {"graphkit", "graphkit.errors", "graphkit.records", "graphkit.records.words", "graphkit.cli"}
+    shared = ("app", "base", "options", "streams", "tables", "import_gold", "import_graph")
     allowed |= {f"graphkit.cli.{name}" for name in (*shared, *GROUPS.values(), *COMMANDS)}
     assert {name for name in modules if name.startswith("graphkit")} == allowed
 

@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from typer.models import ArgumentInfo, ParameterInfo
 
 from graphkit.errors import GraphkitError, one_line
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -353,7 +354,6 @@ _reported_fields: set[tuple[str, str]] = set()
 def print_problems(problems: Problems) -> None:
     """Print on standard error which records of an input were skipped, and the notes about the others."""
     from graphkit.files.problems import SHOWN
-    from graphkit.records.words import counted
 
     for problem in problems.left_out[:SHOWN]:
         say(f"skipped: {problem}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphkit.cli.base import command, group, option, present, print_line, settings
 from graphkit.cli.options import CHANGED_REPLIES, REPLIES
+from graphkit.cli.tables import print_table
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -120,7 +121,6 @@ def _facts(found: CacheStats) -> dict[str, Any]:
 
 
 def _show(found: CacheStats) -> None:
-    from graphkit.cli.tables import print_table
 
     print_line(f"{found.path}: {found.entries} replies, {found.size / 1e6:.1f} MB")
     if found.entries:

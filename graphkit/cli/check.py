@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from graphkit.cli.base import command, option, present, print_line
 from graphkit.cli.options import DATASET_FOLDER
+from graphkit.cli.tables import print_table
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.analysis.dataset_checks import Checked, Flaw
@@ -36,8 +38,6 @@ def check(
 
 def _show(checked: Checked) -> None:
     from graphkit.analysis.dataset_checks import KINDS
-    from graphkit.cli.tables import print_table
-    from graphkit.records.words import counted
 
     if checked.findings:
         print_table(None, ["kind", "level", "question", "count", "what"], [_row(group) for group in checked.groups()])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphkit.cli.base import argument, command, group, open_graph, present, settings
+from graphkit.cli.tables import cell
 from graphkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -115,7 +116,6 @@ def _content(chosen: Settings) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    from graphkit.cli.tables import cell
 
     if isinstance(value, dict):
         return ", ".join(f"{name} ({count})" for name, count in value.items())

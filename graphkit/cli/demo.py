@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphkit.cli.base import as_json, command, open_graph, print_json, print_line, print_text
+from graphkit.cli.tables import print_table
+from graphkit.records.words import shown
 
 if TYPE_CHECKING:
     from graphkit.analysis.layers import Scorecard
@@ -161,9 +163,6 @@ def _explained(store: Store, question: str, kinds: tuple[str, ...] = TRAVERSAL_K
 
 def _show_scores(results: list[Evaluation], cards: list[Scorecard], judge: str) -> None:
     """Print the layers of both runs side by side, with their measures."""
-    from graphkit.cli.tables import print_table
-    from graphkit.records.words import shown
-
     print_line("2. The layers: flat BM25 against BM25 with expansion along the knowledge graph")
     rows: list[list[object]] = []
     for layers in zip(*(card.layers for card in cards), strict=True):
@@ -184,7 +183,6 @@ def _show_scores(results: list[Evaluation], cards: list[Scorecard], judge: str) 
 
 
 def _held(value: float | None, counts: str, unscored: bool) -> str:
-    from graphkit.records.words import shown
 
     return shown(value) + (f"  ({counts})" if unscored else "")
 
@@ -233,9 +231,7 @@ def _show_compared(compared: RunComparison) -> None:
 
 def _show_code(code: _Code) -> None:
     """Print how the code of each run ended, and why two answers failed."""
-    from graphkit.cli.tables import print_table
     from graphkit.measures.judged import TESTED
-    from graphkit.records.words import shown
 
     print_line(f"6. Answers that are code, run on the tests of their questions ({code.sandbox})")
     if not code.runs:

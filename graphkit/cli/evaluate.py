@@ -150,8 +150,7 @@ def _plan(
 
 
 def _show(evaluated: EvaluatedRuns) -> None:
-    from graphkit.cli.scorecards import print_outcomes, print_scorecard
-    from graphkit.cli.tables import print_groups, print_scoreboard
+    from graphkit.cli.scorecards import print_groups, print_outcomes, print_scoreboard, print_scorecard
 
     print_scoreboard(evaluated.results)
     if evaluated.plan.by:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphkit.cli.base import argument, command, open_graph, option, present, print_line, print_problems, say
 from graphkit.cli.options import DATASET, NO_STORE, RUN_NAME, ReadingOptions, one_run
+from graphkit.cli.tables import print_table
+from graphkit.records.words import counted, shortened, shown
 
 if TYPE_CHECKING:
     from graphkit.scoring.execute_run import ExecutedRun
@@ -87,10 +89,8 @@ def _facts(executed: ExecutedRun, mechanism: str) -> dict[str, Any]:
 
 
 def _show(run: Path, executed: ExecutedRun) -> None:
-    from graphkit.cli.tables import print_table
     from graphkit.files.verdict_files import grades_folder
     from graphkit.measures.judged import TESTED
-    from graphkit.records.words import counted, shortened, shown
 
     rows: list[list[object]] = []
     executions = {one.question: one for one in executed.executions}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphkit.cli.base import argument, as_json, command, open_graph, option, print_json, print_line, say
+from graphkit.cli.tables import print_table
 
 if TYPE_CHECKING:
     from graphkit.graph.failures import Failures
@@ -21,7 +22,6 @@ def failures(
     ),
 ) -> None:
     """Explain what a run did wrong: missed edges, wrong turns, wrong repositories, incoherent commits."""
-    from graphkit.cli.tables import print_table
     from graphkit.graph.failures import failures
     from graphkit.graph.queries import failure_queries, named_queries, named_query
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphkit.cli.base import as_json, command, group, open_graph, option, present, print_line, print_problems, say
 from graphkit.cli.options import DATASET_FOLDER
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.gold.migration import Candidate, GoldChange, Migration
@@ -40,7 +41,6 @@ def propose(
     from graphkit.files.problems import Problems
     from graphkit.gold.question_file import QuestionFile
     from graphkit.graph.proposals import proposed_paths
-    from graphkit.records.words import counted
 
     require_terminal("A person decides what is gold: run the command in a terminal.")
     source, problems = Dataset(dataset), Problems("skip")
@@ -63,8 +63,6 @@ def propose(
 
 def _new(proposals: Proposals, question: Question) -> list[Proposal]:
     """Return the proposals that aren't gold of the question already, and print notes about the others."""
-    from graphkit.records.words import counted
-
     known = {tuple((step.source, step.relation, step.target) for step in path.steps) for path in question.paths}
     new = [one for one in proposals.found if one.steps not in known]
     if known_already := len(proposals.found) - len(new):
@@ -239,7 +237,6 @@ def _print_migration(found: Migration, listed: bool) -> dict[str, Any]:
 
 
 def _questions(count: int) -> str:
-    from graphkit.records.words import counted
 
     return counted(count, "question")
 

@@ -21,7 +21,9 @@ from graphkit.cli.options import (
     RUN_NAME,
     ReadingOptions,
 )
+from graphkit.cli.tables import print_table
 from graphkit.errors import GateError, InputError
+from graphkit.records.words import counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,8 +185,6 @@ def _graded(
 
 def _require_verdicts(graded: Graded, max_cost: float | None) -> None:
     """Fail if the budget refused verdicts, or if there is no verdict at all."""
-    from graphkit.records.words import counted
-
     if unpaid := sum(verdict.failure == "over_budget" for verdict in graded.failed):
         raise GateError(
             f"stopped at --max-cost {max_cost:g}: {counted(unpaid, 'verdict')} not asked for",
@@ -195,7 +195,6 @@ def _require_verdicts(graded: Graded, max_cost: float | None) -> None:
 
 
 def _show_estimate(found: GradingEstimate) -> None:
-    from graphkit.records.words import counted
 
     kept = f" ({found.kept} more {'is' if found.kept == 1 else 'are'} answered by kept replies)" if found.kept else ""
     calls = f"{counted(found.calls, 'call')}{kept}, about {counted(found.prompt_tokens, 'token')} of prompts"
@@ -220,9 +219,7 @@ def _facts(graded: Graded, cost: GradingCost, warning: str | None) -> dict[str, 
 
 
 def _show(run: Path, graded: Graded, cost: GradingCost) -> None:
-    from graphkit.cli.tables import print_table
     from graphkit.files.verdict_files import grades_folder
-    from graphkit.records.words import counted, shown
     from graphkit.scoring.results import scored_in_words
 
     rows = [
@@ -238,7 +235,6 @@ def _show(run: Path, graded: Graded, cost: GradingCost) -> None:
 
 
 def _print_failures(graded: Graded) -> None:
-    from graphkit.records.words import counted
 
     for verdict in graded.failed[:_FAILURES]:
         say(f"no verdict on {verdict.question} by {verdict.grader}: {verdict.failure}: {verdict.reason}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from graphkit.cli.base import argument, command, option, present, print_problems, say, say_text
 from graphkit.cli.options import ON_ERROR, OnError
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.gold.formats import GoldFormat
@@ -33,7 +34,6 @@ def import_gold(
     from graphkit.files.problems import Problems
     from graphkit.gold.conversion import import_gold as imported
     from graphkit.gold.formats import gold_format
-    from graphkit.records.words import counted
 
     if form is None:
         _list()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphkit.cli.base import argument, command, group, option, present, print_problems, print_text, say
 from graphkit.cli.options import ANSWERED_BY, DATASET, MIN_KAPPA, SCALE, SEED, AskOptions, ReadingOptions
+from graphkit.cli.tables import print_table
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -75,7 +77,6 @@ class SubjectOptions:
 @command()
 def list_graders() -> None:
     """List the graders: what each is shown, and which measures it gives."""
-    from graphkit.cli.tables import print_table
     from graphkit.judges.catalogue import GRADERS
 
     facts = [{"grader": one.name, "shows": one.shows, "measures": one.measures} for one in GRADERS.values()]
@@ -183,7 +184,6 @@ def _opened_sheet(about: SubjectOptions, sheet: SheetOptions, reading: ReadingOp
 
 
 def _write_sheet(checked: SheetCheck, sheet: SheetOptions) -> None:
-    from graphkit.records.words import counted
     from graphkit.trust.labels import write_sheet
 
     drawn = checked.drawn(sheet.n, sheet.seed)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from graphkit.cli.base import command, option, present, say, say_text
 from graphkit.cli.options import NEW_RUN, NEW_RUN_DATASET, NEW_RUN_NAME, QUESTION_KEY, NameOptions
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +86,6 @@ def _print(made: ImportedLog | None, receiver: TraceReceiver, out: Path, spool: 
 def _listen(receiver: TraceReceiver, make: Callable[[], ImportedLog]) -> ImportedLog | None:
     """Receive spans until a signal comes, and return the run."""
     from graphkit.imports.listening import listen
-    from graphkit.records.words import counted
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):  # a background job of a script ignores the first

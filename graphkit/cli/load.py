@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphkit.cli.base import command, open_graph, present, print_line, print_problems, say
 from graphkit.cli.options import DATASET_FOLDER, ReadingOptions
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.graph.datasets import LoadSummary
@@ -30,8 +31,6 @@ def load(*, dataset: Path = DATASET_FOLDER, reading: ReadingOptions) -> None:
 
 def _show(summary: LoadSummary) -> None:
     """Print what a load wrote, what was there already, and which artifacts only edges name."""
-    from graphkit.records.words import counted
-
     for kind in summary.written:
         written, unchanged = summary.written[kind], summary.unchanged[kind]
         there = f", {unchanged} there already" if unchanged else ""

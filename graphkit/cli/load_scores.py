@@ -6,6 +6,7 @@ from pathlib import Path
 
 from graphkit.cli.base import argument, command, open_graph, present, print_problems
 from graphkit.cli.options import ReadingOptions
+from graphkit.records.words import counted
 
 
 @command(graph=True)
@@ -24,7 +25,6 @@ def load_scores(
     from graphkit.graph.execution_nodes import check_executions, load_executions
     from graphkit.graph.score_nodes import load_scores
     from graphkit.graph.verdict_nodes import check_verdicts, load_verdicts
-    from graphkit.records.words import counted
 
     problems = reading.problems()
     judged = [file for file in files if holds_verdicts(file)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphkit.cli.base import command, present, say_text
+from graphkit.cli.tables import print_table
 
 
 @command()
@@ -10,7 +11,6 @@ def measures() -> None:
     """List the measures with their definition and source."""
     import dataclasses
 
-    from graphkit.cli.tables import print_table
     from graphkit.measures.registry import measure_kinds
 
     rows = []

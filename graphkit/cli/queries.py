@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from graphkit.cli.base import command, present
+from graphkit.cli.tables import print_table
 
 
 @command()
 def queries() -> None:
     """List the named queries with their parameters."""
-    from graphkit.cli.tables import print_table
     from graphkit.graph.queries import named_queries
 
     known = list(named_queries().values())

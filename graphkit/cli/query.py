@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from graphkit.cli.base import argument, as_json, command, open_graph, option, present, say, say_text
 from graphkit.cli.options import assignment
+from graphkit.cli.tables import print_table
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.database.store import Store
@@ -24,9 +26,7 @@ def query(
     parameter: list[str] | None = option("-p NAME=VALUE", "Set a parameter, to JSON or else text; may be repeated."),
 ) -> None:
     """Ask the graph in Cypher. Read-only: the server refuses writes."""
-    from graphkit.cli.tables import print_table
     from graphkit.graph.queries import NO_LIMIT
-    from graphkit.records.words import counted
 
     given = dict(assignment("-p", text) for text in parameter or [])
     text, bound, named = _text(source, expression, given)
@@ -78,7 +78,7 @@ def _text(source: str | None, expression: str | None, given: dict[str, str]) -> 
 
 
 def _limit(bound: dict[str, object]) -> int | None:
-    """Return the limit of a named query, or None where it is none that rows can be cut by."""
+    """Return the limit of a named query, or None if it has no usable limit."""
     limit = bound.get("limit")
     return limit if isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0 else None
 

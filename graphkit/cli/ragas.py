@@ -17,6 +17,7 @@ from graphkit.cli.base import (
     settings,
 )
 from graphkit.cli.options import DATASET, ON_ERROR, OnError, ReadingOptions
+from graphkit.records.words import counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +71,6 @@ def export(
 ) -> None:
     """Write a run with its questions as a RAGAS data set."""
     from graphkit.adapters.ragas import check_samples_file, write_samples
-    from graphkit.records.words import counted
 
     check_samples_file(out)
     problems = reading.problems()
@@ -96,7 +96,6 @@ def import_(
     """Make a dataset with a run from a RAGAS data set, and scores from its results."""
     from graphkit.adapters.ragas import imported, keep_scores, write_dataset
     from graphkit.files.problems import Problems
-    from graphkit.records.words import counted
 
     problems = Problems(on_error)
     data = imported(file, problems, run, metric or [])
@@ -166,7 +165,6 @@ def evaluate(
 def _keep(found: Sequence[Score], out: Path | None, run: Path, problems: Problems) -> None:
     """Keep scores in a file, and print their means."""
     from graphkit.adapters.ragas import keep_scores
-    from graphkit.records.words import counted, shown
 
     file, means = keep_scores(found, run, out)
     print_problems(problems)

@@ -14,6 +14,7 @@ import typer
 from graphkit.cli.base import command, option, present, print_line, print_problems, say
 from graphkit.cli.options import DATASET_FOLDER, SEED, ReadingOptions
 from graphkit.errors import InputError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.records.usage import Prices
@@ -153,7 +154,6 @@ def run(
 def _asked(session: Session, records: int) -> tuple[bool, list[RunSummary]]:
     """Ask the questions that are left; return whether all were asked, and the summaries."""
     from graphkit.cli.progress import run_progress
-    from graphkit.records.words import counted
 
     with session.open():
         for file in session.files.values():
@@ -168,7 +168,7 @@ def _asked(session: Session, records: int) -> tuple[bool, list[RunSummary]]:
 
 
 def _show(summaries: Sequence[RunSummary], planned: Plan, drawn: SampleOptions) -> None:
-    from graphkit.cli.tables import print_efficiency
+    from graphkit.cli.scorecards import print_efficiency
 
     if drawn.sample is not None:
         parts = ", ".join(f"{count} {name}" for name, count in planned.difficulties.items())

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from graphkit.cli.base import command, group, option, present, print_line
+from graphkit.cli.tables import print_table
 from graphkit.errors import GateError
+from graphkit.records.words import counted
 
 if TYPE_CHECKING:
     from graphkit.execution.proof import AttemptResult
@@ -29,7 +31,6 @@ def check(
     from graphkit.execution.proof import prove, prove_results
     from graphkit.execution.sandbox import open_sandbox
     from graphkit.execution.walls import WALLS
-    from graphkit.records.words import counted
 
     walls = WALLS if mechanism is None else [wall for wall in WALLS if wall.name == mechanism]
     with open_sandbox(jobs=1, unsafe=mechanism == "none", walls=walls) as opened:
@@ -58,8 +59,6 @@ def _facts(one: AttemptResult) -> dict[str, object]:
 
 
 def _show(description: str, results: list[AttemptResult], escaped: int) -> None:
-    from graphkit.cli.tables import print_table
-    from graphkit.records.words import counted
 
     print_line(description)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from graphkit.cli.base import argument, command, present, print_problems
 from graphkit.cli.options import ReadingOptions
+from graphkit.cli.tables import print_table
+from graphkit.records.words import shown
 
 if TYPE_CHECKING:
     from graphkit.analysis.summaries import ScoreSummary
@@ -20,8 +22,6 @@ def summarize(
     import dataclasses
 
     from graphkit.analysis.summaries import summarize
-    from graphkit.cli.tables import print_table
-    from graphkit.records.words import shown
 
     problems = reading.problems()
     summaries = summarize(files, problems)
@@ -44,8 +44,6 @@ def summarize(
 
 def _scored(summary: ScoreSummary) -> str:
     """Return how many questions were scored, and the figures with failures as the worst value."""
-    from graphkit.records.words import shown
-
     counts = f"{summary.scored}/{summary.total}"
     if not summary.failures:
         return counts

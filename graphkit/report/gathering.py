@@ -55,7 +55,7 @@ LISTED_TEXT = 240
 #: Questions that a warning about outdated verdicts or executions names.
 OUTDATED = 5
 
-#: Why a path is neither right nor wrong where edges have no direction.
+#: The reason why a path is neither right nor wrong if edges have no direction.
 NO_DIRECTION = "edges are compared without their direction"
 
 #: Questions that share a block of details: the page parses a block when one of them is opened.

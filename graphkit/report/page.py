@@ -158,7 +158,7 @@ def _run(evaluation: Any, card: Any) -> dict[str, Any]:
 
 
 def _known(known: KnownShare | None) -> dict[str, str | None] | None:
-    """Return how much of a run the dataset knows, and the likely cause where that is almost nothing."""
+    """Return how much of a run the dataset knows, and the likely cause if that is almost nothing."""
     if known is None:
         return None
     return {"line": visible(known.line), "meaning": None if known.meaning is None else visible(str(known.meaning))}
