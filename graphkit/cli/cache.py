@@ -121,7 +121,6 @@ def _facts(found: CacheStats) -> dict[str, Any]:
 
 
 def _show(found: CacheStats) -> None:
-
     print_line(f"{found.path}: {found.entries} replies, {found.size / 1e6:.1f} MB")
     if found.entries:
         rows = [

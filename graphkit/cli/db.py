@@ -116,7 +116,6 @@ def _content(chosen: Settings) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-
     if isinstance(value, dict):
         return ", ".join(f"{name} ({count})" for name, count in value.items())
     return "; ".join(value) if isinstance(value, list) else cell(value)

@@ -183,7 +183,6 @@ def _show_scores(results: list[Evaluation], cards: list[Scorecard], judge: str) 
 
 
 def _held(value: float | None, counts: str, unscored: bool) -> str:
-
     return shown(value) + (f"  ({counts})" if unscored else "")
 
 

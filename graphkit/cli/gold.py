@@ -237,7 +237,6 @@ def _print_migration(found: Migration, listed: bool) -> dict[str, Any]:
 
 
 def _questions(count: int) -> str:
-
     return counted(count, "question")
 
 

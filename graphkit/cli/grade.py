@@ -22,7 +22,7 @@ from graphkit.cli.options import (
     ReadingOptions,
 )
 from graphkit.cli.tables import print_table
-from graphkit.errors import GateError, InputError
+from graphkit.errors import InputError
 from graphkit.records.words import counted, shown
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class ModelOptions:
     prices: Path | None = PRICES
 
     def for_library(self) -> JudgeOptions:
-        """Return them as the library takes them, with the file of replies."""
+        """Return the options of the library, with the file of replies."""
         from graphkit.llm.cache import cache_path
         from graphkit.scoring.judge_setup import ANTHROPIC, JudgeOptions
 
@@ -88,7 +88,7 @@ class AskedOptions:
     )
 
     def for_library(self, answered_by: str | None) -> GradingOptions:
-        """Return them as the library takes them."""
+        """Return the options of the library."""
         from graphkit.judges.citations import citation_pattern
         from graphkit.scoring.grade_run import GradingOptions
         from graphkit.scoring.verdict_job import DEFAULT_GRADERS
@@ -124,7 +124,7 @@ def grade(
 ) -> None:
     """Have a judge grade the answers of a run; keep scores and verdicts beside the run and in the graph."""
     from graphkit.analysis import gates
-    from graphkit.analysis.judge_cost import grading_cost
+    from graphkit.analysis.judge_cost import grading_cost, require_verdicts
     from graphkit.analysis.spot_check_files import kept_checks
     from graphkit.records.model_families import self_evaluation
     from graphkit.scoring.grade_run import cost_of_run, estimate_grading
@@ -146,7 +146,7 @@ def grade(
         say(f"warning: {warning}")
     if min_kappa is not None:
         gates.hold(gates.min_kappa([graded.run], graded.scores, kept_checks([run]), min_kappa))
-    _require_verdicts(graded, judge.max_cost)
+    require_verdicts(graded.verdicts, judge.max_cost)
 
 
 def _graded(
@@ -183,19 +183,7 @@ def _graded(
     return graded
 
 
-def _require_verdicts(graded: Graded, max_cost: float | None) -> None:
-    """Fail if the budget refused verdicts, or if there is no verdict at all."""
-    if unpaid := sum(verdict.failure == "over_budget" for verdict in graded.failed):
-        raise GateError(
-            f"stopped at --max-cost {max_cost:g}: {counted(unpaid, 'verdict')} not asked for",
-            remedy="What is done is kept; the same command asks for the rest, with a limit of its own.",
-        )
-    if graded.verdicts and len(graded.failed) == len(graded.verdicts):
-        raise InputError("every verdict failed", remedy="Correct the cause above, and run the same command again.")
-
-
 def _show_estimate(found: GradingEstimate) -> None:
-
     kept = f" ({found.kept} more {'is' if found.kept == 1 else 'are'} answered by kept replies)" if found.kept else ""
     calls = f"{counted(found.calls, 'call')}{kept}, about {counted(found.prompt_tokens, 'token')} of prompts"
     cost = "their cost is unknown: give the model's price by --prices FILE"
@@ -235,7 +223,6 @@ def _show(run: Path, graded: Graded, cost: GradingCost) -> None:
 
 
 def _print_failures(graded: Graded) -> None:
-
     for verdict in graded.failed[:_FAILURES]:
         say(f"no verdict on {verdict.question} by {verdict.grader}: {verdict.failure}: {verdict.reason}")
     if len(graded.failed) > _FAILURES:

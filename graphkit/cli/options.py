@@ -213,7 +213,7 @@ class AskOptions:
     prices: Path | None = PRICES
 
     def for_library(self) -> RejudgeOptions:
-        """Return them as the library takes them."""
+        """Return the options of the library."""
         from graphkit.trust.rejudging import RejudgeOptions
 
         return RejudgeOptions(**dataclasses.asdict(self))

@@ -79,7 +79,7 @@ class TryOptions:
     retry_failed: bool = option("--retry-failed", "Ask again what failed in an earlier command.")
 
     def limits(self) -> Limits:
-        """Return them as the library takes them."""
+        """Return the options of the library."""
         from graphkit.systems.runner import Limits
 
         if not math.isfinite(self.timeout):
@@ -95,7 +95,7 @@ class PriceOptions:
     price_out: float | None = option("--price-out PRICE", "Price a million output tokens at PRICE.")
 
     def prices(self) -> Prices | None:
-        """Return them as the library takes them."""
+        """Return the options of the library."""
         from graphkit.records.usage import Prices
 
         if self.price_in is None and self.price_out is None:

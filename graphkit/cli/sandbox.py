@@ -59,7 +59,6 @@ def _facts(one: AttemptResult) -> dict[str, object]:
 
 
 def _show(description: str, results: list[AttemptResult], escaped: int) -> None:
-
     print_line(description)
 
     rows = [

@@ -10,7 +10,7 @@ from graphkit.measures.seen import gold_ids
 from graphkit.measures.tools import first_lack
 from graphkit.report.escaping import listing, optional_text, visible, visible_text
 
-#: What is shown: calls, ids of one call, and characters of its arguments and of its result.
+#: The most calls that are shown, ids of one call, and characters of its arguments and of its result.
 CALLS = 60
 IDS = 20
 ARGUMENTS = 300
