@@ -137,7 +137,7 @@ def rogan_gladen(passed: int, items: int, right: tuple[int, int], wrong: tuple[i
         return Corrected(Estimate(None, reason="the judge graded nothing"))
     share, sensitivity, specificity = passed / items, right[0] / right[1], wrong[0] / wrong[1]
     if sensitivity + specificity <= 1 + 1e-12:
-        useless = "sensitivity and specificity together are not over 1: the judge is no better than chance"
+        useless = "sensitivity and specificity together are not over 1: the judge says no more than chance"
         return Corrected(Estimate(None, reason=useless, size=items))
     raw = (share + specificity - 1) / (sensitivity + specificity - 1)
     value = min(1.0, max(0.0, raw))

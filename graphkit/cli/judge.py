@@ -193,6 +193,36 @@ def _write_sheet(checked: SheetCheck, sheet: SheetOptions) -> None:
     present(text, {"sheet": str(checked.path), "drawn": len(drawn)})
 
 
+class _TrustCheck:
+    """The grades to check, and the judge that gave them, which may be asked again."""
+
+    def __init__(self, about: SubjectOptions, how: AskOptions, reading: ReadingOptions) -> None:
+        self.about, self.how, self.problems = about, how, reading.problems()
+        self.chosen = about.read(how.model, self.problems)
+        self.again: Rejudging | None = None
+
+    def scores(self, file: Path, judge: str | None) -> tuple[Score, ...]:
+        """Return the scores in a file that a judge, or any if None, gave the run."""
+        return self.about.given(self.chosen.run, judge, [file], None, self.problems).scores
+
+    def ask(self, check: Callable[[Rejudging], Coroutine[Any, Any, Any]]) -> Any:
+        """Return the findings of a check that asks the judge again."""
+        from graphkit.llm import event_loop
+        from graphkit.trust.rejudging import rejudging
+
+        self.again = rejudging(self.about.run, self.about.dataset, self.chosen, self.how.for_library())
+        return event_loop.run(check(self.again))
+
+    def show(self, found: Sequence[Any], print_table: Callable[[Sequence[Any]], None]) -> None:
+        """Print the problems, the warning and the findings; fail if the budget refused verdicts."""
+        print_problems(self.problems)
+        about = {"run": self.chosen.run, "judge": self.chosen.judge}
+        warning = {"warning": self.about.warning(self.chosen.scores)}
+        present(lambda: print_table(found), *(about | one.as_json() | warning for one in found))
+        if self.again is not None:
+            self.again.require_paid()
+
+
 @judge.command()
 @command()
 def consistency(
@@ -206,15 +236,13 @@ def consistency(
     from graphkit.cli.trust_tables import print_consistency
     from graphkit.trust.consistency import compare_gradings, consistency
 
-    problems = reading.problems()
-    chosen = about.read(how.model, problems)
-    again = None if graded else _rejudging(about, how, chosen)
-    if again is not None:
-        found = _run(consistency(again, repeat))
+    check = _TrustCheck(about, how, reading)
+    if graded:
+        others = [check.scores(one, check.chosen.judge) for one in graded]
+        found = compare_gradings([check.chosen.scores, *others])
     else:
-        others = [about.given(chosen.run, chosen.judge, [one], None, problems).scores for one in graded or []]
-        found = compare_gradings([chosen.scores, *others])
-    _finish(about, chosen, problems, again, found, print_consistency)
+        found = check.ask(lambda again: consistency(again, repeat))
+    check.show(found, print_consistency)
 
 
 @judge.command()
@@ -233,19 +261,16 @@ def bias(
     from graphkit.trust.effects import Effect, effects
     from graphkit.trust.families import between_judges
 
-    problems = reading.problems()
-    chosen = about.read(how.model, problems)
+    check = _TrustCheck(about, how, reading)
     found: list[Effect] = []
     for variant, path in (("swapped", swapped), ("padded", padded)):
         if path is not None:
-            changed = about.given(chosen.run, chosen.judge, [path], None, problems)
-            found += effects(variant, chosen.scores, changed.scores)
-    again = None if swapped or padded or against else _rejudging(about, how, chosen)
+            found += effects(variant, check.chosen.scores, check.scores(path, check.chosen.judge))
     if against is not None:
-        found += between_judges(about.given(chosen.run, None, [against], None, problems).scores, chosen.scores)
-    elif again is not None:
-        found = _run(bias(again))
-    _finish(about, chosen, problems, again, found, print_effects)
+        found += between_judges(check.scores(against, None), check.chosen.scores)
+    if not (swapped or padded or against):
+        found = check.ask(bias)
+    check.show(found, print_effects)
 
 
 @judge.command()
@@ -261,41 +286,10 @@ def drift(
     from graphkit.trust.drift import drift
     from graphkit.trust.effects import effects
 
-    problems = reading.problems()
-    chosen = about.read(how.model, problems)
-    again = None if graded else _rejudging(about, how, chosen)
-    if again is not None:
-        found = _run(drift(chosen.scores, again))
+    check = _TrustCheck(about, how, reading)
+    before = check.chosen.scores
+    if graded is not None:
+        found = effects("drift", before, check.scores(graded, check.chosen.judge))
     else:
-        now = about.given(chosen.run, chosen.judge, [graded] if graded else [], None, problems).scores
-        found = effects("drift", chosen.scores, now)
-    _finish(about, chosen, problems, again, found, print_effects)
-
-
-def _rejudging(about: SubjectOptions, how: AskOptions, chosen: Subject) -> Rejudging:
-    from graphkit.trust.rejudging import rejudging
-
-    return rejudging(about.run, about.dataset, chosen, how.for_library())
-
-
-def _run(work: Coroutine[Any, Any, Any]) -> Any:
-    from graphkit.llm import event_loop
-
-    return event_loop.run(work)
-
-
-def _finish(
-    about: SubjectOptions,
-    chosen: Subject,
-    problems: Problems,
-    again: Rejudging | None,
-    found: Sequence[Any],
-    print_table: Callable[[Sequence[Any]], None],
-) -> None:
-    """Print the problems, the warning and the findings; fail if the budget refused verdicts."""
-    print_problems(problems)
-    warning = about.warning(chosen.scores)
-    facts = ({"run": chosen.run, "judge": chosen.judge, **one.as_json(), "warning": warning} for one in found)
-    present(lambda: print_table(found), *facts)
-    if again is not None:
-        again.require_paid()
+        found = check.ask(lambda again: drift(before, again))
+    check.show(found, print_effects)
