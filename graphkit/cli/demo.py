@@ -253,11 +253,11 @@ def _show_pages(page: Path, code: Path | None) -> None:
         print_line(f"   and one with the code of the answers, each failing test beside it: {code.resolve()}")
 
 
-def _show_next(walked: str, dataset: Dataset) -> None:
+def _show_next(question: str, dataset: Dataset) -> None:
     print_text(
         "\nWhat to type next (put `.venv/bin/` before it in a checkout):\n"
         "  graphkit db start                                  keep the database running: commands answer at once\n"
-        f"  graphkit failures {RUNS[1]} --question {walked}    everything this run did wrong there\n"
+        f"  graphkit failures {RUNS[1]} --question {question}    everything this run did wrong there\n"
         f"  graphkit failures {RUNS[1]} --kind wrong-turns    where each traversal left the gold path\n"
         f"  graphkit failures {RUNS[1]} --kind claims-off-gold    claims that rest on edges which gold doesn't hold\n"
         f"  graphkit query found-and-lost -p run={RUNS[1]} -p other={RUNS[0]}\n"

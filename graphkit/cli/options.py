@@ -129,7 +129,7 @@ COLUMNS = option(
     "--columns S,R,T", "Read source, relation and target in these columns of a Cypher query's rows.", parser=_columns
 )
 UNDIRECTED = option("--undirected", "Compare edges without their direction, by measures that are named so.")
-UNORDERED = option("--unordered", "Treat each traversal as a set of edges; don't score what compares its order.")
+UNORDERED = option("--unordered", "Treat each traversal as a set of edges; skip measures of its order.")
 FAILED_AS = option(
     "--failed-as",
     "Count a failed or missing question as the worst value at gates and targets, or leave it unscored.",
