@@ -49,14 +49,14 @@ class PruneOptions:
         chosen = self.older_than is not None or self.model is not None or self.to_size is not None
         if not (chosen or self.everything or self.batches):
             raise InputError(
-                "nothing says what to remove",
+                "no option names the replies to remove",
                 remedy="Give --older-than DAYS, --model NAME, --to-size MB, --batches or --all.",
             )
         if self.everything and chosen:
-            raise InputError("--all removes all replies, and goes with no other choice")
+            raise InputError("--all removes all replies, and excludes every other choice")
         for name, number in (("--older-than", self.older_than), ("--to-size", self.to_size)):
             if number is not None and (not math.isfinite(number) or number < 0):
-                raise InputError(f"{name} is a number of at least 0")
+                raise InputError(f"{name} must be a number of at least 0")
 
 
 @cache.command()

@@ -70,7 +70,7 @@ def _new(proposals: Proposals, question: Question) -> list[Proposal]:
     if proposals.foreign:
         say(f"note: {counted(proposals.foreign, 'path')} skipped: not only edges of the dataset's knowledge graph")
     if proposals.cut:
-        say("note: the pattern finds more paths than are looked at: narrow it, or raise --limit")
+        say("note: the pattern finds more paths than --limit allows: narrow it, or raise --limit")
     if not new:
         say("note: the pattern finds no path that isn't gold already")
     return new
@@ -165,7 +165,7 @@ def migrate(
             accepted = _ask_changes(found.changes)
         changed, still = found.apply(accepted, only_proven=yes)
     for question, names in still.items():
-        say(f"note: {question} stays as it was: nothing was decided about {', '.join(names)}")
+        say(f"note: {question} is unchanged: there is no decision about {', '.join(names)}")
     if changed:
         say(f"note: the graph holds the questions as they were: `graphkit load {dataset}` brings them up to date")
     text = f"{found.file.path}: {_questions(len(changed))} changed{': ' * bool(changed)}{', '.join(changed)}"
@@ -215,13 +215,13 @@ def _print_migration(found: Migration, listed: bool) -> dict[str, Any]:
     for edge in found.unproven:
         say(f"unproven: {edge.text} of {edge.question}: {edge.why}")
     if found.unmoved:
-        say(f"note: {_questions(found.unmoved)} with nothing that moved: their commits stay as they are")
+        say(f"note: {_questions(found.unmoved)} without a moved file: their commits stay")
     if not found.changes:
         say("note: nothing that gold names was renamed or moved")
     elif listed and not as_json():
         for change in found.changes:
             for each in change.candidates:
-                sure = "certain" if each.certain else "to be looked at"
+                sure = "certain" if each.certain else "to be checked"
                 print_line(f"{change.old} -> {each.new}: {each.why} ({sure}; {', '.join(change.questions)})")
     return {
         "to": found.targets,

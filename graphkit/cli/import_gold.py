@@ -61,7 +61,7 @@ def _with_checkouts(form: GoldFormat, given: list[str]) -> GoldFormat:
     if not given:
         return form
     if not isinstance(form, SweBench):
-        raise InputError(f"--repo is of no use for {form.name}", remedy="It qualifies the symbols of swe-bench.")
+        raise InputError(f"--repo doesn't apply to {form.name}", remedy="It qualifies the symbols of swe-bench.")
     return SweBench(Checkouts(dict(map(named_repository, given))))
 
 

@@ -101,7 +101,7 @@ def as_runs(
             yield [RunSource(file, file) for file in files]
             return
     if dataset is None:
-        raise InputError("a log doesn't lie beside its questions", remedy="Name the dataset by --dataset.")
+        raise InputError("a log needs the dataset of its questions", remedy="Name the dataset by --dataset.")
     from graphkit.files.leftovers import held_folder
     from graphkit.files.run_files import first_run
     from graphkit.imports.importer import import_log, run_name_of

@@ -179,7 +179,7 @@ def _opened_sheet(about: SubjectOptions, sheet: SheetOptions, reading: ReadingOp
         checked.questions = read_questions(about.run, about.dataset, problems)
     print_problems(problems)
     if checked.labels.changed:
-        say(f"note: changed since they were graded, and not used: {', '.join(checked.labels.changed[:5])}")
+        say(f"note: not used, since the answers changed after grading: {', '.join(checked.labels.changed[:5])}")
     return checked
 
 

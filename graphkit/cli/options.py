@@ -59,7 +59,7 @@ def number_between(option: str, what: str, low: float, high: float) -> Callable[
     def read(text: str) -> float:
         number = float(text)
         if not low <= number <= high:  # NaN is refused as well
-            raise InputError(f"{option} is {what} from {low:g} to {high:g}, not {number:g}")
+            raise InputError(f"{option} must be {what} from {low:g} to {high:g}, not {number:g}")
         return number
 
     return read

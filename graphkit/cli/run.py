@@ -83,7 +83,7 @@ class TryOptions:
         from graphkit.systems.runner import Limits
 
         if not math.isfinite(self.timeout):
-            raise InputError("--timeout is a number of seconds")
+            raise InputError("--timeout must be a number of seconds")
         return Limits(self.concurrency, self.timeout, self.retries)
 
 
@@ -101,9 +101,9 @@ class PriceOptions:
         if self.price_in is None and self.price_out is None:
             return None
         if self.price_in is None or self.price_out is None:
-            raise InputError("--price-in and --price-out are given together")
+            raise InputError("--price-in and --price-out must be given together")
         if not all(math.isfinite(price) and price >= 0 for price in (self.price_in, self.price_out)):
-            raise InputError("a price is a number of at least 0")
+            raise InputError("a price must be a number of at least 0")
         return Prices(self.price_in, self.price_out)
 
 
@@ -146,7 +146,7 @@ def run(
     sample = {**planned.as_json(), "seed": drawn.seed} if drawn.sample is not None else None
     present(lambda: _show(summaries, planned, drawn), *({**one.as_json(), "sample": sample} for one in summaries))
     if not done:
-        say("stopped: what is done is kept; run the same command again to continue")
+        say("stopped: the answers so far are kept; run the same command again to continue")
         raise typer.Exit(INTERRUPTED)
     _refuse_all_failed(summaries)
 
@@ -158,10 +158,10 @@ def _asked(session: Session, records: int) -> tuple[bool, list[RunSummary]]:
     with session.open():
         for file in session.files.values():
             if file.dropped:
-                say(f"note: {file.path}: the last record was cut, and is made again")
+                say(f"note: {file.path}: the last record was truncated; its question is asked again")
         left = session.left()
         if kept := records - left.total():
-            say(f"note: {counted(kept, 'record')} kept from before, {left.total()} to go")
+            say(f"note: {counted(kept, 'record')} kept from an earlier command, {left.total()} to go")
         with run_progress(left) as advance:
             done = session.run(advance)
         return done, session.summaries()

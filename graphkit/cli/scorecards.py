@@ -114,9 +114,9 @@ def print_outcomes(result: Evaluation) -> None:
     rows = [["right answer", counts["sound"], counts["luck"]], ["wrong answer", counts["misread"], counts["lost"]]]
     print_table(f"Answers and paths of {result.run}", ("", "right path", "wrong path"), rows)
     if cells.luck:
-        print_line(f"right answers by a wrong path, so luck: {named(cells.luck)}")
+        print_line(f"right answers by a wrong path (luck): {named(cells.luck)}")
     stages = ", ".join(f"{name} {count}" for name, count in stage_counts(outcomes).items() if count)
-    print_line(f"{counts['undecided']} of {len(outcomes)} are undecided; where questions ended: {stages}")
+    print_line(f"{counts['undecided']} of {len(outcomes)} are undecided; stages at which questions ended: {stages}")
     print_line()
 
 

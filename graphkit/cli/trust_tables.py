@@ -54,7 +54,7 @@ def print_spot_check(found: SpotCheck, place: Path) -> None:
     for name, labels_needed in found.needed.items():
         wanted = f"an interval of {_NAMES[name]} {found.width:g} wide"
         if labels_needed is None:
-            print_line(f"it is unknown yet how many labels {wanted} needs")
+            print_line(f"the number of labels for {wanted} is unknown yet")
         elif labels_needed > found.labelled:
             more = labels_needed - found.labelled
             print_line(f"{wanted} needs about {labels_needed} labels: {more} more")
